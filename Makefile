@@ -1,0 +1,33 @@
+# make serve | test | check | bench : each sets up what it needs on a machine with Python 3.11 and make.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: setup serve test check bench
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/dev-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+setup: .venv/dev-installed
+
+serve: .venv/installed
+	$(BIN)/costcalc serve --bind 127.0.0.1:$(PORT)
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python -m benchmarks

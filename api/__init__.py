@@ -1,0 +1,1 @@
+"""The edges: HTTP, command line, CSV and Slack."""

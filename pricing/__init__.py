@@ -1,0 +1,1 @@
+"""Prices: sources, the append-only store and the catalogue in memory."""
