@@ -1,0 +1,164 @@
+"""The answer: estimates in order, what was rejected and why, and which prices it stands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from costcalc.offers import Payment, PurchaseOption
+from costcalc.query import EstimateQuery
+from costcalc.training import Metric, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTiers:
+    """How the speed and the accuracy curve of an estimate are known."""
+
+    throughput: Tier
+    convergence: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class PriceSource:
+    """Where and when a rate was read."""
+
+    source: str
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputSource:
+    """Where a speed was read, and the year of its software."""
+
+    source: str
+    year: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConvergenceSource:
+    """Where an accuracy curve was read."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The three facts behind an estimate."""
+
+    price: PriceSource
+    throughput: ThroughputSource
+    convergence: ConvergenceSource
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Time and cost of one recipe on one offer. Money is rounded once, to cents of `currency`; rates are not rounded.
+
+    `hours` = train + overhead of one successful run; low and high bound its 80 % interval. `retry_hours` comes on top.
+    """
+
+    rank: int
+    frontier: bool
+    provider: str
+    region: str
+    instance_type: str
+    nodes: int
+    accelerator: str
+    accelerators: int
+    accelerator_memory_gib: float | None
+    purchase_option: PurchaseOption
+    term: str | None
+    payment: Payment | None
+    model: str
+    dataset: str
+    metric: Metric
+    target: float
+    recipe: str
+    epochs: float
+    global_batch_size: int | None
+    precision: str | None
+    images_per_second: float
+    train_hours: float
+    overhead_hours: float
+    hours: float
+    hours_low: float
+    hours_high: float
+    retry_hours: float
+    calendar_hours: float
+    success_probability: float
+    hourly_rate: Decimal
+    effective_cost: Decimal
+    effective_cost_low: Decimal
+    effective_cost_high: Decimal
+    billed_cost: Decimal
+    billed_cost_low: Decimal
+    billed_cost_high: Decimal
+    break_even_hours: float | None
+    currency: str
+    evidence: EvidenceTiers
+    components: tuple[Component, ...]
+    sources: Sources
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A price source, or a part of one, that is silent: its last good prices go on being used."""
+
+    source: str
+    reason: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBasis:
+    """The snapshot an answer was computed from; the observation dates are those of the offers considered."""
+
+    snapshot: str
+    as_of: datetime
+    oldest_observed_at: datetime | None
+    newest_observed_at: datetime | None
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BestReached:
+    """The highest accuracy any recipe of a model reached in one metric."""
+
+    recipe: str
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeRate:
+    """Units of `currency` for one US dollar, with the day it held and who published it."""
+
+    currency: str
+    per_usd: Decimal
+    date: date | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All that an edge needs; no edge computes. `count` is the number of estimates before limit and offset."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    count: int
+    estimates: tuple[Estimate, ...]
+    rejections: dict[str, int]
+    best_reached: BestReached | None
+    exchange: ExchangeRate | None = None

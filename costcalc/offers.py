@@ -1,0 +1,177 @@
+"""What a provider asks: an offer, its rates, and the tariff by which a run is billed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from costcalc.hardware import Machine
+
+HOURS_PER_YEAR = 8760
+HOURS_PER_DAY = 24
+
+
+class PurchaseOption(StrEnum):
+    """How capacity is bought."""
+
+    ON_DEMAND = "on_demand"
+    SPOT = "spot"
+    RESERVED = "reserved"
+    SAVINGS_PLAN = "savings_plan"
+    COMMITTED_USE = "committed_use"
+    CAPACITY_BLOCK = "capacity_block"
+    MONTHLY = "monthly"
+    OWNED = "owned"
+    FREE = "free"
+
+
+class Payment(StrEnum):
+    """When a commitment is paid."""
+
+    NO_UPFRONT = "no_upfront"
+    PARTIAL_UPFRONT = "partial_upfront"
+    ALL_UPFRONT = "all_upfront"
+
+
+COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
+
+
+@dataclass(frozen=True, slots=True)
+class RatePart:
+    """One named share of an hourly rate, such as the host beside a Cloud TPU."""
+
+    name: str
+    hourly: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One observed rate for one whole machine.
+
+    `hourly_rate` is effective: upfront spread over the term, a month over `hours_in_month`. `upfront`, `recurring_hourly`
+    are None where only the effective rate is known. `term` is `1mo` ... `5y` or `<n>d`. Raises ValueError on a naive date,
+    a rate that isn't positive (free tiers apart) or an empty source.
+    """
+
+    provider: str
+    region: str
+    instance_type: str
+    machine: Machine
+    purchase_option: PurchaseOption
+    hourly_rate: Decimal
+    observed_at: datetime
+    source: str
+    term: str | None = None
+    payment: Payment | None = None
+    offering_class: str | None = None
+    upfront: Decimal | None = None
+    recurring_hourly: Decimal | None = None
+    monthly: Decimal | None = None
+    hours_in_month: int = 730
+    currency: str = "USD"
+    parts: tuple[RatePart, ...] = ()
+    effective_from: datetime | None = None
+    flags: tuple[str, ...] = ()
+    billing_increment_seconds: int = 3600
+    minimum_seconds: int = 0
+    session_hours: float | None = None
+    hours_per_week: float | None = None
+
+    def __post_init__(self) -> None:
+        where = f"{self.provider} {self.region} {self.instance_type} {self.purchase_option}"
+        if self.observed_at.tzinfo is None:
+            raise ValueError(f"{where}: observed_at needs a time zone")
+        if not self.source:
+            raise ValueError(f"{where}: a rate needs a source")
+        if not self.hourly_rate.is_finite() or self.hourly_rate < 0:
+            raise ValueError(f"{where}: hourly_rate must not be negative, got {self.hourly_rate}")
+        if self.hourly_rate == 0 and self.purchase_option is not PurchaseOption.FREE:
+            raise ValueError(f"{where}: a rate of zero is no rate")
+        if self.purchase_option in COMMITMENTS and self.term is None:
+            raise ValueError(f"{where}: a commitment needs a term")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes two observations the same offer at two times."""
+        return (
+            self.provider,
+            self.region,
+            self.instance_type,
+            self.purchase_option.value,
+            self.term or "",
+            self.payment.value if self.payment else "",
+            self.offering_class or "",
+        )
+
+
+def term_hours(term: str, hours_in_month: int = 730) -> int:
+    """Hours in a term: `1y` is 8760, `3mo` three of the offer's own months, `14d` 336. Raises ValueError on other text."""
+    for unit, hours in (("mo", hours_in_month), ("y", HOURS_PER_YEAR), ("d", HOURS_PER_DAY)):
+        count = term.removesuffix(unit)
+        if count != term and count.isdigit() and int(count) > 0:
+            return int(count) * hours
+    raise ValueError(f"unknown term {term!r}: write 1mo, 3mo, 6mo, 1y, 2y, 3y, 5y or a number of days such as 14d")
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """A two-part tariff, per machine: a fee for each started period, and a rate for each metered hour.
+
+    On demand is all metered; a reservation, a month or a capacity block is all fee; an owned machine is a fee (its price)
+    over its life and metered electricity. Billed cost = fee x periods + metered_hourly x metered hours.
+    """
+
+    fee: Decimal = Decimal(0)
+    period_hours: int = 1
+    minimum_periods: int = 0
+    metered_hourly: Decimal = Decimal(0)
+    increment_seconds: int = 1
+    minimum_seconds: int = 0
+
+    @property
+    def effective_hourly(self) -> Decimal:
+        """The rate per hour when every hour of the period is used."""
+        return self.fee / self.period_hours + self.metered_hourly
+
+
+def tariff(offer: Offer) -> Tariff:
+    """How this offer bills a run: the whole term for commitments, whole months for rentals, metered time otherwise."""
+    option = offer.purchase_option
+    if option in COMMITMENTS:
+        return _commitment(offer)
+    if option is PurchaseOption.MONTHLY:
+        return _rental(offer)
+    if option is PurchaseOption.CAPACITY_BLOCK:
+        days = term_hours(offer.term) // HOURS_PER_DAY if offer.term else 1
+        return Tariff(offer.hourly_rate * HOURS_PER_DAY, HOURS_PER_DAY, days)
+    if option is PurchaseOption.OWNED:
+        return _owned(offer)
+    return Tariff(
+        metered_hourly=offer.hourly_rate,
+        increment_seconds=offer.billing_increment_seconds,
+        minimum_seconds=offer.minimum_seconds,
+    )
+
+
+def _commitment(offer: Offer) -> Tariff:
+    assert offer.term is not None
+    hours = term_hours(offer.term, offer.hours_in_month)
+    if offer.upfront is None or offer.recurring_hourly is None:
+        return Tariff(offer.hourly_rate * hours, hours, 1)
+    return Tariff(offer.upfront + offer.recurring_hourly * hours, hours, 1)
+
+
+def _rental(offer: Offer) -> Tariff:
+    monthly = offer.monthly if offer.monthly is not None else offer.hourly_rate * offer.hours_in_month
+    months = term_hours(offer.term, 1) if offer.term and offer.term.endswith("mo") else 1
+    return Tariff(monthly, offer.hours_in_month, months if months else 1)
+
+
+def _owned(offer: Offer) -> Tariff:
+    if offer.upfront is None or offer.term is None or offer.recurring_hourly is None:
+        raise ValueError(
+            f"{offer.instance_type}: an owned machine needs its price, its life and its running cost per hour"
+        )
+    return Tariff(offer.upfront, term_hours(offer.term), 1, offer.recurring_hourly)

@@ -1,0 +1,136 @@
+"""What is trained, how, and what was measured while somebody trained it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
+
+
+class Metric(StrEnum):
+    """Validation accuracy on ImageNet: the share of images whose label is the first, or among the first five, guesses."""
+
+    TOP1 = "top1"
+    TOP5 = "top5"
+
+
+class Crossing(StrEnum):
+    """When a noisy curve counts as having reached the target; see `costcalc.convergence`."""
+
+    FIRST = "first"
+    ISOTONIC = "isotonic"
+    SUSTAINED = "sustained"
+
+
+class Tier(StrEnum):
+    """How a figure is known, from best to worst."""
+
+    MEASURED = "measured"
+    TRANSFERRED = "transferred"
+    INTERPOLATED = "interpolated"
+    MODELLED = "modelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side."""
+
+    name: str
+    aliases: tuple[str, ...]
+    parameters_millions: float | None
+    gmacs: float | None
+    image_size: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The machines a recipe was run on. `provider` and `instance_type` are None for on-premise hardware."""
+
+    accelerator: str
+    accelerators: int
+    nodes: int
+    provider: str | None = None
+    instance_type: str | None = None
+
+    @property
+    def accelerators_per_node(self) -> int:
+        """Accelerators in one machine."""
+        return self.accelerators // self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of epochs at one image size; the rate is the recipe's own system's, None where unknown."""
+
+    image_size: int
+    from_epoch: float
+    to_epoch: float
+    images_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One point of an accuracy curve: epochs completed, hours on the recipe's own clock, accuracies as fractions."""
+
+    epochs: float
+    hours: float | None
+    top1: float | None
+    top5: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
+
+    `is_log` is False where only single points of the curve were published. `clock` says what the hours include:
+    `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
+    """
+
+    name: str
+    model: str
+    organisation: str
+    family: str
+    framework: str
+    stack: str
+    precision: str | None
+    optimizer: str | None
+    global_batch_size: int | None
+    scheduled_epochs: float | None
+    system: System | None
+    runs: int
+    is_log: bool
+    clock: str | None
+    images_per_second: float | None
+    year: int
+    source: str
+    note: str
+    phases: tuple[Phase, ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Training images per second of a model at one image size on one cluster, with the software that made it."""
+
+    name: str
+    model: str
+    image_size: int
+    accelerator: str
+    accelerators: int
+    nodes: int
+    precision: str | None
+    framework: str
+    stack: str
+    global_batch_size: int | None
+    images_per_second: float
+    includes_evaluation: bool
+    is_synthetic: bool
+    organisation: str
+    provider: str | None
+    instance_type: str | None
+    year: int
+    round: str | None
+    source: str
+    note: str
