@@ -1,0 +1,90 @@
+"""HTTP for price sources: time limits, bounded retries, `Retry-After` honoured, JSON numbers kept exact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+TIMEOUT_SECONDS = (5, 30)  # connect, each read
+LONGEST_RETRY_AFTER_SECONDS = 60
+RETRIED = (429, 500, 502, 503, 504)
+
+
+class HttpError(Exception):
+    """The other side refused, broke off or answered nonsense; the message names host, path and status, never a secret."""
+
+
+class _BoundedRetry(Retry):
+    """Honours `Retry-After`, but never sleeps longer than a minute for it."""
+
+    def get_retry_after(self, response: Any) -> float | None:
+        wait = super().get_retry_after(response)
+        return None if wait is None else min(wait, LONGEST_RETRY_AFTER_SECONDS)
+
+
+class Http:
+    """A session for one source. `retries` bounds the attempts after the first."""
+
+    def __init__(self, retries: int = 3, backoff_seconds: float = 0.5) -> None:
+        retry = _BoundedRetry(
+            total=retries,
+            backoff_factor=backoff_seconds,
+            status_forcelist=RETRIED,
+            allowed_methods=None,
+            raise_on_status=False,
+        )
+        self._session = requests.Session()
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(max_retries=retry))
+
+    def get_json(
+        self, url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The decoded JSON answer to GET, numbers as Decimal. Raises HttpError."""
+        return self._json("GET", url, params=params, headers=headers)
+
+    def post_json(self, url: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+        """The decoded JSON answer to a JSON POST, numbers as Decimal. Raises HttpError."""
+        return self._json("POST", url, json=body, headers=headers)
+
+    def get_text(self, url: str, headers: Mapping[str, str] | None = None) -> str:
+        """The answer's text. Raises HttpError."""
+        return self._send("GET", url, headers=headers).text
+
+    @contextmanager
+    def stream(self, url: str) -> Iterator[Any]:
+        """A file-like object over the (decompressed) body, for documents too large for memory. Raises HttpError."""
+        with self._send("GET", url, stream=True) as response:
+            response.raw.decode_content = True
+            try:
+                yield response.raw
+            except (OSError, requests.RequestException) as error:
+                raise HttpError(f"{_place(url)} broke off: {type(error).__name__}") from error
+
+    def _json(self, method: str, url: str, **options: Any) -> Any:
+        response = self._send(method, url, **options)
+        try:
+            return json.loads(response.content, parse_float=Decimal, parse_int=int)
+        except ValueError as error:
+            raise HttpError(f"{_place(url)} answered something that is not JSON") from error
+
+    def _send(self, method: str, url: str, **options: Any) -> requests.Response:
+        try:
+            response = self._session.request(method, url, timeout=TIMEOUT_SECONDS, **options)
+        except requests.RequestException as error:
+            raise HttpError(f"{_place(url)}: {type(error).__name__}") from error
+        if response.status_code != 200:
+            raise HttpError(f"{_place(url)} answered {response.status_code}")
+        return response
+
+
+def _place(url: str) -> str:
+    """Host and path: query strings may carry keys."""
+    return url.split("?", 1)[0]
