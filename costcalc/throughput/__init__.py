@@ -1,0 +1,6 @@
+"""How fast a recipe trains on a cluster: measured, transferred, interpolated or modelled."""
+
+from costcalc.throughput.model import SpeedModel
+from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
+
+__all__ = ["REFUSALS", "TIERS", "SpeedModel", "SpeedTable"]

@@ -1,0 +1,48 @@
+"""The speeds of many recipes on many clusters, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.training import Throughput, Tier
+
+TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
+REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_large")
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int8]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedTable:
+    """R recipes x C clusters, P the most phases of any recipe.
+
+    `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where
+    refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
+    phase; -1 where refused). `width_80`, `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
+    `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
+    """
+
+    throughputs: tuple[Throughput, ...]
+    seconds_per_epoch: Floats
+    refusal: Codes
+    tier: Codes
+    width_80: Floats
+    width_90: Floats
+    row: Indices
+    sentences: tuple[str, ...]
+    sentence: NDArray[np.int64]
+
+    def source(self, recipe: int, cluster: int) -> Throughput | None:
+        """The measurement behind a pair, None where the speed is modelled from many."""
+        row = int(self.row[recipe, cluster])
+        return self.throughputs[row] if row >= 0 else None
+
+    def notes(self, recipe: int, cluster: int) -> tuple[str, ...]:
+        """What was assumed about the speed of a pair, in sentences."""
+        index = int(self.sentence[recipe, cluster])
+        return (self.sentences[index],) if index >= 0 else ()
