@@ -1,0 +1,193 @@
+"""The arrays a catalogue is made of, how offers become them, and their form as bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.hardware import Machine
+from costcalc.money import to_nanos
+from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Int16 = NDArray[np.int16]
+Int8 = NDArray[np.int8]
+Float32 = NDArray[np.float32]
+
+OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One entry per observation, ordered by key and moment. Money in nano-units of its currency, -1 for unknown.
+
+    `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region.
+    `fee`, `period_hours`, `minimum_periods`, `metered` are its tariff. Moments are seconds since 1970, -1 for unknown.
+    """
+
+    key: Int32
+    group: Int32
+    instance: Int32
+    region: Int32
+    option: Int8
+    term: Int16
+    payment: Int8
+    offering: Int8
+    currency: Int8
+    source: Int32
+    flags: Int32
+    parts: Int32
+    hourly: Int64
+    upfront: Int64
+    recurring: Int64
+    monthly: Int64
+    hours_in_month: Int16
+    fee: Int64
+    period_hours: Int32
+    minimum_periods: Int32
+    metered: Int64
+    increment_seconds: Int32
+    minimum_seconds: Int32
+    observed: Int64
+    effective_from: Int64
+    session_hours: Float32
+    hours_per_week: Float32
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the codes in the columns stand for; `instances` are (provider, instance type, machine)."""
+
+    instances: tuple[tuple[str, str, Machine], ...]
+    regions: tuple[str, ...]
+    terms: tuple[str, ...]
+    payments: tuple[str, ...]
+    classes: tuple[str, ...]
+    currencies: tuple[str, ...]
+    sources: tuple[str, ...]
+    flags: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+class _Codes(dict[Any, int]):
+    """Hands out the next number to each new word."""
+
+    def __missing__(self, word: Any) -> int:
+        self[word] = len(self)
+        return self[word]
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.words = {field.name: _Codes() for field in fields(Vocabulary)}
+        self.machines: dict[tuple[str, str], Machine] = {}
+
+    def record(self, offer: Offer) -> tuple[float, ...]:
+        """The offer's entries from `instance` on, in the order of the columns."""
+        return (*self._coded(offer), *_rates(offer, tariff(offer)), *_moments(offer))
+
+    def _coded(self, offer: Offer) -> tuple[int, ...]:
+        words, name = self.words, (offer.provider, offer.instance_type)
+        if self.machines.setdefault(name, offer.machine) != offer.machine:
+            raise ValueError(f"{offer.provider} {offer.instance_type} is given two machines: check its hardware facts")
+        return (
+            words["instances"][name],
+            words["regions"][offer.region],
+            OPTION_CODES[offer.purchase_option],
+            words["terms"][offer.term or ""],
+            words["payments"][offer.payment.value if offer.payment else ""],
+            words["classes"][offer.offering_class or ""],
+            words["currencies"][offer.currency],
+            words["sources"][offer.source],
+            words["flags"][";".join(offer.flags)],
+            words["parts"][";".join(f"{part.name}={part.hourly}" for part in offer.parts)],
+        )
+
+    def vocabulary(self) -> Vocabulary:
+        instances = tuple((*name, self.machines[name]) for name in self.words.pop("instances"))
+        return Vocabulary(instances, **{name: tuple(codes) for name, codes in self.words.items()})
+
+
+def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
+    known = (offer.upfront, offer.recurring_hourly, offer.monthly)
+    return (
+        to_nanos(offer.hourly_rate),
+        *(-1 if amount is None else to_nanos(amount) for amount in known),
+        offer.hours_in_month,
+        to_nanos(billed.fee),
+        billed.period_hours,
+        billed.minimum_periods,
+        to_nanos(billed.metered_hourly),
+        billed.increment_seconds,
+        billed.minimum_seconds,
+    )
+
+
+def _moments(offer: Offer) -> tuple[float, ...]:
+    nan = float("nan")
+    return (
+        int(offer.observed_at.timestamp()),
+        -1 if offer.effective_from is None else int(offer.effective_from.timestamp()),
+        nan if offer.session_hours is None else offer.session_hours,
+        nan if offer.hours_per_week is None else offer.hours_per_week,
+    )
+
+
+_DTYPE_OF: dict[str, Any] = {"Int64": np.int64, "Int32": np.int32, "Int16": np.int16, "Int8": np.int8}
+_NAMES = tuple(field.name for field in fields(Columns))
+_DTYPES = {field.name: _DTYPE_OF.get(str(field.type), np.float32) for field in fields(Columns)}
+
+
+def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
+    """Columns and vocabulary of these observations."""
+    builder = _Builder()
+    records = list(zip(*(builder.record(offer) for offer in offers), strict=True)) or [()] * (len(_NAMES) - 2)
+    named = {name: np.array(values, _DTYPES[name]) for name, values in zip(_NAMES[2:], records, strict=True)}
+    return _ordered(named), builder.vocabulary()
+
+
+def _ordered(named: dict[str, NDArray[Any]]) -> Columns:
+    parts = ("instance", "option", "term", "payment", "offering")
+    group = _dense([named[name] for name in parts])
+    key = _dense([group, named["region"]])
+    order = np.lexsort((named["observed"], key))
+    return Columns(key=key[order], group=group[order], **{name: values[order] for name, values in named.items()})
+
+
+def _dense(parts: list[NDArray[Any]]) -> Int32:
+    """One small number for each combination of codes, in their lexical order."""
+    combined = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        combined = combined * (int(part.max(initial=0)) + 1) + part
+        combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
+    return combined.astype(np.int32)
+
+
+def to_bytes(columns: Columns, vocabulary: Vocabulary) -> bytes:
+    """Columns and vocabulary as one self-contained document."""
+    words = {field.name: getattr(vocabulary, field.name) for field in fields(vocabulary)}
+    words["instances"] = [(*name, *_machine_cells(machine)) for *name, machine in vocabulary.instances]
+    document = np.frombuffer(json.dumps(words).encode(), np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, vocabulary=document, **{name: getattr(columns, name) for name in _NAMES})
+    return buffer.getvalue()
+
+
+def from_bytes(document: bytes) -> tuple[Columns, Vocabulary]:
+    """What `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
+    with np.load(io.BytesIO(document), allow_pickle=False) as arrays:
+        columns = Columns(**{name: arrays[name] for name in _NAMES})
+        words = json.loads(arrays["vocabulary"].tobytes())
+    instances = tuple((name, kind, Machine(*cells)) for name, kind, *cells in words.pop("instances"))
+    return columns, Vocabulary(instances, **{name: tuple(values) for name, values in words.items()})
+
+
+def _machine_cells(machine: Machine) -> tuple[Any, ...]:
+    return tuple(getattr(machine, field.name) for field in fields(Machine))

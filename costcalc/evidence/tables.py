@@ -1,0 +1,62 @@
+"""Reading packaged tables: text in, typed rows out, and errors that name the file and the line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class TableError(ValueError):
+    """A packaged table is corrupt; the message names the file and the line."""
+
+
+class Row:
+    """One line of a table with typed access to its cells; a blank cell is None where that is allowed."""
+
+    def __init__(self, cells: dict[str, str]) -> None:
+        self._cells = cells
+
+    def text(self, column: str) -> str:
+        """A cell that must not be blank."""
+        if not self._cells[column]:
+            raise ValueError(f"{column} is blank")
+        return self._cells[column]
+
+    def maybe(self, column: str) -> str | None:
+        """A cell, or None where it is blank."""
+        return self._cells[column] or None
+
+    def number(self, column: str) -> float:
+        """A finite number."""
+        value = float(self.text(column))
+        if not abs(value) < float("inf"):
+            raise ValueError(f"{column} must be a finite number, not {self._cells[column]}")
+        return value
+
+    def maybe_number(self, column: str) -> float | None:
+        """A finite number, or None where the cell is blank."""
+        return self.number(column) if self._cells[column] else None
+
+    def integer(self, column: str) -> int:
+        """A whole number."""
+        return int(self.text(column))
+
+    def maybe_integer(self, column: str) -> int | None:
+        """A whole number, or None where the cell is blank."""
+        return int(self._cells[column]) if self._cells[column] else None
+
+
+def rows(name: str, text: str, build: Callable[[Row], T]) -> Iterator[T]:
+    """`build` applied to each line of a CSV text. Raises TableError naming the table and the line of the first fault."""
+    reader = csv.DictReader(StringIO(text))
+    for cells in reader:
+        try:
+            if None in cells or None in cells.values():
+                raise ValueError(f"expected {len(reader.fieldnames or ())} cells")
+            yield build(Row(cells))
+        except (ValueError, KeyError) as error:
+            raise TableError(f"{name}, line {reader.line_num}: {error}") from error
