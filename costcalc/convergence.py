@@ -1,0 +1,96 @@
+"""Where accuracy curves reach a target, under three named rules, for all recipes of a model at once.
+
+`first`: the first evaluation at or above the target (what DAWNBench and MLPerf report). `isotonic`: the first at which the
+monotone least-squares fit of the curve (pool adjacent violators) is. `sustained`: the first from which every later one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.training import Crossing, Evaluation, Metric, Recipe
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def isotonic(values: Sequence[float]) -> Floats:
+    """The non-decreasing sequence nearest to these values in least squares (pool adjacent violators)."""
+    means: list[float] = []
+    counts: list[int] = []
+    for value in values:
+        means.append(value)
+        counts.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:
+            count = counts[-2] + counts[-1]
+            mean = (means[-2] * counts[-2] + means[-1] * counts[-1]) / count
+            means[-2:], counts[-2:] = [mean], [count]
+    return np.repeat(np.array(means), counts)
+
+
+def monotone(values: Floats, crossing: Crossing) -> Floats:
+    """A non-decreasing curve that is at or above a target exactly from the crossing on."""
+    if crossing is Crossing.FIRST:
+        return np.maximum.accumulate(values)
+    if crossing is Crossing.SUSTAINED:
+        return np.minimum.accumulate(values[::-1])[::-1]
+    return isotonic(values.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """For each recipe: epochs to the target, NaN where it is never reached; hours on the recipe's own clock, NaN where
+    unknown; the accuracy the recipe ends at and the epochs of its whole curve."""
+
+    epochs: Floats
+    own_hours: Floats
+    end_accuracy: Floats
+    end_epochs: Floats
+
+
+class Curves:
+    """The accuracy curves of several recipes in one metric, laid end to end."""
+
+    def __init__(self, recipes: Sequence[Recipe], metric: Metric) -> None:
+        curves = [_curve(recipe, metric) for recipe in recipes]
+        points = [point for curve in curves for point in curve]
+        self._starts = np.cumsum([0, *(len(curve) for curve in curves)])
+        self._epochs = np.array([point.epochs for point in points] + [np.nan])
+        self._hours = np.array([np.nan if point.hours is None else point.hours for point in points] + [np.nan])
+        values = [np.array([_accuracy(point, metric) for point in curve]) for curve in curves]
+        self._monotone = {rule: _joined(values, rule) for rule in Crossing}
+        ends = [isotonic(curve.tolist()) for curve in values]
+        self._end = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
+        self.best = np.array([curve.max(initial=0.0) for curve in values])
+
+    def reach(self, target: float, crossing: Crossing) -> Reach:
+        """Where each curve reaches `target` (a fraction)."""
+        below = np.r_[0, np.cumsum(self._monotone[crossing] < target)]
+        starts, ends = self._starts[:-1], self._starts[1:]
+        index = starts + below[ends] - below[starts]
+        missing = index == ends
+        index = np.where(missing, len(self._epochs) - 1, index)
+        last = np.where(ends > starts, ends - 1, len(self._epochs) - 1)
+        return Reach(self._epochs[index], self._hours[index], self._end, self._epochs[last])
+
+
+def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:
+    return [evaluation for evaluation in recipe.evaluations if _known(evaluation, metric) is not None]
+
+
+def _known(evaluation: Evaluation, metric: Metric) -> float | None:
+    return evaluation.top1 if metric is Metric.TOP1 else evaluation.top5
+
+
+def _accuracy(evaluation: Evaluation, metric: Metric) -> float:
+    value = _known(evaluation, metric)
+    assert value is not None
+    return value
+
+
+def _joined(curves: list[Floats], crossing: Crossing) -> Floats:
+    return np.concatenate([monotone(curve, crossing) for curve in curves]) if curves else np.zeros(0)
