@@ -1,0 +1,251 @@
+"""The packaged recipes, curves, phases and results: whole, consistent, and true to the figures they are known by."""
+
+import csv
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import costcalc
+
+DATA = Path(costcalc.__file__).parent / "evidence" / "data"
+IMAGES_PER_EPOCH = 1_281_167
+
+
+def rows(table):
+    with (DATA / table).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def grouped(table):
+    groups = defaultdict(list)
+    for row in rows(table):
+        groups[row["recipe"]].append(row)
+    return groups
+
+
+RECIPES = {row["recipe"]: row for row in rows("recipes.csv")}
+CURVES = grouped("curves.csv")
+PHASES = grouped("phases.csv")
+RESULTS = rows("results.csv")
+
+
+def increasing(values):
+    return all(before < after for before, after in pairwise(values))
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("recipes.csv", ("recipe",)),
+        ("curves.csv", ("recipe", "epochs")),
+        ("phases.csv", ("recipe", "from_epoch")),
+        ("results.csv", ("result",)),
+        ("rcps.csv", ("model", "target", "optimizer", "global_batch_size")),
+        ("seed_noise.csv", ("recipe",)),
+    ],
+)
+def test_keys_are_unique_and_sources_given(table, key):
+    keys = [tuple(row[column] for column in key) for row in rows(table)]
+    assert keys
+    assert len(keys) == len(set(keys))
+    assert all(row.get("source", "given") for row in rows(table))
+    assert all(None not in row and None not in row.values() for row in rows(table)), "a row is too long or too short"
+
+
+@pytest.mark.parametrize("table", ["recipes.csv", "results.csv", "seed_noise.csv"])
+def test_rows_stand_in_the_order_of_their_key(table):
+    keys = [next(iter(row.values())) for row in rows(table)]
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize("column", ["model", "organisation", "family", "framework", "stack", "note"])
+def test_recipes_say(column):
+    assert [recipe for recipe, row in RECIPES.items() if not row[column]] == []
+
+
+def test_recipes_use_the_words_of_the_format():
+    for recipe, row in RECIPES.items():
+        assert 2012 <= int(row["year"]) <= 2026, recipe
+        assert int(row["runs"]) >= 1, recipe
+        assert row["curve"] in {"log", "points"}, recipe
+        assert row["clock"] in {"training", "training+evaluation", "as_logged", ""}, recipe
+        assert row["precision"] in {"fp32", "tf32", "fp16", "bf16", "amp", ""}, recipe
+        assert bool(row["provider"]) == bool(row["instance_type"]), recipe
+
+
+def test_accelerators_divide_among_machines():
+    for recipe, row in RECIPES.items():
+        known = bool(row["accelerator"])
+        assert bool(row["accelerators"]) == bool(row["nodes"]) == known, recipe
+        assert not known or int(row["accelerators"]) % int(row["nodes"]) == 0, recipe
+
+
+def test_curves_run_forward():
+    for recipe, curve in CURVES.items():
+        hours = [point["hours"] for point in curve]
+        assert increasing([float(point["epochs"]) for point in curve]), recipe
+        assert all(hours) or not any(hours), recipe
+        assert increasing([float(hour) for hour in hours if hour]), recipe
+        assert bool(RECIPES[recipe]["clock"]) == any(hours), recipe
+
+
+def test_accuracies_are_fractions_and_five_guesses_beat_one():
+    for recipe, curve in CURVES.items():
+        for point in curve:
+            known = [float(point[metric]) for metric in ("top1", "top5") if point[metric]]
+            assert known, recipe
+            assert increasing([0, *known, 1]), (recipe, point)
+
+
+def test_phases_are_contiguous_and_cover_the_curve():
+    for recipe, phases in PHASES.items():
+        edges = [(float(phase["from_epoch"]), float(phase["to_epoch"])) for phase in phases]
+        assert edges[0][0] == 0, recipe
+        assert all(start < end for start, end in edges), recipe
+        assert all(before[1] == after[0] for before, after in pairwise(edges)), recipe
+        assert edges[-1][1] >= float(CURVES[recipe][-1]["epochs"]), recipe
+        assert all(32 <= int(phase["image_size"]) <= 700 for phase in phases), recipe
+
+
+def test_every_table_speaks_of_known_recipes():
+    assert set(CURVES) == set(PHASES) == set(RECIPES)
+    assert {row["recipe"] for row in RESULTS} - {""} <= set(RECIPES)
+    assert {row["recipe"] for row in rows("seed_noise.csv")} <= set(RECIPES)
+
+
+FIXED = [
+    "riseml-2018-tpuv2",
+    "riseml-2018-v100",
+    "dawnbench-intel-rn50-128xc5",
+    "dawnbench-intel-rn50-64xc5",
+    "dawnbench-intel-rn56-128xc5",
+    "dawnbench-alibaba-rn50-16xgn6e",
+    "dawnbench-alibaba-rn50-1xgn6e",
+    "dawnbench-dawn-rn152-4xm60",
+    "dawnbench-dawn-rn152-8xk80",
+    "dawnbench-diux-rn50-p3-tensorpack",
+    "dawnbench-fastai-rn50-p3",
+    "dawnbench-fastai-rn50-16xp3",
+    "dawnbench-fastai-rn50-4xp3",
+    "dawnbench-fastai-rn50-8xp3",
+    "dawnbench-google-amoeba-quarterpod",
+    "dawnbench-google-amoeba-16thpod",
+    "dawnbench-google-amoeba-tpuv2",
+    "dawnbench-google-rn50-tpuv2-tf111-fastai",
+    "dawnbench-google-rn50-tpuv2-tf17",
+    "dawnbench-google-rn50-tpuv2-tf18",
+    "dawnbench-google-rn50-halfpod",
+    "dawnbench-huawei-rn50-16n-mxnet",
+    "dawnbench-lambda-rn50-4x1080ti",
+    "dawnbench-ppwwyyxx-rn152-8xp100",
+    "dawnbench-zte-rn50-8nx8p100",
+    "ffcv-rn50-16ep",
+    "ffcv-rn50-32ep",
+    "ffcv-rn50-40ep",
+    "ffcv-rn50-88ep",
+    "ffcv-rn18-16ep",
+    "ffcv-rn18-24ep",
+    "ffcv-rn18-32ep",
+    "ffcv-rn18-56ep",
+    "ffcv-rn18-88ep",
+]
+
+
+@pytest.mark.parametrize("recipe", FIXED)
+def test_fixed_names_are_present(recipe):
+    assert recipe in RECIPES
+
+
+@pytest.mark.parametrize(
+    ("recipe", "epochs", "hours", "top1"),
+    [
+        ("riseml-2018-tpuv2", 64, 8.146, 0.757),
+        ("riseml-2018-tpuv2", 86, 10.946, 0.764),
+        ("riseml-2018-v100", 84, 10.530, 0.757),
+    ],
+)
+def test_riseml_hours_follow_from_epochs_and_rate(recipe, epochs, hours, top1):
+    point = next(point for point in CURVES[recipe] if float(point["epochs"]) == epochs)
+    rate = float(RECIPES[recipe]["images_per_second"])
+    assert float(point["top1"]) == top1
+    assert float(point["hours"]) == pytest.approx(hours, abs=0.0005)
+    assert float(point["hours"]) == pytest.approx(epochs * IMAGES_PER_EPOCH / rate / 3600, rel=1e-6)
+
+
+def test_riseml_v100_never_reached_the_accuracy_of_the_tpu():
+    assert max(float(point["top1"]) for point in CURVES["riseml-2018-v100"]) == 0.757
+
+
+@pytest.mark.parametrize(
+    ("recipe", "cluster_rate", "dollars"),
+    [
+        ("dawnbench-diux-rn50-p3-tensorpack", 24.48, 358.22),
+        ("dawnbench-fastai-rn50-p3", 24.48, 72.40),
+        ("dawnbench-fastai-rn50-4xp3", 97.92, 48.48),
+        ("dawnbench-fastai-rn50-8xp3", 195.84, 61.63),
+        ("dawnbench-fastai-rn50-16xp3", 391.68, 118.07),
+        ("dawnbench-google-rn50-tpuv2-tf18", 6.595, 58.53),
+        ("dawnbench-google-amoeba-tpuv2", 6.595, 49.30),
+        ("dawnbench-google-rn50-tpuv2-tf111-fastai", 4.595, 12.60),
+        ("dawnbench-alibaba-rn50-1xgn6e", 20.6, 7.43),
+    ],
+)
+def test_dawnbench_dollars_come_back_to_the_cent(recipe, cluster_rate, dollars):
+    hours = next(float(point["hours"]) for point in CURVES[recipe] if float(point["top5"]) >= 0.93)
+    assert round(hours * cluster_rate, 2) == dollars
+
+
+def test_mlperf_scores_are_the_hours_of_the_last_evaluation():
+    scores = [row for row in RESULTS if row["stack"] == "mlperf" and row["recipe"]]
+    assert len(scores) > 250
+    for score in scores:
+        crossing = next(point for point in CURVES[score["recipe"]] if float(point["top1"]) >= float(score["target"]))
+        assert crossing is CURVES[score["recipe"]][-1]
+        assert float(crossing["hours"]) * 60 == pytest.approx(float(score["minutes"]), rel=1e-5)
+
+
+def test_mlperf_targets_are_those_of_the_round():
+    targets = {(row["round"], row["target"]) for row in RESULTS if row["stack"] == "mlperf"}
+    assert {target for season, target in targets if season == "v0.5"} == {"0.749"}
+    assert {target for season, target in targets if season != "v0.5"} == {"0.759"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "accelerators"),
+    [("mlperf-v0.6-tpu-v3-32", 16), ("mlperf-v0.7-tpu-v4-16-tf", 8), ("dawnbench-google-rn50-halfpod", 128)],
+)
+def test_tpus_are_counted_in_chips(recipe, accelerators):
+    assert int(RECIPES[recipe]["accelerators"]) == accelerators
+
+
+@pytest.mark.parametrize(
+    ("epochs", "minutes", "top1"), [(16, 14.8, 0.737), (32, 28.7, 0.759), (40, 35.5, 0.772), (88, 71.7, 0.759)]
+)
+def test_ffcv_minutes_to_a_target(epochs, minutes, top1):
+    crossing = next(point for point in CURVES[f"ffcv-rn50-{epochs}ep"] if float(point["top1"]) >= top1)
+    assert float(crossing["hours"]) * 60 == pytest.approx(minutes, abs=0.05)
+
+
+def test_no_two_recipes_share_a_log():
+    logs = {}
+    for recipe, curve in CURVES.items():
+        if RECIPES[recipe]["curve"] == "log":
+            logs.setdefault(tuple((point["epochs"], point["top1"]) for point in curve), []).append(recipe)
+    assert [names for names in logs.values() if len(names) > 1] == []
+
+
+def test_batches_grow_epochs_grow():
+    points = [(int(row["global_batch_size"]), float(row["epochs_mean"])) for row in rows("rcps.csv")]
+    assert increasing([batch for batch, _ in points])
+    assert dict(points)[3264] == pytest.approx(35.2, abs=0.05)
+    assert dict(points)[67840] == pytest.approx(85.9, abs=0.06)
+
+
+def test_seed_noise_counts_failures():
+    noise = rows("seed_noise.csv")
+    assert all(int(row["reached"]) <= int(row["runs"]) for row in noise)
+    assert sum(int(row["runs"]) - int(row["reached"]) for row in noise) == 64
+    assert sum(int(row["diverged"]) for row in noise) == 1
+    assert sum(int(row["runs"]) for row in noise) == 1419
