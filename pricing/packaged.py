@@ -1,0 +1,218 @@
+"""The packaged, dated prices: CSV tables shipped with the code, read into offers or refused by file and row."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TypeVar
+
+from costcalc.evidence.tables import Row, TableError, rows
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
+
+T = TypeVar("T")
+
+OFFER_KEY = "provider,region,instance_type,purchase_option,term,payment,offering_class,observed_at"
+HEADERS: Mapping[str, str] = {
+    "instance_types.csv": "provider,instance_type,accelerator,accelerators,accelerator_memory_gib,vcpus,memory_gib,source",
+    "providers.csv": "provider,name,billing_increment_seconds,minimum_seconds,source,observed_on",
+    "offers.csv": f"{OFFER_KEY},hourly_rate,upfront,recurring_hourly,monthly,hours_in_month,currency,parts,"
+    "effective_from,source,flags",
+}
+PARTS_TOLERANCE = Decimal("1e-6")  # parts and their sum may each be rounded to nano-units
+
+
+class PackagedTableError(Exception):
+    """A packaged table is unreadable; the message names the file and the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedPrices:
+    """Every packaged observation, and a digest of the files they were read from."""
+
+    offers: tuple[Offer, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Billing:
+    increment_seconds: int = 3600
+    minimum_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    machines: Mapping[tuple[str, ...], Machine]
+    billing: Mapping[tuple[str, ...], _Billing]
+
+
+def packaged_folder() -> Traversable:
+    """Where the tables lie in the installed package."""
+    return files("pricing") / "data"
+
+
+def packaged_digest(folder: Traversable | None = None) -> str:
+    """A digest of the tables' bytes: equal digests hold equal prices. Raises PackagedTableError if one is missing."""
+    digest = blake2b(digest_size=16)
+    for name in HEADERS:
+        digest.update(_read(folder or packaged_folder(), name))
+    return digest.hexdigest()
+
+
+def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
+    """All packaged prices. Raises PackagedTableError, naming file and row, on anything that cannot be trusted."""
+    place = folder or packaged_folder()
+    tables = _Tables(
+        _table(place, "instance_types.csv", "provider,instance_type", _machine),
+        _table(place, "providers.csv", "provider", _billing),
+    )
+    offers = _table(place, "offers.csv", OFFER_KEY, lambda row: _offer(row, tables))
+    return PackagedPrices(tuple(offers.values()), packaged_digest(place))
+
+
+def _table(folder: Traversable, name: str, key: str, build: Callable[[Row], T]) -> dict[tuple[str, ...], T]:
+    """The rows of one table, built and unique by key."""
+    built: dict[tuple[str, ...], T] = {}
+
+    def add(row: Row) -> None:
+        identity = tuple(row.maybe(column) or "" for column in key.split(","))
+        if identity in built:
+            raise ValueError(f"{' '.join(filter(None, identity))} stands here twice")
+        built[identity] = build(row)
+
+    try:
+        for _ in rows(f"pricing/data/{name}", _text_of(folder, name), add):
+            pass
+    except (TableError, csv.Error) as error:
+        raise PackagedTableError(str(error)) from error
+    return built
+
+
+def _text_of(folder: Traversable, name: str) -> str:
+    """The table's text, if its header has every column."""
+    content = _read(folder, name)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        row = content[: error.start].count(b"\n") + 1
+        raise PackagedTableError(f"pricing/data/{name}, line {row}: not UTF-8") from error
+    missing = set(HEADERS[name].split(",")) - set(next(csv.reader([text.partition("\n")[0]]), []))
+    if missing:
+        raise PackagedTableError(f"pricing/data/{name}, line 1: lacks {', '.join(sorted(missing))}")
+    return text
+
+
+def _read(folder: Traversable, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise PackagedTableError(
+            f"pricing/data/{name}: {error.strerror or error}; install the package again"
+        ) from error
+
+
+def _machine(row: Row) -> Machine:
+    count = row.integer("accelerators")
+    return Machine(
+        row.text("accelerator") if count else row.maybe("accelerator") or "",  # a host whose processor is not fixed
+        count,
+        row.maybe_number("accelerator_memory_gib"),
+        row.maybe_integer("vcpus"),
+        row.maybe_number("memory_gib"),
+    )
+
+
+def _billing(row: Row) -> _Billing:
+    return _Billing(row.maybe_integer("billing_increment_seconds") or 3600, row.maybe_integer("minimum_seconds") or 0)
+
+
+def _offer(row: Row, tables: _Tables) -> Offer:
+    name = (row.text("provider"), row.text("instance_type"))
+    if name not in tables.machines:
+        raise ValueError(f"{' '.join(name)} is not in instance_types.csv")
+    billing = tables.billing.get(name[:1], _Billing())
+    flags = tuple(flag for flag in (row.maybe("flags") or "").split(";") if flag)
+    return Offer(
+        provider=name[0],
+        region=row.text("region"),
+        instance_type=name[1],
+        machine=tables.machines[name],
+        purchase_option=_choice(PurchaseOption, row, "purchase_option"),
+        hourly_rate=_amount(row, "hourly_rate"),
+        observed_at=_day(row, "observed_at"),
+        source=row.text("source"),
+        term=_optional(row, "term", _term),
+        payment=_optional(row, "payment", lambda cells, column: _choice(Payment, cells, column)),
+        offering_class=row.maybe("offering_class"),
+        upfront=_optional(row, "upfront", _amount),
+        recurring_hourly=_optional(row, "recurring_hourly", _amount),
+        monthly=_optional(row, "monthly", _amount),
+        hours_in_month=row.maybe_integer("hours_in_month") or 730,
+        currency=row.text("currency"),
+        parts=_parts(row),
+        effective_from=_optional(row, "effective_from", _day),
+        flags=flags,
+        billing_increment_seconds=billing.increment_seconds,
+        minimum_seconds=billing.minimum_seconds,
+        session_hours=_flagged_hours(flags, "session_hours"),
+        hours_per_week=_flagged_hours(flags, "hours_per_week"),
+    )
+
+
+def _optional(row: Row, column: str, read: Callable[[Row, str], T]) -> T | None:
+    return read(row, column) if row.maybe(column) else None
+
+
+def _amount(row: Row, column: str) -> Decimal:
+    return _decimal(row.text(column), column)
+
+
+def _decimal(text: str, column: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"{column} {text!r} is not a decimal number") from None
+    if not amount.is_finite() or amount < 0:
+        raise ValueError(f"{column} {text!r} is not an amount of money")
+    return amount
+
+
+def _day(row: Row, column: str) -> datetime:
+    """Midnight UTC at which the day starts."""
+    try:
+        return datetime.combine(date.fromisoformat(row.text(column)), time(), UTC)
+    except ValueError:
+        raise ValueError(f"{column} {row.text(column)!r} is not an ISO date") from None
+
+
+def _term(row: Row, column: str) -> str:
+    term_hours(row.text(column))
+    return row.text(column)
+
+
+def _choice(kind: type[T], row: Row, column: str) -> T:
+    try:
+        return kind(row.text(column))  # type: ignore[call-arg]
+    except ValueError:
+        raise ValueError(f"{column} {row.text(column)!r} is unknown") from None
+
+
+def _parts(row: Row) -> tuple[RatePart, ...]:
+    """`Cloud TPU v2-8=6.50;host n1-standard-4=0.19` as named shares, which add up to the hourly rate."""
+    pairs = (part.rpartition("=") for part in (row.maybe("parts") or "").split(";") if part)
+    parts = tuple(RatePart(name, _decimal(rate, "parts")) for name, _, rate in pairs)
+    if parts and abs(sum(part.hourly for part in parts) - _amount(row, "hourly_rate")) > PARTS_TOLERANCE:
+        raise ValueError(f"the parts {row.text('parts')} do not add up to the hourly_rate {row.text('hourly_rate')}")
+    return parts
+
+
+def _flagged_hours(flags: tuple[str, ...], name: str) -> float | None:
+    """The hours of a flag such as `session_hours=12`, which a free tier carries."""
+    labelled = (flag.partition("=") for flag in flags)
+    return next((float(_decimal(hours, name)) for label, _, hours in labelled if label == name), None)
