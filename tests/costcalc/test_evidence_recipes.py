@@ -115,6 +115,24 @@ def test_every_table_speaks_of_known_recipes():
     assert {row["recipe"] for row in rows("seed_noise.csv")} <= set(RECIPES)
 
 
+def test_models_and_accelerators_are_those_of_the_other_tables():
+    models = {row["model"] for row in rows("models.csv")}
+    accelerators = {row["accelerator"] for row in rows("accelerators.csv")} | {""}
+    for row in [*RECIPES.values(), *RESULTS]:
+        assert row["model"] in models, row
+        assert row["accelerator"] in accelerators, row
+
+
+def test_many_kinds_of_network_have_a_recipe():
+    wanted = (
+        "resnet18 resnet34 resnet50 resnet101 resnet152 vgg16 inception_v3 mobilenet mobilenet_v2 mobilenet_v3_large"
+    )
+    wanted += (
+        " efficientnet_b0 efficientnet_b4 efficientnetv2_s vit_s16 xception darknet53 resnext101_32x4d amoebanet_d"
+    )
+    assert set(wanted.split()) <= {row["model"] for row in RECIPES.values()}
+
+
 FIXED = [
     "riseml-2018-tpuv2",
     "riseml-2018-v100",
