@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -18,7 +20,26 @@ RETRIED = (429, 500, 502, 503, 504)
 
 
 class HttpError(Exception):
-    """The other side refused, broke off or answered nonsense; the message names host, path and status, never a secret."""
+    """The other side refused, broke off or answered nonsense; the message names host, path and status, never a secret.
+
+    `status` is the HTTP status, None where there was no whole answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _WithoutQueries(logging.Filter):
+    """urllib3 logs whole URLs, and a query may hold a key: what stands behind `?` is not logged."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = re.sub(r"\?[^\s\"']+", "?...", record.getMessage()), None
+        return True
+
+
+logging.getLogger("urllib3.connectionpool").addFilter(_WithoutQueries())
+logging.getLogger("urllib3.util.retry").addFilter(_WithoutQueries())
 
 
 class _BoundedRetry(Retry):
@@ -79,9 +100,10 @@ class Http:
         try:
             response = self._session.request(method, url, timeout=TIMEOUT_SECONDS, **options)
         except requests.RequestException as error:
-            raise HttpError(f"{_place(url)}: {type(error).__name__}") from error
+            # without its cause, whose text holds the whole URL
+            raise HttpError(f"{_place(url)}: {type(error).__name__}") from None
         if response.status_code != 200:
-            raise HttpError(f"{_place(url)} answered {response.status_code}")
+            raise HttpError(f"{_place(url)} answered {response.status_code}", response.status_code)
         return response
 
 
