@@ -216,7 +216,7 @@ def test_dawnbench_dollars_come_back_to_the_cent(recipe, cluster_rate, dollars):
 
 
 def test_mlperf_scores_are_the_hours_of_the_last_evaluation():
-    scores = [row for row in RESULTS if row["stack"] == "mlperf" and row["recipe"]]
+    scores = [row for row in RESULTS if row["round"].startswith("v") and row["recipe"]]
     assert len(scores) > 250
     for score in scores:
         crossing = next(point for point in CURVES[score["recipe"]] if float(point["top1"]) >= float(score["target"]))
@@ -225,7 +225,7 @@ def test_mlperf_scores_are_the_hours_of_the_last_evaluation():
 
 
 def test_mlperf_targets_are_those_of_the_round():
-    targets = {(row["round"], row["target"]) for row in RESULTS if row["stack"] == "mlperf"}
+    targets = {(row["round"], row["target"]) for row in RESULTS if row["round"].startswith("v")}
     assert {target for season, target in targets if season == "v0.5"} == {"0.749"}
     assert {target for season, target in targets if season != "v0.5"} == {"0.759"}
 
