@@ -110,9 +110,10 @@ def test_tpus_are_counted_in_chips(throughputs: list[dict[str, str]], instance_t
 
 
 def test_no_accelerator_is_faster_than_its_arithmetic(throughputs: list[dict[str, str]]) -> None:
-    """Training needs three times the multiply-adds of a forward pass, a little less as images get no gradient.
+    """Training needs about three times the multiply-adds of a forward pass.
 
-    Cards may run above their stated clock, so that a fifth above the dense 16-bit peak is let pass.
+    Fast (Winograd) convolutions save some and cards run above their stated clock: half above the 16-bit peak is let pass,
+    while a miscounted machine or chip is off by two or more.
     """
     peak = {row["accelerator"]: row["dense_16bit_tflops"] for row in table("accelerators")}
     models = {row["model"]: row for row in table("models")}
@@ -124,7 +125,7 @@ def test_no_accelerator_is_faster_than_its_arithmetic(throughputs: list[dict[str
         pixels = (int(row["image_size"]) / int(model["image_size"])) ** 2
         per_accelerator = float(row["images_per_second"]) / int(row["accelerators"])
         used = per_accelerator * 3 * 2 * float(model["gmacs"]) * pixels / 1000
-        assert used < 1.2 * float(peak[row["accelerator"]]), row
+        assert used < 1.5 * float(peak[row["accelerator"]]), row
         checked += 1
     assert checked > 1000
 
