@@ -76,6 +76,12 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
     return PackagedPrices(tuple(offers.values()), packaged_digest(place))
 
 
+def packaged_machines(provider: str, folder: Traversable | None = None) -> dict[str, Machine]:
+    """What the packaged machine types of one provider hold, by instance type. Raises PackagedTableError."""
+    machines = _table(folder or packaged_folder(), "instance_types.csv", "provider,instance_type", _machine)
+    return {name: machine for (owner, name), machine in machines.items() if owner == provider}
+
+
 def _table(folder: Traversable, name: str, key: str, build: Callable[[Row], T]) -> dict[tuple[str, ...], T]:
     """The rows of one table, built and unique by key."""
     built: dict[tuple[str, ...], T] = {}
