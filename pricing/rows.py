@@ -1,0 +1,113 @@
+"""Offers as the store's rows and back: money in nano-units, digests that tell an offer and its rate apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from costcalc.hardware import Machine
+from costcalc.money import from_nanos, to_nanos
+from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+
+Cells = Mapping[str, Any]
+RATE_COLUMNS = (
+    *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
+    *("parts", "flags", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
+)
+MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An offer and its row, with what identifies it (`offer_digest`) and what would make it a new rate (`rate_digest`)."""
+
+    offer: Offer
+    offer_digest: bytes
+    rate_digest: bytes
+    cells: Cells
+
+
+def observation(offer: Offer) -> Observation:
+    """The offer ready to be compared and stored. A new publication date of an unchanged rate is no new rate."""
+    cells = _cells(offer)
+    rate = (repr(cells[column]) for column in RATE_COLUMNS)
+    digests = (_digest(*offer.key), _digest(offer.source, *rate))
+    return Observation(offer, *digests, {**cells, "offer_digest": digests[0], "rate_digest": digests[1]})
+
+
+def machine_cells(offer: Offer) -> dict[str, Any]:
+    """The row of the machine this offer rents."""
+    facts = {column: getattr(offer.machine, column) for column in MACHINE_COLUMNS}
+    return {"provider": offer.provider, "instance_type": offer.instance_type, **facts}
+
+
+def to_offer(row: Any, machine: Machine, seen_at: datetime | None = None) -> Offer:
+    """The offer of a row of `observations`, last seen at `seen_at` where it was seen again."""
+    return Offer(
+        provider=row.provider,
+        region=row.region,
+        instance_type=row.instance_type,
+        machine=machine,
+        purchase_option=PurchaseOption(row.purchase_option),
+        hourly_rate=from_nanos(row.hourly_nanos),
+        observed_at=seen_at or row.observed_at,
+        source=row.source,
+        term=row.term,
+        payment=Payment(row.payment) if row.payment else None,
+        offering_class=row.offering_class,
+        upfront=_maybe_amount(row.upfront_nanos),
+        recurring_hourly=_maybe_amount(row.recurring_nanos),
+        monthly=_maybe_amount(row.monthly_nanos),
+        hours_in_month=row.hours_in_month,
+        currency=row.currency,
+        parts=_parts(row.parts),
+        effective_from=row.effective_from,
+        flags=tuple(row.flags.split(";")) if row.flags else (),
+        billing_increment_seconds=row.billing_increment_seconds,
+        minimum_seconds=row.minimum_seconds,
+        session_hours=row.session_hours,
+        hours_per_week=row.hours_per_week,
+    )
+
+
+def _cells(offer: Offer) -> dict[str, Any]:
+    return {
+        "provider": offer.provider,
+        "region": offer.region,
+        "instance_type": offer.instance_type,
+        "purchase_option": offer.purchase_option.value,
+        "term": offer.term,
+        "payment": offer.payment.value if offer.payment else None,
+        "offering_class": offer.offering_class,
+        "hourly_nanos": to_nanos(offer.hourly_rate),
+        "upfront_nanos": None if offer.upfront is None else to_nanos(offer.upfront),
+        "recurring_nanos": None if offer.recurring_hourly is None else to_nanos(offer.recurring_hourly),
+        "monthly_nanos": None if offer.monthly is None else to_nanos(offer.monthly),
+        "hours_in_month": offer.hours_in_month,
+        "currency": offer.currency,
+        "parts": ";".join(f"{part.name}={to_nanos(part.hourly)}" for part in offer.parts),
+        "effective_from": offer.effective_from,
+        "observed_at": offer.observed_at,
+        "source": offer.source,
+        "flags": ";".join(offer.flags),
+        "billing_increment_seconds": offer.billing_increment_seconds,
+        "minimum_seconds": offer.minimum_seconds,
+        "session_hours": None if offer.session_hours is None else float(offer.session_hours),
+        "hours_per_week": None if offer.hours_per_week is None else float(offer.hours_per_week),
+    }
+
+
+def _digest(*texts: str) -> bytes:
+    return blake2b("\x1f".join(texts).encode(), digest_size=16).digest()
+
+
+def _maybe_amount(nanos: int | None) -> Any:
+    return None if nanos is None else from_nanos(nanos)
+
+
+def _parts(text: str) -> tuple[RatePart, ...]:
+    pairs = (part.rpartition("=") for part in text.split(";") if part)
+    return tuple(RatePart(name, from_nanos(int(nanos))) for name, _, nanos in pairs)

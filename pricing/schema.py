@@ -1,0 +1,155 @@
+"""The store's tables. Observations are append-only; what changes with each refresh stands beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+HEAD = "0001"  # the newest migration; opening a store that says so loads no migration tool
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware UTC moments on every database; SQLite keeps no time zone of its own."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Aware moments only, in UTC. Raises ValueError on a naive one."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored moment needs a time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """The stored moment, aware."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)  # type: ignore[no-any-return]
+
+
+metadata = MetaData()
+BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only in an INTEGER column
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("sequence", BigId, primary_key=True),
+    Column("id", String(64), nullable=False, unique=True),
+    Column("published_at", UtcDateTime, nullable=False),
+    Column("gaps", Text, nullable=False),
+)
+"""What has been published, in order. `gaps` is a JSON list of what was silent then."""
+
+catalogues = Table(
+    "catalogues",
+    metadata,
+    Column("sequence", BigId, ForeignKey("snapshots.sequence"), primary_key=True),
+    Column("document", LargeBinary, nullable=False),
+)
+"""The columns of the newest snapshots, ready to load. Older ones are dropped; their observations stay."""
+
+machines = Table(
+    "machines",
+    metadata,
+    Column("provider", Text, primary_key=True),
+    Column("instance_type", Text, primary_key=True),
+    Column("accelerator", Text, nullable=False),
+    Column("accelerators", Integer, nullable=False),
+    Column("accelerator_memory_gib", Float),
+    Column("vcpus", Integer),
+    Column("memory_gib", Float),
+)
+"""What each instance type holds, as last known."""
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("sequence", BigId, ForeignKey("snapshots.sequence"), nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("region", Text, nullable=False),
+    Column("instance_type", Text, nullable=False),
+    Column("purchase_option", Text, nullable=False),
+    Column("term", Text),
+    Column("payment", Text),
+    Column("offering_class", Text),
+    Column("hourly_nanos", BigInteger, nullable=False),
+    Column("upfront_nanos", BigInteger),
+    Column("recurring_nanos", BigInteger),
+    Column("monthly_nanos", BigInteger),
+    Column("hours_in_month", Integer, nullable=False),
+    Column("currency", String(3), nullable=False),
+    Column("parts", Text, nullable=False),
+    Column("effective_from", UtcDateTime),
+    Column("observed_at", UtcDateTime, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("flags", Text, nullable=False),
+    Column("billing_increment_seconds", Integer, nullable=False),
+    Column("minimum_seconds", Integer, nullable=False),
+    Column("session_hours", Float),
+    Column("hours_per_week", Float),
+    Column("offer_digest", LargeBinary, nullable=False),
+    Column("rate_digest", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["provider", "instance_type"], ["machines.provider", "machines.instance_type"]),
+    Index("observations_of_an_offer", "origin", "offer_digest", "observed_at"),
+    Index("observations_of_a_machine", "instance_type", "provider"),
+)
+"""Every rate as it was first seen, never changed. Money in billionths of its currency unit. `origin` is who brought it."""
+
+sightings = Table(
+    "sightings",
+    metadata,
+    Column("observation_id", BigId, ForeignKey("observations.id"), primary_key=True),
+    Column("month", String(7), primary_key=True),
+    Column("seen_at", UtcDateTime, nullable=False),
+)
+"""When an unchanged rate was seen again: the last moment of each month, so that an unchanged rate stays a fresh one."""
+
+retractions = Table(
+    "retractions",
+    metadata,
+    Column("observation_id", BigId, ForeignKey("observations.id"), primary_key=True),
+    Column("sequence", BigId, ForeignKey("snapshots.sequence"), nullable=False),
+)
+"""Observations that a later edition of the packaged prices no longer holds: errors corrected, kept but not served."""
+
+packaged_editions = Table(
+    "packaged_editions",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("sequence", BigId, ForeignKey("snapshots.sequence"), nullable=False),
+)
+"""The editions of the packaged prices that were merged in."""
+
+source_status = Table(
+    "source_status",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("attempted_at", UtcDateTime, nullable=False),
+    Column("succeeded_at", UtcDateTime),
+    Column("offers", Integer),
+    Column("seconds", Float, nullable=False),
+    Column("error", Text),
+)
+"""How each source last fared; `offers` is the length of its last good listing."""

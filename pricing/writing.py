@@ -1,0 +1,129 @@
+"""The store's only writes: observations are added, bookkeeping is kept current, a snapshot seals them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, insert
+from sqlalchemy.dialects import postgresql, sqlite
+
+from costcalc.answers import Gap
+from costcalc.catalogue import Catalogue
+from costcalc.offers import Offer
+from pricing.rows import Observation, machine_cells
+from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
+from pricing.snapshots import all_offers, newest, write_gaps
+
+CATALOGUES_KEPT = 3  # a worker may still be loading the one before
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How one source fared: `offers` is the length of its listing, None if it failed with `error`."""
+
+    name: str
+    seconds: float
+    offers: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The snapshot that was published, how many rates were new, and how many were seen again unchanged."""
+
+    snapshot: str
+    new: int
+    seen_again: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """New observations with their origin, ids seen again with the moment, ids taken back, and machines by their name."""
+
+    new: list[tuple[str, Observation]] = field(default_factory=list)
+    seen: list[tuple[int, datetime]] = field(default_factory=list)
+    retracted: list[int] = field(default_factory=list)
+    machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
+
+    def note_machines(self, offers: Iterable[Offer]) -> None:
+        """Remember what these offers' machines hold."""
+        self.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
+
+
+def write_snapshot(connection: Connection, changes: Changes, gaps: tuple[Gap, ...], now: datetime) -> Published:
+    """The changes and the snapshot that follows from them, within the caller's transaction."""
+    previous = newest(connection)
+    sequence = previous.sequence + 1 if previous else 1
+    snapshot = _name(previous.id if previous else "", changes, gaps, now)
+    row = {"sequence": sequence, "id": snapshot, "published_at": now, "gaps": write_gaps(gaps)}
+    connection.execute(insert(snapshots), row)
+    _write_observations(connection, changes, sequence)
+    _write_sightings(connection, changes.seen)
+    catalogue = Catalogue.from_offers(all_offers(connection), snapshot, gaps)
+    connection.execute(insert(catalogues), {"sequence": sequence, "document": catalogue.to_bytes()})
+    connection.execute(delete(catalogues).where(catalogues.c.sequence <= sequence - CATALOGUES_KEPT))
+    return Published(snapshot, len(changes.new), len(changes.seen))
+
+
+def record_attempts(connection: Connection, attempts: Sequence[Attempt], now: datetime) -> None:
+    """How sources fared; a failure keeps the moment and the length of the last good listing."""
+    rows = [
+        {
+            "name": attempt.name,
+            "attempted_at": now,
+            "succeeded_at": now if attempt.error is None else None,
+            "offers": attempt.offers,
+            "seconds": attempt.seconds,
+            "error": attempt.error,
+        }
+        for attempt in attempts
+    ]
+    _upsert(connection, source_status, rows, keep=("succeeded_at", "offers"))
+
+
+def _name(previous: str, changes: Changes, gaps: tuple[Gap, ...], now: datetime) -> str:
+    """The moment of publication and a digest over what came before and what is new: equal names, equal prices."""
+    digest = blake2b(previous.encode(), digest_size=4)
+    for origin, item in changes.new:
+        digest.update(origin.encode() + item.offer_digest + item.rate_digest)
+    digest.update(repr((changes.seen, changes.retracted, gaps)).encode())
+    return f"{now:%Y%m%dT%H%M%SZ}-{digest.hexdigest()}"
+
+
+def _write_observations(connection: Connection, changes: Changes, sequence: int) -> None:
+    kinds = [machine_cells(offer) for offer in changes.machines.values()]
+    _upsert(connection, machines, kinds, keep=("accelerator_memory_gib", "vcpus", "memory_gib"))
+    if changes.new:
+        rows = [{**item.cells, "sequence": sequence, "origin": origin} for origin, item in changes.new]
+        connection.execute(insert(observations), rows)
+    if changes.retracted:
+        taken_back = [{"observation_id": number, "sequence": sequence} for number in changes.retracted]
+        connection.execute(insert(retractions), taken_back)
+
+
+def _write_sightings(connection: Connection, seen: Sequence[tuple[int, datetime]]) -> None:
+    rows = [{"observation_id": number, "month": f"{seen_at:%Y-%m}", "seen_at": seen_at} for number, seen_at in seen]
+    _upsert(connection, sightings, rows)
+
+
+def _upsert(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], keep: tuple[str, ...] = ()
+) -> None:
+    """Insert, or overwrite what has the same primary key; columns in `keep` hold their value where the new one is null."""
+    if not rows:
+        return
+    dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table)
+    key = [column.name for column in table.primary_key]
+    new = {
+        column.name: func.coalesce(statement.excluded[column.name], column)
+        if column.name in keep
+        else statement.excluded[column.name]
+        for column in table.columns
+        if column.name not in key
+    }
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=new), rows)
