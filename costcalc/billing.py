@@ -13,8 +13,9 @@ from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 SECONDS_PER_HOUR = 3600
-NANOS = 1e-9
+MICROSECOND = Decimal("0.000001")
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +40,20 @@ class Bill:
 
     billed: Decimal
     effective: Decimal
+    effective_hourly: Decimal
     components: tuple[Component, ...]
 
 
 def metered_hours(billed_by: Tariff, hours: Decimal) -> Decimal:
     """Hours a meter charges: whole increments, at least the minimum."""
-    seconds = hours * SECONDS_PER_HOUR
+    seconds = (hours * SECONDS_PER_HOUR).quantize(MICROSECOND)
     increments = (seconds / billed_by.increment_seconds).to_integral_value(ROUND_CEILING)
     return max(increments * billed_by.increment_seconds, Decimal(billed_by.minimum_seconds)) / SECONDS_PER_HOUR
 
 
 def periods(billed_by: Tariff, hours: Decimal) -> int:
     """Fee periods that have to be paid: whole months, whole terms, whole days of a block."""
-    started = (hours / billed_by.period_hours).to_integral_value(ROUND_CEILING)
+    started = (hours / billed_by.period_hours).quantize(MICROSECOND).to_integral_value(ROUND_CEILING)
     return max(int(started), billed_by.minimum_periods) if billed_by.fee else 0
 
 
@@ -72,7 +74,8 @@ def bill(offer: Offer, hours: Decimal, terms: Terms) -> Bill:
     lines = _lines(offer, billed_by, hours, terms)
     billed = sum((quantity * rate for _, quantity, _, rate in lines), Decimal(0))
     effective = effective_cost(billed_by, hours, terms.utilization) * terms.factor
-    return Bill(billed, effective, _components(lines, billed))
+    hourly = billed_by.effective_hourly * terms.factor if terms.utilization == 1 else effective / hours
+    return Bill(billed, effective, hourly, _components(lines, billed))
 
 
 Line = tuple[str, Decimal, str, Decimal]
@@ -139,22 +142,27 @@ class TariffColumns:
     """Tariffs of many offers as arrays; fees and rates in currency units, already times nodes, discount and exchange."""
 
     fee: Floats
-    period_hours: Floats
-    minimum_periods: Floats
+    period_hours: Integers
+    minimum_periods: Integers
     metered_hourly: Floats
-    increment_seconds: Floats
-    minimum_seconds: Floats
+    increment_seconds: Integers
+    minimum_seconds: Integers
 
 
 def billed_costs(tariffs: TariffColumns, hours: Floats) -> Floats:
     """The array form of `bill(...).billed`, in floats, for ranking."""
-    seconds = np.ceil(hours * SECONDS_PER_HOUR / tariffs.increment_seconds) * tariffs.increment_seconds
+    seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / tariffs.increment_seconds) * tariffs.increment_seconds
     metered = np.maximum(seconds, tariffs.minimum_seconds) / SECONDS_PER_HOUR * tariffs.metered_hourly
-    return metered + tariffs.fee * np.maximum(np.ceil(hours / tariffs.period_hours), tariffs.minimum_periods)
+    return metered + tariffs.fee * _periods(tariffs, hours)
 
 
 def effective_costs(tariffs: TariffColumns, hours: Floats, utilization: float) -> Floats:
     """The array form of `effective_cost`, in floats, for ranking."""
-    paid = np.maximum(np.ceil(hours / tariffs.period_hours), tariffs.minimum_periods)
+    paid = _periods(tariffs, hours)
     left = paid * tariffs.period_hours - hours
     return tariffs.fee * paid * hours / (hours + utilization * left) + tariffs.metered_hourly * hours
+
+
+def _periods(tariffs: TariffColumns, hours: Floats) -> Floats:
+    started: Floats = np.ceil(np.round(hours / tariffs.period_hours, 6))
+    return np.maximum(started, tariffs.minimum_periods)

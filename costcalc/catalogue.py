@@ -25,7 +25,7 @@ VIEWS_KEPT = 8
 OPTIONS = tuple(PurchaseOption)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
     """The offers current at one moment and not too old, cheapest region first within each group.
 
@@ -113,8 +113,23 @@ class Catalogue:
         return rows[last]
 
     @cached_property
-    def machines(self) -> tuple[Machine, ...]:
-        """The machine of each instance code."""
+    def shapes(self) -> tuple[tuple[str, int], ...]:
+        """The different (accelerator, accelerators per machine) there are."""
+        return tuple(sorted({(machine.accelerator, machine.accelerators) for machine in self._machines}))
+
+    @cached_property
+    def shape_of_instance(self) -> Rows:
+        """The index into `shapes` of each instance code."""
+        index = {shape: number for number, shape in enumerate(self.shapes)}
+        return np.array([index[machine.accelerator, machine.accelerators] for machine in self._machines], np.int64)
+
+    @cached_property
+    def instance_code(self) -> dict[tuple[str, str], int]:
+        """The instance code of (provider, instance type)."""
+        return {(provider, name): code for code, (provider, name, _) in enumerate(self.vocabulary.instances)}
+
+    @property
+    def _machines(self) -> tuple[Machine, ...]:
         return tuple(machine for _, _, machine in self.vocabulary.instances)
 
     def offer(self, row: int) -> Offer:

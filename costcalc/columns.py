@@ -110,9 +110,17 @@ class _Builder:
             words["parts"][";".join(f"{part.name}={part.hourly}" for part in offer.parts)],
         )
 
-    def vocabulary(self) -> Vocabulary:
-        instances = tuple((*name, self.machines[name]) for name in self.words.pop("instances"))
-        return Vocabulary(instances, **{name: tuple(codes) for name, codes in self.words.items()})
+    def sorted(self) -> tuple[Vocabulary, dict[str, Int64]]:
+        """The vocabulary in alphabetical order, and for each kind of word what every code handed out becomes."""
+        ordered = {kind: tuple(sorted(codes)) for kind, codes in self.words.items()}
+        renumbered = {kind: _positions(ordered[kind], codes) for kind, codes in self.words.items()}
+        instances = tuple((*name, self.machines[name]) for name in ordered.pop("instances"))
+        return Vocabulary(instances, **ordered), renumbered
+
+
+def _positions(ordered: tuple[Any, ...], words: Iterable[Any]) -> Int64:
+    position = {word: number for number, word in enumerate(ordered)}
+    return np.array([position[word] for word in words], np.int64)
 
 
 def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
@@ -145,12 +153,28 @@ _NAMES = tuple(field.name for field in fields(Columns))
 _DTYPES = {field.name: _DTYPE_OF.get(str(field.type), np.float32) for field in fields(Columns)}
 
 
+_KINDS = {
+    "instance": "instances",
+    "region": "regions",
+    "term": "terms",
+    "payment": "payments",
+    "offering": "classes",
+    "currency": "currencies",
+    "source": "sources",
+    "flags": "flags",
+    "parts": "parts",
+}
+
+
 def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
     """Columns and vocabulary of these observations."""
     builder = _Builder()
     records = list(zip(*(builder.record(offer) for offer in offers), strict=True)) or [()] * (len(_NAMES) - 2)
     named = {name: np.array(values, _DTYPES[name]) for name, values in zip(_NAMES[2:], records, strict=True)}
-    return _ordered(named), builder.vocabulary()
+    vocabulary, renumbered = builder.sorted()
+    for name, kind in _KINDS.items():
+        named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
+    return _ordered(named), vocabulary
 
 
 def _ordered(named: dict[str, NDArray[Any]]) -> Columns:

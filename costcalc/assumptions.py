@@ -1,0 +1,65 @@
+"""What an estimate takes for granted, in sentences a reader can check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from costcalc import overheads
+from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
+from costcalc.query import EstimateQuery
+from costcalc.runs import Run
+from costcalc.training import Recipe
+
+OLD_PRICE = timedelta(days=30)
+
+
+def assumptions(
+    query: EstimateQuery, offer: Offer, recipe: Recipe, run: Run, speed: tuple[str, ...], as_of: datetime
+) -> tuple[str, ...]:
+    """Every sentence that holds for this run on this offer."""
+    return (*speed, *_recipe(recipe, run), *_time(query, recipe, offer), *_price(query, offer, as_of))
+
+
+def _recipe(recipe: Recipe, run: Run) -> Iterator[str]:
+    if recipe.runs == 1:
+        yield "The accuracy curve rests on one run."
+    if recipe.stack != "mlperf":
+        yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
+    if not recipe.is_log:
+        yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
+    if recipe.stack == "dawnbench":
+        yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
+    scheduled = recipe.scheduled_epochs
+    if scheduled and run.epochs < 0.95 * scheduled:
+        yield f"Stops early, after {run.epochs:g} of {scheduled:g} scheduled epochs, where the published run passed the target."
+
+
+def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
+    if query.overheads == "none":
+        yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
+    else:
+        yield (
+            f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
+            "149 GB at 500 MB/s, evaluation after every epoch, a checkpoint of 20 s every 10 epochs."
+        )
+    if offer.purchase_option is PurchaseOption.SPOT and query.overheads == "typical":
+        yield (
+            f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
+            f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
+            "6 min to restart; waiting for capacity and price moves are not counted."
+        )
+
+
+def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
+    age = as_of - offer.observed_at
+    if age > OLD_PRICE:
+        yield f"The price was last seen on {offer.observed_at:%Y-%m-%d}, {age.days} days before the date asked for."
+    if offer.purchase_option in COMMITMENTS:
+        yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
+    if offer.purchase_option is PurchaseOption.MONTHLY:
+        yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
+    if query.utilization < 1:
+        yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
+    if offer.flags:
+        yield f"Price flags: {', '.join(flag.replace('_', ' ') for flag in offer.flags)}."

@@ -1,0 +1,132 @@
+"""Costs of every placement as arrays, what the question keeps of them, and their order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc import ranking
+from costcalc.answers import ExchangeRate
+from costcalc.billing import TariffColumns, billed_costs, effective_costs
+from costcalc.catalogue import OPTIONS, Catalogue
+from costcalc.money import NANOS_PER_UNIT
+from costcalc.offers import PurchaseOption
+from costcalc.query import EstimateQuery
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+SPOT = OPTIONS.index(PurchaseOption.SPOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """One entry per offer and run: catalogue `row`, position of the `run`, its hours, and costs in the asked currency."""
+
+    row: Indices
+    run: Indices
+    hours: Floats
+    billed: Floats
+    effective: Floats
+
+    def take(self, which: Flags) -> Priced:
+        """The entries that are kept."""
+        return Priced(self.row[which], self.run[which], self.hours[which], self.billed[which], self.effective[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Hired:
+    """An offer, how many machines of it, which run they do and for how many hours: arrays of equal length."""
+
+    row: Indices
+    run: Indices
+    nodes: Indices
+    hours: Floats
+
+
+def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, exchange: Mapping[str, ExchangeRate]) -> Priced:
+    """Billed and effective cost of each entry; NaN where the offer's currency has no exchange rate."""
+    tariffs = _tariffs(catalogue, hired.row, hired.nodes * _price_factors(catalogue, query, hired.row, exchange))
+    return Priced(
+        hired.row,
+        hired.run,
+        hired.hours,
+        billed_costs(tariffs, hired.hours),
+        effective_costs(tariffs, hired.hours, query.utilization),
+    )
+
+
+def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> Priced:
+    """The entries within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
+    known = ~np.isnan(candidates.billed)
+    quick = candidates.hours <= (query.max_hours if query.max_hours is not None else np.inf)
+    limit = float(query.max_cost) if query.max_cost is not None else np.inf
+    cheap = cost_by_basis(query, candidates) <= limit
+    rejections["no_exchange_rate"] += int((~known).sum())
+    rejections["over_max_hours"] += int((known & ~quick).sum())
+    rejections["over_max_cost"] += int((known & quick & ~cheap).sum())
+    passes = known & quick & cheap
+    return candidates if passes.all() else candidates.take(passes)
+
+
+def cost_by_basis(query: EstimateQuery, candidates: Priced) -> Floats:
+    """The cost that sorting, limits and the frontier go by."""
+    return candidates.billed if query.basis == "billed" else candidates.effective
+
+
+def on_frontier(query: EstimateQuery, candidates: Priced) -> Flags:
+    """Which entries no other beats on both cost and time. All entries of one run take equally long, so runs are compared."""
+    if not len(candidates.row):
+        return np.zeros(0, bool)
+    cost = cost_by_basis(query, candidates)
+    runs = int(candidates.run.max()) + 1
+    cheapest = np.full(runs, np.inf)
+    np.minimum.at(cheapest, candidates.run, cost)
+    hours = np.full(runs, np.inf)
+    hours[candidates.run] = candidates.hours
+    unbeaten: Flags = ranking.frontier(cheapest, hours)[candidates.run] & (cost == cheapest[candidates.run])
+    return unbeaten
+
+
+def chosen(catalogue: Catalogue, query: EstimateQuery, candidates: Priced) -> Indices:
+    """The positions of the page asked for, in order; ties go by time or cost, then by the offer's and the recipe's name."""
+    cost, hours = cost_by_basis(query, candidates), candidates.hours
+    order = (cost, hours) if query.sort == "cost" else (hours, cost)
+    names = (catalogue.columns.key[candidates.row].astype(float), candidates.run.astype(float))
+    return ranking.first((*order, *names), query.offset + query.limit)[query.offset :]
+
+
+def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> TariffColumns:
+    columns, unit = catalogue.columns, factor / NANOS_PER_UNIT
+    return TariffColumns(
+        fee=columns.fee[row] * unit,
+        period_hours=columns.period_hours[row],
+        minimum_periods=columns.minimum_periods[row],
+        metered_hourly=columns.metered[row] * unit,
+        increment_seconds=columns.increment_seconds[row],
+        minimum_seconds=columns.minimum_seconds[row],
+    )
+
+
+def discount_fraction(query: EstimateQuery, provider: str) -> float:
+    """The discount on this provider's list rates: its own if one is named, else the general one."""
+    by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
+    return by_provider.get(provider, by_provider.get(None, 0.0))
+
+
+def _price_factors(
+    catalogue: Catalogue, query: EstimateQuery, row: Indices, exchange: Mapping[str, ExchangeRate]
+) -> Floats:
+    """What a list amount of each row is multiplied with to be the own amount in the asked currency."""
+    words, columns = catalogue.vocabulary, catalogue.columns
+    own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
+    target = float(exchange[query.currency].per_usd)
+    into = np.array(
+        [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
+    )
+    factors: Floats = own[columns.instance[row]] * into[columns.currency[row]]
+    return factors

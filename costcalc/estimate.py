@@ -1,0 +1,182 @@
+"""The one use case: a question, the evidence and the catalogue become an answer."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc import costs
+from costcalc.answers import Answer, BestReached, ExchangeRate, PriceBasis
+from costcalc.catalogue import OPTIONS, Catalogue, View
+from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
+from costcalc.money import from_nanos
+from costcalc.offers import PurchaseOption
+from costcalc.placements import Placements, allowed_rows, placements, wanted_sites
+from costcalc.plans import Plan, plan, usual_nodes
+from costcalc.query import EstimateQuery
+from costcalc.rendering import Entry, Renderer
+from costcalc.runs import Runs, best_of_each_site, interrupted, reached, runs
+
+T = TypeVar("T")
+Indices = NDArray[np.int64]
+WORKED_OUT_KEPT = 64
+US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
+
+
+def answer(
+    query: EstimateQuery,
+    evidence: Evidence,
+    catalogue: Catalogue,
+    now: datetime,
+    exchange: Mapping[str, ExchangeRate] | None = None,
+) -> Answer:
+    """What it costs and how long it takes to reach the target on every offer the question allows.
+
+    `query.model` must be a model of the evidence. `exchange` gives units of each currency per US dollar, by ISO code; it must
+    hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted.
+    """
+    return engine(evidence, catalogue).answer(query, now, {"USD": US_DOLLAR} | dict(exchange or {}))
+
+
+@lru_cache(maxsize=2)
+def engine(evidence: Evidence, catalogue: Catalogue) -> Engine:
+    """The engine of this evidence and catalogue, with what it has worked out so far."""
+    return Engine(evidence, catalogue)
+
+
+class Engine:
+    """Answers questions about one catalogue, and keeps what does not depend on the target."""
+
+    def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
+        self.evidence = evidence
+        self.catalogue = catalogue
+        self._worked_out: OrderedDict[object, object] = OrderedDict()
+
+    def answer(self, query: EstimateQuery, now: datetime, exchange: Mapping[str, ExchangeRate]) -> Answer:
+        """See the function `answer`."""
+        as_of = query.as_of or now
+        view = self.catalogue.view(as_of, query.max_price_age)
+        plan = self._plan(query)
+        placed = self._placements(query, plan, view)
+        found = reached(plan, query)
+        rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
+        done = runs(plan, query, found, wanted_sites(self.catalogue, plan, query))
+        done, hired = hire(
+            self.catalogue, plan, placed, best_of_each_site(done) if query.recipes == "best" else done, query
+        )
+        kept = costs.kept(query, costs.priced(self.catalogue, query, hired, exchange), rejections)
+        frontier = costs.on_frontier(query, kept)
+        if query.frontier:
+            kept, frontier = kept.take(frontier), frontier[frontier]
+        page = costs.chosen(self.catalogue, query, kept)
+        renderer = Renderer(query, plan, exchange, as_of)
+        entries = [
+            Entry(
+                self.catalogue.offer(kept.row[position]), done.one(kept.run[position]), rank, bool(frontier[position])
+            )
+            for rank, position in enumerate(page.tolist(), query.offset + 1)
+        ]
+        on_demand = [self._on_demand(view, kept.row[position]) for position in page.tolist()]
+        return Answer(
+            query=query,
+            prices=self._basis(as_of, view),
+            count=len(kept.row),
+            estimates=tuple(renderer.estimate(entry, rate) for entry, rate in zip(entries, on_demand, strict=True)),
+            rejections={reason: count for reason, count in sorted(rejections.items()) if count},
+            best_reached=best_reached(plan, query),
+            exchange=exchange[query.currency] if query.currency != "USD" else None,
+        )
+
+    def _plan(self, query: EstimateQuery) -> Plan:
+        def work_out() -> Plan:
+            usual = self._clusters(usual_nodes(self.evidence, query.model))
+            if query.nodes is None and query.accelerators is None:
+                return plan(self.evidence, self.catalogue, query.model, usual)
+            asked = self._asked_clusters(query)
+            if set(asked) <= set(usual):
+                return self._plan(replace(query, nodes=None, accelerators=None))
+            return plan(self.evidence, self.catalogue, query.model, asked)
+
+        return self._remembered(("plan", query.model, query.nodes, query.accelerators), work_out)
+
+    def _clusters(self, nodes: Iterable[int]) -> tuple[Cluster, ...]:
+        return tuple(Cluster(*shape, count) for count in nodes for shape in self.catalogue.shapes)
+
+    def _asked_clusters(self, query: EstimateQuery) -> tuple[Cluster, ...]:
+        if query.accelerators is None:
+            return self._clusters([query.nodes or 1])
+        whole = [shape for shape in self.catalogue.shapes if shape[1] and query.accelerators % shape[1] == 0]
+        clusters = (Cluster(*shape, query.accelerators // shape[1]) for shape in whole)
+        return tuple(cluster for cluster in clusters if query.nodes in (None, cluster.nodes))
+
+    def _placements(self, query: EstimateQuery, plan: Plan, view: View) -> Placements:
+        def work_out() -> Placements:
+            return placements(self.catalogue, plan, allowed_rows(self.catalogue, view, query))
+
+        filters = (query.provider, query.region, query.instance_type, query.accelerator, query.purchase, query.term)
+        return self._remembered(("placed", id(plan), id(view), *filters, query.payment, query.regions), work_out)
+
+    def _on_demand(self, view: View, row: int) -> Decimal | None:
+        rates = self._remembered(("on demand", id(view)), lambda: on_demand_rows(self.catalogue, view))
+        columns = self.catalogue.columns
+        found = rates.get((int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])))
+        return None if found is None else from_nanos(columns.hourly[found])
+
+    def _remembered(self, key: object, work_out: Callable[[], T]) -> T:
+        """What was worked out before under this key; the least recently used is forgotten. Safe to race: results are equal."""
+        found = self._worked_out.pop(key, None) or work_out()
+        self._worked_out[key] = found
+        if len(self._worked_out) > WORKED_OUT_KEPT:
+            self._worked_out.popitem(last=False)
+        return cast(T, found)
+
+    def _basis(self, as_of: datetime, view: View) -> PriceBasis:
+        oldest, newest = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (view.oldest, view.newest))
+        return PriceBasis(self.catalogue.snapshot, as_of, oldest, newest, self.catalogue.gaps)
+
+
+def hire(
+    catalogue: Catalogue, plan: Plan, placed: Placements, done: Runs, query: EstimateQuery
+) -> tuple[Runs, costs.Hired]:
+    """Every placement with every run on its site. Spot machines do the same runs with interruptions, appended to the runs."""
+    order = np.argsort(done.site, kind="stable")
+    starts = np.searchsorted(done.site[order], np.arange(len(plan.sites) + 1))
+    counts = np.diff(starts)[placed.site]
+    row = np.repeat(placed.row, counts)
+    site = np.repeat(placed.site, counts)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    run = order[starts[site] + within]
+    nodes = np.array([site.nodes for site in plan.sites], np.int64)
+    if query.overheads == "typical":
+        spot = catalogue.columns.option[row] == costs.SPOT
+        run = run + spot * len(done.site)
+        done = done + interrupted(done, nodes[done.site])
+    return done, costs.Hired(row, run, nodes[site], done.hours[run])
+
+
+def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:
+    """The current on-demand row of each instance, region and currency."""
+    columns = catalogue.columns
+    rows = view.rows[columns.option[view.rows] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
+    keys = zip(
+        columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist(), strict=True
+    )
+    return dict(zip(keys, rows.tolist(), strict=True))
+
+
+def best_reached(plan: Plan, query: EstimateQuery) -> BestReached | None:
+    """The recipe that reached the highest accuracy in the metric asked about."""
+    best = plan.curves[query.metric].best
+    if not len(best) or not best.max():
+        return None
+    recipe = int(best.argmax())
+    return BestReached(plan.recipes[recipe].name, float(best[recipe]))

@@ -1,0 +1,61 @@
+"""What a run costs in time beyond its training steps, with the figures assumed and where they come from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+SECONDS_PER_HOUR = 3600
+STARTUP_HOURS = 300 / SECONDS_PER_HOUR
+"""Booting and initialising, billed: 5 minutes; MLPerf initialisation alone is 49 s in the median, machines boot in 1-5 min."""
+STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS = 168 / SECONDS_PER_HOUR, 552 / SECONDS_PER_HOUR
+"""The 10 and 90 % points of 2 to 10 minutes."""
+STAGING_HOURS = 149_000 / 500 / SECONDS_PER_HOUR
+"""ImageNet as TFRecords, 142 GB + 7 GB (RiseML, April 2018), at 500 MB/s."""
+CHECKPOINT_SECONDS = 20
+EPOCHS_PER_CHECKPOINT = 10
+EVALUATION_SHARE = 50_000 / 1_281_167 / 3
+"""Validating 50,000 images after every epoch: a forward pass is a third of a training step's arithmetic."""
+
+SPOT_HOURS_BETWEEN = 48.0
+SPOT_PESSIMISTIC_HOURS_BETWEEN = 12.0
+SPOT_RESTART_HOURS = 0.1
+SPOT_WRITE_HOURS = CHECKPOINT_SECONDS / SECONDS_PER_HOUR
+
+
+def checkpoint_hours(epochs: Floats) -> Floats:
+    """Hours spent writing checkpoints, one every ten epochs."""
+    return np.floor(epochs / EPOCHS_PER_CHECKPOINT) * CHECKPOINT_SECONDS / SECONDS_PER_HOUR
+
+
+def young_interval(hours_between: Floats) -> Floats:
+    """The checkpoint interval that loses least: sqrt(2 d M) (Young 1974)."""
+    interval: Floats = np.sqrt(2 * SPOT_WRITE_HOURS * hours_between)
+    return interval
+
+
+def interrupted_hours(hours: Floats, hours_between: Floats) -> Floats:
+    """Expected wall time of `hours` of work when interruptions come at random, `hours_between` on average (Daly 2006).
+
+    Each checkpoint interval x costs M e^(R/M) (e^(x/M) - 1) in expectation, R being the restart; the last one is shorter.
+    """
+    interval = np.minimum(young_interval(hours_between), np.maximum(hours, 1e-9))
+    intervals = np.ceil(hours / interval)
+    last = hours - (intervals - 1) * interval
+    scale = hours_between * np.exp(SPOT_RESTART_HOURS / hours_between)
+    whole = np.expm1((interval + SPOT_WRITE_HOURS) / hours_between)
+    expected: Floats = scale * ((intervals - 1) * whole + np.expm1(last / hours_between))
+    return expected
+
+
+def calendar_hours(hours: float, session_hours: float | None, hours_per_week: float | None) -> float:
+    """Wall clock to the end where sessions end and weekly quotas run out: each session restarts, each week has its share."""
+    used = hours
+    if session_hours:
+        used += SPOT_RESTART_HOURS * (np.ceil(hours / session_hours) - 1)
+    if not hours_per_week:
+        return float(used)
+    weeks = int(used // hours_per_week)
+    return float(weeks * 168 + used - weeks * hours_per_week)

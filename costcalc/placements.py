@@ -1,0 +1,105 @@
+"""Which offers a question allows, and on which sites each can be used: rows and sites, not yet times or costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue import OPTIONS, Catalogue, View
+from costcalc.plans import Plan
+from costcalc.query import EstimateQuery
+from costcalc.throughput import REFUSALS
+
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """One entry per offer and site it can be used as: `row` of the catalogue, `site` of the plan."""
+
+    row: Indices
+    site: Indices
+    unplaced: dict[str, int]
+
+
+def allowed_rows(catalogue: Catalogue, view: View, query: EstimateQuery) -> Indices:
+    """The current offers that pass the filters; only the cheapest region of each unless all are asked for."""
+    every = query.regions == "all" or bool(query.region)
+    rows = view.rows if every else view.rows[view.heads]
+    kept = _filter(catalogue, query, rows)
+    rows = rows if kept is None else rows[kept]
+    if query.region and query.regions == "cheapest":
+        groups = catalogue.columns.group[rows]
+        rows = rows[np.r_[True, groups[1:] != groups[:-1]]] if len(rows) else rows
+    return rows
+
+
+def _filter(catalogue: Catalogue, query: EstimateQuery, rows: Indices) -> Flags | None:
+    columns, words = catalogue.columns, catalogue.vocabulary
+    payments = tuple(payment.value for payment in query.payment)
+    tests: list[tuple[tuple[str, ...], Codes, tuple[str, ...]]] = [
+        (query.region, columns.region, words.regions),
+        (query.term, columns.term, words.terms),
+        (payments, columns.payment, words.payments),
+        (query.purchase, columns.option, OPTIONS),
+        (query.provider, columns.instance, tuple(provider for provider, _, _ in words.instances)),
+        (query.instance_type, columns.instance, tuple(name for _, name, _ in words.instances)),
+        (query.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
+    ]
+    kept = None
+    for wanted, codes, meanings in tests:
+        if wanted:
+            passes = _member(meanings, wanted)[codes[rows]]
+            kept = passes if kept is None else kept & passes
+    return kept
+
+
+def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
+    folded = {word.casefold() for word in wanted}
+    return np.array([meaning.casefold() in folded for meaning in meanings], bool)
+
+
+def wanted_sites(catalogue: Catalogue, plan: Plan, query: EstimateQuery) -> Flags:
+    """The sites of the asked number of machines and accelerators."""
+    nodes = np.array([site.nodes for site in plan.sites])
+    total = nodes * np.array([catalogue.shapes[site.shape][1] for site in plan.sites])
+    kept = np.ones(len(plan.sites), bool)
+    if query.nodes is not None:
+        kept &= nodes == query.nodes
+    if query.accelerators is not None:
+        kept &= total == query.accelerators
+    return kept
+
+
+def placements(catalogue: Catalogue, plan: Plan, rows: Indices) -> Placements:
+    """Every site on which each of these offers can be used; offers without any are counted by reason."""
+    instances = catalogue.columns.instance[rows]
+    found_rows, found_sites = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    anywhere = np.zeros(len(rows), bool)
+    for site_of_instance in plan.site_of_instances(catalogue).values():
+        sites = site_of_instance[instances]
+        here = sites >= 0
+        anywhere |= here
+        found_rows.append(rows[here])
+        found_sites.append(sites[here])
+    unplaced = _reasons(catalogue, plan, instances[~anywhere])
+    return Placements(np.concatenate(found_rows), np.concatenate(found_sites), unplaced)
+
+
+def _reasons(catalogue: Catalogue, plan: Plan, instances: Codes) -> dict[str, int]:
+    reason_of = {}
+    for c, cluster in enumerate(plan.clusters):
+        codes = plan.speeds.refusal[:, c]
+        reason_of[cluster.accelerator, cluster.accelerators] = REFUSALS[int(codes.max(initial=1))] or "no_throughput"
+    by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
+    counted: Counter[str] = Counter()
+    for shape, count in by_shape.items():
+        counted[reason_of.get(catalogue.shapes[shape], "no_throughput")] += count
+    return dict(counted)

@@ -1,0 +1,148 @@
+"""Which recipe can run where and how fast: worked out once per model and catalogue, before any target is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue import Catalogue
+from costcalc.convergence import Curves
+from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
+from costcalc.throughput import TIERS, SpeedModel, SpeedTable
+from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe, Tier
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+ANY_INSTANCE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Machines of one shape in some number; `instance` is the code of an instance type on which a recipe was itself run,
+    ANY_INSTANCE for all others of the shape."""
+
+    shape: int
+    nodes: int
+    instance: int = ANY_INSTANCE
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """One model's R recipes on S sites, P the most phases of any.
+
+    `seconds` [R, S, P] of training per epoch in each phase, 0 beyond a recipe's last; `refused` [R, S] where no speed is
+    known; `own` [R, S] where the recipe's log was written on this very system. `cluster_of_site` indexes the speed table.
+    """
+
+    recipes: tuple[Recipe, ...]
+    sites: tuple[Site, ...]
+    clusters: tuple[Cluster, ...]
+    speeds: SpeedTable
+    cluster_of_site: Indices
+    own: Flags
+    seconds: Floats
+    refused: Flags
+
+    @cached_property
+    def curves(self) -> dict[Metric, Curves]:
+        """The recipes' accuracy curves by metric."""
+        return {metric: Curves(self.recipes, metric) for metric in Metric}
+
+    @cached_property
+    def own_seconds(self) -> Floats:
+        """Seconds per epoch on the recipe's own system from its mean rate, NaN where no rate is known."""
+        rates = [recipe.images_per_second or np.nan for recipe in self.recipes]
+        return IMAGES_PER_EPOCH / np.array(rates, float)
+
+    @cached_property
+    def tier(self) -> NDArray[np.int8]:
+        """How the speed of each pair is known, as an index into TIERS."""
+        return np.where(self.own, TIERS.index(Tier.MEASURED), self.speeds.tier[:, self.cluster_of_site]).astype(np.int8)
+
+    @cached_property
+    def phase_starts(self) -> Floats:
+        """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
+        starts = np.full((len(self.recipes), self.seconds.shape[2]), np.inf)
+        for r, recipe in enumerate(self.recipes):
+            starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
+        return starts
+
+    def phase_epochs(self, epochs: Floats) -> Floats:
+        """Epochs spent in each phase [R, P] when each recipe runs for `epochs` [R]."""
+        ends = np.c_[self.phase_starts[:, 1:], np.full(len(self.recipes), np.inf)]
+        return np.maximum(np.minimum(epochs[:, None], ends) - self.phase_starts, 0)
+
+    def site_of_instances(self, catalogue: Catalogue) -> dict[int, Indices]:
+        """By number of machines: for each instance code the site of that many of it, -1 where nothing is known to run."""
+        found = {}
+        for nodes in sorted({site.nodes for site in self.sites}):
+            by_shape = np.full(len(catalogue.shapes), -1)
+            here = [(position, site) for position, site in enumerate(self.sites) if site.nodes == nodes]
+            for position, site in here:
+                if site.instance == ANY_INSTANCE:
+                    by_shape[site.shape] = position
+            found[nodes] = by_shape[catalogue.shape_of_instance]
+            for position, site in here:
+                if site.instance != ANY_INSTANCE:
+                    found[nodes][site.instance] = position
+        return found
+
+
+@lru_cache(maxsize=4)
+def speed_model(evidence: Evidence) -> SpeedModel:
+    """The fitted speeds of this evidence."""
+    return SpeedModel(evidence.throughputs)
+
+
+def usual_nodes(evidence: Evidence, model: str) -> tuple[int, ...]:
+    """One machine, and the machine counts of the model's recipes' own systems."""
+    systems = (recipe.system for recipe in evidence.recipes_of(model))
+    return tuple(sorted({1} | {system.nodes for system in systems if system}))
+
+
+def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[Cluster, ...]) -> Plan:
+    """The plan of a model on these clusters; those on which nothing is known to run become no site."""
+    recipes = evidence.recipes_of(model)
+    speeds = speed_model(evidence).speeds(recipes, clusters)
+    number = {(cluster.accelerator, cluster.accelerators, cluster.nodes): c for c, cluster in enumerate(clusters)}
+    shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
+    placed = {
+        Site(shape[cluster.accelerator, cluster.accelerators], cluster.nodes): c
+        for c, cluster in enumerate(clusters)
+        if (speeds.refusal[:, c] == 0).any()
+    }
+    home = {r: site for r, recipe in enumerate(recipes) if (site := _home(recipe, catalogue))}
+    for site in home.values():
+        c = number.get((*catalogue.shapes[site.shape], site.nodes))
+        if c is not None:
+            placed[site] = c
+    sites = tuple(placed)
+    cluster_of_site = np.array([placed[site] for site in sites], np.int64)
+    own = np.zeros((len(recipes), len(sites)), bool)
+    for r, site in home.items():
+        if site in placed:
+            own[r, sites.index(site)] = True
+    return Plan(
+        recipes=recipes,
+        sites=sites,
+        clusters=clusters,
+        speeds=speeds,
+        cluster_of_site=cluster_of_site,
+        own=own,
+        seconds=np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]),
+        refused=speeds.refusal[:, cluster_of_site] != 0,
+    )
+
+
+def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
+    """The site of the recipe's own system, if that can be rented under its name."""
+    system = recipe.system
+    if system is None or system.provider is None or system.instance_type is None:
+        return None
+    instance = catalogue.instance_code.get((system.provider, system.instance_type))
+    return None if instance is None else Site(int(catalogue.shape_of_instance[instance]), system.nodes, instance)

@@ -1,0 +1,124 @@
+"""From the arrays' chosen entries to exact estimates: offers read back, bills made in decimals, sources named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from costcalc.answers import (
+    ConvergenceSource,
+    Estimate,
+    EvidenceTiers,
+    ExchangeRate,
+    PriceSource,
+    Sources,
+    ThroughputSource,
+)
+from costcalc.assumptions import assumptions
+from costcalc.billing import Terms, bill, break_even_hours
+from costcalc.costs import discount_fraction
+from costcalc.money import cents
+from costcalc.offers import Offer
+from costcalc.overheads import calendar_hours
+from costcalc.plans import Plan
+from costcalc.query import EstimateQuery
+from costcalc.runs import Run
+from costcalc.throughput import TIERS
+from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run on one offer, and where it stands in the whole answer."""
+
+    offer: Offer
+    run: Run
+    rank: int
+    on_frontier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Turns entries into estimates for one question."""
+
+    query: EstimateQuery
+    plan: Plan
+    exchange: Mapping[str, ExchangeRate]
+    as_of: datetime
+
+    def estimate(self, entry: Entry, on_demand_hourly: Decimal | None) -> Estimate:
+        """The exact estimate of an entry; the on-demand rate is that of the same machine, if it can be had."""
+        offer, run, query = entry.offer, entry.run, self.query
+        recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
+        terms = self._terms(offer, site.nodes)
+        point, low, high = (bill(offer, Decimal(repr(float(h))), terms) for h in (run.hours, run.low, run.high))
+        even = break_even_hours(offer, on_demand_hourly)
+        return Estimate(
+            rank=entry.rank,
+            frontier=entry.on_frontier,
+            provider=offer.provider,
+            region=offer.region,
+            instance_type=offer.instance_type,
+            nodes=site.nodes,
+            accelerator=offer.machine.accelerator,
+            accelerators=offer.machine.accelerators * site.nodes,
+            accelerator_memory_gib=offer.machine.accelerator_memory_gib,
+            purchase_option=offer.purchase_option,
+            term=offer.term,
+            payment=offer.payment,
+            model=query.model,
+            dataset=query.dataset,
+            metric=query.metric,
+            target=query.target,
+            recipe=recipe.name,
+            epochs=run.epochs,
+            global_batch_size=recipe.global_batch_size,
+            precision=recipe.precision,
+            images_per_second=run.epochs * IMAGES_PER_EPOCH / (run.train * 3600),
+            train_hours=run.train,
+            overhead_hours=run.overhead,
+            hours=run.hours,
+            hours_low=run.low,
+            hours_high=run.high,
+            retry_hours=run.retry,
+            calendar_hours=calendar_hours(run.hours, offer.session_hours, offer.hours_per_week),
+            success_probability=run.success,
+            hourly_rate=point.effective_hourly,
+            effective_cost=cents(point.effective),
+            effective_cost_low=cents(low.effective),
+            effective_cost_high=cents(high.effective),
+            billed_cost=cents(point.billed),
+            billed_cost_low=cents(low.billed),
+            billed_cost_high=cents(high.billed),
+            break_even_hours=None if even is None else float(even),
+            currency=query.currency,
+            evidence=EvidenceTiers(self._tier(run), Tier.MEASURED),
+            components=point.components,
+            sources=self._sources(offer, run, recipe),
+            assumptions=assumptions(query, offer, recipe, run, self._notes(run), self.as_of),
+        )
+
+    def _terms(self, offer: Offer, nodes: int) -> Terms:
+        own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider)))
+        into = self.exchange[self.query.currency].per_usd / self.exchange[offer.currency].per_usd
+        return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
+
+    def _tier(self, run: Run) -> Tier:
+        return TIERS[int(self.plan.tier[run.recipe, run.site])]
+
+    def _cluster(self, run: Run) -> int:
+        return int(self.plan.cluster_of_site[run.site])
+
+    def _notes(self, run: Run) -> tuple[str, ...]:
+        if run.replayed:
+            return ("Speed as logged on this very system.",)
+        return self.plan.speeds.notes(run.recipe, self._cluster(run))
+
+    def _sources(self, offer: Offer, run: Run, recipe: Recipe) -> Sources:
+        measured = None if run.replayed else self.plan.speeds.source(run.recipe, self._cluster(run))
+        speed = ThroughputSource(recipe.source, recipe.year)
+        if measured is not None:
+            speed = ThroughputSource(measured.source, measured.year)
+        return Sources(PriceSource(offer.source, offer.observed_at), speed, ConvergenceSource(recipe.source))
