@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -135,7 +136,14 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
         cluster_of_site=cluster_of_site,
         own=own,
         seconds=np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]),
-        refused=speeds.refusal[:, cluster_of_site] != 0,
+        refused=(speeds.refusal[:, cluster_of_site] != 0) | _tied(recipes)[:, None],
+    )
+
+
+def _tied(recipes: tuple[Recipe, ...]) -> Flags:
+    """Recipes whose steps cost more than those that speeds were measured with; they answer on their own system only."""
+    return np.array(
+        [bool(EXPENSIVE_OPTIMIZERS & set(re.split(r"\W+", recipe.optimizer or ""))) for recipe in recipes], bool
     )
 
 

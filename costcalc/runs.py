@@ -120,7 +120,8 @@ def success_probability(recipes: tuple[Recipe, ...], end_accuracy: Floats, query
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
     """Every usable recipe on every allowed site."""
     replayed = plan.own & ~np.isnan(_replayed_hours(plan, found))[:, None]
-    r, s = np.nonzero((~plan.refused | replayed) & found.usable[:, None] & sites)
+    answered = replayed if query.evidence == "measured" else ~plan.refused | replayed
+    r, s = np.nonzero(answered & found.usable[:, None] & sites)
     epochs, own = found.reach.epochs[r], replayed[r, s]
     train = np.where(own, _replayed_hours(plan, found)[r], _elsewhere_hours(plan, found, r, s))
     typical = query.overheads == "typical"
