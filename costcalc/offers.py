@@ -165,8 +165,8 @@ def _commitment(offer: Offer) -> Tariff:
 
 def _rental(offer: Offer) -> Tariff:
     monthly = offer.monthly if offer.monthly is not None else offer.hourly_rate * offer.hours_in_month
-    months = term_hours(offer.term, 1) if offer.term and offer.term.endswith("mo") else 1
-    return Tariff(monthly, offer.hours_in_month, months if months else 1)
+    months = term_hours(offer.term) // 730 if offer.term else 1  # twelve for a year, whatever the offer's own month is
+    return Tariff(monthly, offer.hours_in_month, max(1, months))
 
 
 def _owned(offer: Offer) -> Tariff:
