@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -20,6 +19,9 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 ANY_INSTANCE = -1
+EXPENSIVE_OPTIMIZERS = frozenset(
+    {"thor", "shampoo", "distributed_shampoo", "shampoo_submission", "caspr_adaptive", "kfac"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +144,7 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
 
 def _tied(recipes: tuple[Recipe, ...]) -> Flags:
     """Recipes whose steps cost more than those that speeds were measured with; they answer on their own system only."""
-    return np.array(
-        [bool(EXPENSIVE_OPTIMIZERS & set(re.split(r"\W+", recipe.optimizer or ""))) for recipe in recipes], bool
-    )
+    return np.array([recipe.optimizer in EXPENSIVE_OPTIMIZERS for recipe in recipes], bool)
 
 
 def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
