@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 ANY_INSTANCE = -1
+OPEN_DIVISION = "-open-"
 EXPENSIVE_OPTIMIZERS = frozenset(
     {"thor", "shampoo", "distributed_shampoo", "shampoo_submission", "caspr_adaptive", "kfac"}
 )
@@ -143,8 +144,9 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
 
 
 def _tied(recipes: tuple[Recipe, ...]) -> Flags:
-    """Recipes whose steps cost more than those that speeds were measured with; they answer on their own system only."""
-    return np.array([recipe.optimizer in EXPENSIVE_OPTIMIZERS for recipe in recipes], bool)
+    """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
+    measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
+    return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in recipes], bool)
 
 
 def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
