@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
@@ -30,6 +31,11 @@ class StoreUnavailable(StoreError):
 
 class StoreBusy(StoreError):
     """Another process is publishing and did not finish in time."""
+
+
+def default_url() -> str:
+    """SQLite in the user's data folder: where prices are kept unless COSTCALC_DATABASE_URL says otherwise."""
+    return f"sqlite:///{user_data_path('costcalc', appauthor=False) / 'prices.sqlite3'}"
 
 
 class Database:

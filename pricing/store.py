@@ -14,7 +14,7 @@ from costcalc.catalogue import Catalogue
 from costcalc.money import from_nanos
 from costcalc.offers import Offer
 from pricing import snapshots
-from pricing.database import Database, StoreError
+from pricing.database import Database, StoreError, default_url
 from pricing.packaged import packaged_digest, read_packaged
 from pricing.publication import Publication, has_edition, last_seen, merge_packaged, open_gaps, publish
 from pricing.rows import to_offer
@@ -50,12 +50,13 @@ class SourceState:
 class Store:
     """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
 
+    Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer.
     Every method opens its own connection, so that one store may serve threads and outlive forks. All raise
     StoreUnavailable when the database fails.
     """
 
-    def __init__(self, url: str, wait_seconds: float = 120) -> None:
-        self._database = Database(url, wait_seconds)
+    def __init__(self, url: str | None = None, wait_seconds: float = 120) -> None:
+        self._database = Database(url or default_url(), wait_seconds)
 
     @property
     def place(self) -> str:
