@@ -40,11 +40,15 @@ PLAIN_LINUX = {
     "marketoption": "OnDemand",
     "locationType": "AWS Region",  # Local and Wavelength Zones are priced apart
 }
+NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
 LINUX_SPOT = frozenset({"Linux/UNIX", "Linux/UNIX (Amazon VPC)"})  # the second is what EC2-Classic accounts are told
 PLAN_CLASSES = {"Compute": "compute", "EC2Instance": "ec2_instance"}
 BOX_USAGE = re.compile(r"(^|-)BoxUsage:")  # not HostBoxUsage, DedicatedUsage, UnusedBox, Reservation
 SECONDS_PER_YEAR = HOURS_PER_YEAR * 3600
-PER_SECOND = {"billing_increment_seconds": 1, "minimum_seconds": 60}  # aws.amazon.com/ec2/pricing/on-demand, Linux
+PER_SECOND: Mapping[str, Any] = {
+    "billing_increment_seconds": 1,
+    "minimum_seconds": 60,
+}  # aws.amazon.com/ec2/pricing/on-demand, Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def product(listed: Mapping[str, Any], region_of: Callable[[Mapping[str, str]], 
     instance_type, region = attributes.get("instanceType"), region_of(attributes)
     plain = all(attributes.get(name, wanted) == wanted for name, wanted in PLAIN_LINUX.items())
     rented = listed.get("productFamily", "Compute Instance").startswith("Compute Instance")
-    if not (plain and rented and instance_type and region):
+    if not (plain and rented and instance_type and region) or instance_type.startswith(NOT_FOR_TRAINING):
         return None
     family = attributes.get("instanceFamily", "")
     return Product(listed["sku"], region, instance_type, family in ACCELERATED_FAMILIES)
