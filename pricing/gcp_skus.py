@@ -1,0 +1,279 @@
+"""Cloud Billing Catalog SKUs: which of them price one unit of a machine, for which use, at what rate.
+
+Google links no machine type to its SKUs: the description is the key, so it is read whole and nothing is guessed. Wording
+as in the public catalogue of 2023 to 2026; see docs/price-sources-gcp.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any
+
+from costcalc.offers import PurchaseOption
+
+HOURS_IN_MONTH = 730  # Google's own month, by which local SSDs are billed
+LOCAL_SSD = "local SSD"
+NANOS = Decimal(10) ** 9
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How a part is bought; `term` is `1y` or `3y` for commitments."""
+
+    option: PurchaseOption
+    term: str | None = None
+
+
+ON_DEMAND = Use(PurchaseOption.ON_DEMAND)
+SPOT = Use(PurchaseOption.SPOT)
+USES = (
+    *(ON_DEMAND, SPOT),
+    *(Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """US dollars per hour for one vCPU, GiB, accelerator or (TPU v2 to v4) board of four chips."""
+
+    sku_id: str
+    part: str
+    use: Use
+    hourly: Decimal
+    regions: tuple[str, ...]
+
+
+class Left(StrEnum):
+    """Why a SKU is not among the rates."""
+
+    NOT_OURS = "prices nothing of an accelerator machine"
+    FREE = "priced at zero"
+    OTHER_CURRENCY = "in another currency than US dollars"
+    UNKNOWN = "prices an accelerator that is not known here"
+    UNREADABLE = "lacks its price, unit or regions"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A SKU that gives no rate; `label` names what a person should look at."""
+
+    why: Left
+    label: str = ""
+
+
+# Other ways to buy (calendar mode and DWS reservations, capacity-optimized, sole tenancy), surcharges, custom and suspended
+# machines, spend-based commitments, visualisation licences: all carry the plain usage types too.
+_OTHER_KINDS = re.compile(
+    r"reserved|reservation|calendar mode|\bdws\b|defined duration|capacity optimized|sole tenan|premium|custom|suspended"
+    r"|vm state|dollar based|virtual workstation|vgpu|extended|overcommit",
+    re.IGNORECASE,
+)
+_COMMITMENT = re.compile(r"^commitment v\d+: (?P<subject>.+?) for (?P<years>\d) years?$", re.IGNORECASE)
+# Spot accelerators of A4 and TPU v2 to v4 have usageType OnDemand: their descriptions say what they are.
+_SPOT = re.compile(r"\bpreemptible\b|\bspot\b", re.IGNORECASE)
+_SPOT_WORDS = re.compile(
+    r"^(spot )?preemptible | attached to (spot )?(preemptible )?vms\b|\bpreemptible ", re.IGNORECASE
+)
+_PLACE = re.compile(r" (running )?in .+$", re.IGNORECASE)
+_CORE_OR_RAM = re.compile(r"^(?:(?P<family>\w+) )?(?:predefined )?(?P<instance>instance )?(?P<kind>core|cpu|ram)$")
+_TPU = re.compile(r"^tpu[- ]?v?(?P<generation>\d(?:e|p|x|lite)?)(?P<rest>.*)$")
+_TPU_BOARD = re.compile(r"^(?P<pod> pod)?( accelerator\b.*)?$")
+
+_FAMILIES = {
+    **{name.lower(): name for name in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4", "N1")},
+    "a3mega": "A3Plus",
+}
+_ACCELERATORS = {
+    "a100": "nvidia-tesla-a100",
+    "a100 80gb": "nvidia-a100-80gb",
+    "h100 80gb": "nvidia-h100-80gb",
+    **dict.fromkeys(("h100 80gb mega", "h100 mega 80gb", "h100 80gb plus"), "nvidia-h100-mega-80gb"),
+    "h200 141gb": "nvidia-h200-141gb",
+    "a4 b200 (1 slice)": "nvidia-b200",  # a slice holds its share of vCPU, memory and local SSD
+    "a4x gb200 (1 slice)": "nvidia-gb200",
+    "l4": "nvidia-l4",
+    "rtx 6000 96gb": "nvidia-rtx-pro-6000",
+    "rtx pro 6000": "nvidia-rtx-pro-6000",
+    **{name: f"nvidia-tesla-{name}" for name in ("t4", "v100", "p100", "p4", "k80")},
+}
+_GENERATIONS = {**{name: name for name in ("2", "3", "4", "5e", "5p", "6e", "7x")}, "5lite": "5e"}
+_HOURS_OF_UNIT = {"h": 1, "GiBy.h": 1, "GiBy.mo": HOURS_IN_MONTH}
+
+
+def core_part(family: str) -> str:
+    """The part that one vCPU of a family is: `A2 vCPU`."""
+    return f"{family} vCPU"
+
+
+def memory_part(family: str) -> str:
+    """The part that one GiB of a family's memory is: `A2 GiB`."""
+    return f"{family} GiB"
+
+
+def tpu_part(generation: str, pod: bool = False) -> str:
+    """A chip of TPU v5e and later; a board of four chips of v2 to v4, alone or in a pod."""
+    return f"TPU {generation} pod" if pod else f"TPU {generation}"
+
+
+def read_sku(payload: Any) -> Sku | LeftOut:
+    """One SKU of the catalogue as a rate, or why it is none. Never raises on what a provider may send."""
+    if not isinstance(payload, dict) or not isinstance(payload.get("description"), str):
+        return LeftOut(Left.UNREADABLE, "a SKU without description")
+    description = " ".join(payload["description"].split())
+    category = _object(payload.get("category"))
+    use = _use(description, str(category.get("usageType", "")))
+    if use is None or _OTHER_KINDS.search(description):
+        return LeftOut(Left.NOT_OURS)
+    part = _part(description)
+    if part is None:
+        unknown = category.get("resourceGroup") in ("GPU", "TPU")
+        return LeftOut(Left.UNKNOWN, _subject(description)) if unknown else LeftOut(Left.NOT_OURS)
+    return _priced(payload, part, use, description)
+
+
+def _object(payload: Any) -> Mapping[str, Any]:
+    return payload if isinstance(payload, dict) else {}
+
+
+def _use(description: str, usage_type: str) -> Use | None:
+    commitment = _COMMITMENT.match(description)
+    if commitment:
+        term = f"{commitment['years']}y"
+        use = Use(PurchaseOption.COMMITTED_USE, term)
+        return use if use in USES and usage_type == f"Commit{commitment['years']}Yr" else None
+    if usage_type not in ("OnDemand", "Preemptible"):
+        return None
+    return SPOT if usage_type == "Preemptible" or _SPOT.search(description) else ON_DEMAND
+
+
+def _subject(description: str) -> str:
+    """What is priced, without the term, the place and the words that say spot."""
+    commitment = _COMMITMENT.match(description)
+    subject = commitment["subject"] if commitment else description
+    return _SPOT_WORDS.sub("", _PLACE.sub("", subject)).strip()
+
+
+def _part(description: str) -> str | None:
+    subject = _subject(description).lower()
+    if subject in ("ssd backed local storage", "local ssd"):
+        return LOCAL_SSD
+    return _core_or_memory(subject, bool(_COMMITMENT.match(description))) or _tpu(subject) or _accelerator(subject)
+
+
+def _core_or_memory(subject: str, committed: bool) -> str | None:
+    match = _CORE_OR_RAM.match(subject)
+    if not match or not (committed or match["instance"]):
+        return None
+    # "Commitment v1: Cpu in ..." without a family is N1's
+    family = _FAMILIES.get(match["family"] or ("n1" if committed else ""))
+    if family is None:
+        return None
+    return memory_part(family) if match["kind"] == "ram" else core_part(family)
+
+
+def _accelerator(subject: str) -> str | None:
+    words = [
+        word for word in subject.replace("(1 gpu slice)", "(1 slice)").split() if word not in ("nvidia", "tesla", "gpu")
+    ]
+    return _ACCELERATORS.get(" ".join(words))
+
+
+def _tpu(subject: str) -> str | None:
+    match = _TPU.match(subject)
+    generation = _GENERATIONS.get(match["generation"]) if match else None
+    board = _TPU_BOARD.match(match["rest"]) if match else None
+    if generation is None or board is None or (generation not in "234" and match is not None and match["rest"]):
+        return None
+    name = generation if generation == "7x" else f"v{generation}"
+    return tpu_part(name, pod=bool(board["pod"]) or generation == "4")  # v4 has one price, alone or in a pod
+
+
+def _priced(payload: Mapping[str, Any], part: str, use: Use, description: str) -> Sku | LeftOut:
+    regions = _regions(payload)
+    price = _hourly(payload, _unit_of(part))
+    if isinstance(price, LeftOut):
+        return LeftOut(price.why, price.label or description)
+    if not regions:
+        return LeftOut(Left.UNREADABLE, description)
+    return Sku(str(payload.get("skuId") or payload.get("name") or description), part, use, price, regions)
+
+
+def _unit_of(part: str) -> tuple[str, ...]:
+    if part == LOCAL_SSD:
+        return ("GiBy.mo", "GiBy.h")
+    return ("GiBy.h",) if part.endswith(" GiB") else ("h",)
+
+
+def _regions(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    listed = payload.get("serviceRegions") or _object(payload.get("geoTaxonomy")).get("regions")
+    return tuple(str(region) for region in listed) if isinstance(listed, list) else ()
+
+
+def _hourly(payload: Mapping[str, Any], units: tuple[str, ...]) -> Decimal | LeftOut:
+    try:
+        expression = payload["pricingInfo"][-1]["pricingExpression"]  # in order of time, the last is the current one
+        unit = expression["usageUnit"]
+        tiers = sorted(expression["tieredRates"], key=lambda tier: Decimal(str(tier.get("startUsageAmount", 0))))
+        money = [tier["unitPrice"] for tier in tiers]
+        currencies = {price.get("currencyCode", "USD") for price in money}
+        amounts = [_amount(price) for price in money]
+    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, ValueError):
+        return LeftOut(Left.UNREADABLE)
+    if currencies - {"USD"}:
+        return LeftOut(Left.OTHER_CURRENCY, min(currencies - {"USD"}))
+    if unit not in units or not amounts or min(amounts) < 0:
+        return LeftOut(Left.UNREADABLE)
+    paid = [amount for amount in amounts if amount]  # a free first tier is not what a run pays
+    return paid[0] / _HOURS_OF_UNIT[unit] if paid else LeftOut(Left.FREE)
+
+
+def _amount(money: Mapping[str, Any]) -> Decimal:
+    """`units` is text and `nanos` a number; either is left out when it is zero."""
+    try:
+        amount = Decimal(str(money.get("units") or 0)) + Decimal(str(money.get("nanos") or 0)) / NANOS
+    except InvalidOperation as error:
+        raise ValueError("not an amount of money") from error
+    if not amount.is_finite():
+        raise ValueError("not an amount of money")
+    return amount
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one unit of a part costs per hour, and the SKU that says so."""
+
+    hourly: Decimal
+    sku_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RateBook:
+    """Rates by part, use and region; `contradictions` names parts that two SKUs price differently."""
+
+    rates: Mapping[tuple[str, Use, str], Rate]
+    contradictions: tuple[str, ...]
+
+    def rate(self, part: str, use: Use, region: str) -> Rate | None:
+        """The rate of one unit, None where Google lists none."""
+        return self.rates.get((part, use, region))
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Every region that any rate names."""
+        return tuple(sorted({region for _, _, region in self.rates}))
+
+
+def rate_book(skus: Iterable[Sku]) -> RateBook:
+    """One rate per part, use and region: the dearer of two that differ, whatever order they come in."""
+    found: defaultdict[tuple[str, Use, str], set[Rate]] = defaultdict(set)
+    for sku in skus:
+        for region in sku.regions:
+            found[sku.part, sku.use, region].add(Rate(sku.hourly, sku.sku_id))
+    rates = {key: max(rates, key=lambda rate: (rate.hourly, rate.sku_id)) for key, rates in found.items()}
+    twice = {key[0] for key, rates_ in found.items() if len({rate.hourly for rate in rates_}) > 1}
+    return RateBook(rates, tuple(sorted(twice)))
