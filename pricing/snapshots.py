@@ -43,7 +43,8 @@ def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
 def all_offers(connection: Connection) -> Iterator[Offer]:
     """Every observation that was not retracted, once for its first moment and once for each kept later sighting."""
     kinds, seen = all_machines(connection), _sightings(connection)
-    rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(standing().order_by(observations.c.id))
+    wanted = standing().order_by(observations.c.id)
+    rows = connection.execute(wanted, execution_options={"yield_per": ROWS_AT_ONCE})
     for row in rows:
         machine = kinds[row.provider, row.instance_type]
         yield to_offer(row, machine)
