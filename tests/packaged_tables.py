@@ -1,0 +1,31 @@
+"""The packaged price tables as plain rows, for tests that look at the files themselves."""
+
+import csv
+from decimal import Decimal
+from importlib.resources import files
+
+TABLES = files("pricing") / "data"
+FACTS = files("costcalc.evidence") / "data"
+
+
+def table(name):
+    return list(csv.DictReader((TABLES / name).read_text(encoding="utf-8").splitlines()))
+
+
+def canonical_accelerators():
+    text = (FACTS / "accelerators.csv").read_text(encoding="utf-8")
+    return {row["accelerator"] for row in csv.DictReader(text.splitlines())}
+
+
+def rate(row):
+    return Decimal(row["hourly_rate"])
+
+
+def matching(rows, **wanted):
+    """The rows that have these cells."""
+    return [row for row in rows if all(row[cell] == text for cell, text in wanted.items())]
+
+
+def rates(offers, **wanted):
+    """Rates by date of the offers that have these cells."""
+    return {row["observed_at"]: rate(row) for row in matching(offers, **wanted)}

@@ -1,0 +1,196 @@
+"""What the packaged prices promise: keys, dates, sources, and sane relations between rates."""
+
+import re
+from collections import defaultdict
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from packaged_tables import canonical_accelerators, rate, table
+
+NEWEST = date(2026, 11, 20)
+KEY = ["provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "observed_at"]
+
+
+@pytest.fixture(scope="module")
+def offers():
+    return table("offers.csv")
+
+
+@pytest.fixture(scope="module")
+def machines():
+    return {(row["provider"], row["instance_type"]): row for row in table("instance_types.csv")}
+
+
+def grouped(offers, *cells):
+    groups = defaultdict(list)
+    for row in offers:
+        groups[tuple(row[cell] for cell in cells)].append(row)
+    return groups.values()
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("offers.csv", KEY),
+        ("instance_types.csv", ["provider", "instance_type"]),
+        ("providers.csv", ["provider"]),
+        ("owned.csv", ["machine", "observed_at"]),
+        ("free_tiers.csv", ["provider", "instance_type", "observed_at"]),
+    ],
+)
+def test_keys_are_unique_and_rows_sorted(name, key):
+    keys = [tuple(row[cell] for cell in key) for row in table(name)]
+    assert len(set(keys)) == len(keys)
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("offers.csv", "observed_at"),
+        ("providers.csv", "observed_on"),
+        ("owned.csv", "observed_at"),
+        ("free_tiers.csv", "observed_at"),
+    ],
+)
+def test_every_row_has_a_source_and_a_past_date(name, cell):
+    for row in table(name):
+        assert row["source"].strip()
+        assert date(2016, 1, 1) <= date.fromisoformat(row[cell]) <= NEWEST
+
+
+def test_an_offer_starts_no_later_than_it_was_seen(offers):
+    assert all(row["effective_from"] <= row["observed_at"] for row in offers)
+
+
+def test_rates_are_positive_and_in_a_currency(offers):
+    assert all(rate(row) > 0 and re.fullmatch("[A-Z]{3}", row["currency"]) for row in offers)
+
+
+def test_parts_add_up_to_the_rate(offers):
+    composed = [row for row in offers if row["parts"]]
+    assert composed
+    for row in composed:
+        assert abs(sum(Decimal(part.rpartition("=")[2]) for part in row["parts"].split(";")) - rate(row)) < Decimal(
+            "1e-9"
+        )
+
+
+def test_commitments_have_a_term_and_the_rest_has_none(offers):
+    for row in offers:
+        assert bool(row["term"]) == (row["purchase_option"] not in {"on_demand", "spot"}), row
+
+
+def test_a_month_is_spread_over_its_own_hours(offers):
+    rented = [row for row in offers if row["purchase_option"] == "monthly"]
+    assert {row["hours_in_month"] for row in rented} == {"672", "730", "744"}
+    for row in rented:
+        assert abs(Decimal(row["monthly"]) / int(row["hours_in_month"]) - rate(row)) < Decimal("1e-9")
+
+
+def test_an_upfront_total_is_spread_over_its_term(offers):
+    paid = [row for row in offers if row["payment"] == "all_upfront" and row["upfront"]]
+    assert len(paid) >= 7
+    for row in paid:
+        assert abs(Decimal(row["upfront"]) / (int(row["term"][0]) * 8760) - rate(row)) < Decimal("1e-9")
+
+
+def test_every_machine_is_known_and_every_known_machine_is_offered(offers, machines):
+    assert {(row["provider"], row["instance_type"]) for row in offers} == set(machines)
+
+
+def test_every_provider_says_how_it_bills(offers):
+    assert {row["provider"] for row in offers} <= {row["provider"] for row in table("providers.csv")}
+
+
+@pytest.mark.parametrize("name", ["instance_types.csv", "owned.csv", "free_tiers.csv"])
+def test_accelerators_are_called_by_their_canonical_names(name):
+    known = canonical_accelerators()
+    assert {row["accelerator"] for row in table(name) if row["accelerators"] != "0"} <= known
+
+
+def test_accelerators_have_the_memory_their_name_says(machines):
+    sizes = {
+        "V100": 16,
+        "V100-32GB": 32,
+        "A100-40GB": 40,
+        "A100-80GB": 80,
+        "A100-80GB-PCIe": 80,
+        "H100": 80,
+        "H100-NVL": 94,
+    }
+    for row in machines.values():
+        if row["accelerator"] in sizes:
+            assert float(row["accelerator_memory_gib"]) == sizes[row["accelerator"]], row
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "chips"),
+    [
+        ("v2-8", 4),
+        ("v3-8", 4),
+        ("v4-8", 4),
+        ("v5p-8", 4),
+        ("v5litepod-8", 8),
+        ("v6e-8", 8),
+        ("v3-2048", 1024),
+        ("tpu7x-8", 4),
+    ],
+)
+def test_slices_count_chips(machines, instance_type, chips):
+    assert machines["gcp", instance_type]["accelerators"] == str(chips)
+
+
+def test_spot_is_never_above_on_demand(offers):
+    compared = 0
+    for rows in grouped(offers, "provider", "region", "instance_type", "observed_at", "currency"):
+        asked = {row["purchase_option"]: rate(row) for row in rows}
+        if "spot" in asked and "on_demand" in asked:
+            compared += 1
+            assert asked["spot"] <= asked["on_demand"], rows[0]
+    assert compared > 1000
+
+
+def test_a_commitment_is_cheaper_than_on_demand(offers):
+    compared = 0
+    for rows in grouped(offers, "provider", "region", "instance_type", "observed_at", "currency"):
+        on_demand = [rate(row) for row in rows if row["purchase_option"] == "on_demand"]
+        for row in rows:
+            if row["purchase_option"] in {"reserved", "savings_plan", "committed_use"} and on_demand:
+                compared += 1
+                assert rate(row) < on_demand[0], row
+    assert compared > 1000
+
+
+def test_paying_earlier_is_never_dearer(offers):
+    order = ["all_upfront", "partial_upfront", "no_upfront"]
+    reserved = [row for row in offers if row["purchase_option"] == "reserved"]
+    compared = 0
+    for rows in grouped(reserved, "provider", "region", "instance_type", "term", "offering_class", "observed_at"):
+        asked = {row["payment"]: rate(row) for row in rows}
+        ladder = [asked[payment] for payment in order if payment in asked]
+        compared += len(ladder) - 1
+        assert ladder == sorted(ladder), rows[0]
+    assert compared >= 100
+
+
+def test_a_longer_term_is_never_dearer(offers):
+    terms = ["1mo", "3mo", "6mo", "1y", "2y", "3y", "5y"]
+    cells = ["provider", "region", "instance_type", "purchase_option", "payment", "offering_class", "observed_at"]
+    for rows in grouped([row for row in offers if row["term"] in terms], *cells):
+        ladder = [rate(row) for row in sorted(rows, key=lambda row: terms.index(row["term"]))]
+        assert ladder == sorted(ladder, reverse=True), rows[0]
+
+
+def test_more_accelerators_are_never_cheaper(offers, machines):
+    cells = ["provider", "region", "purchase_option", "term", "payment", "observed_at", "currency"]
+    for rows in grouped(offers, *cells):
+        cheapest: dict[str, dict[int, Decimal]] = defaultdict(dict)
+        for row in rows:
+            machine = machines[row["provider"], row["instance_type"]]
+            count, sizes = int(machine["accelerators"]), cheapest[machine["accelerator"]]
+            sizes[count] = min(rate(row), sizes.get(count, rate(row)))
+        for accelerator, sizes in cheapest.items():
+            ladder = [sizes[count] for count in sorted(sizes) if count]
+            assert ladder == sorted(ladder), (accelerator, rows[0])
