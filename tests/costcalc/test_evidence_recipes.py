@@ -128,7 +128,7 @@ def test_many_kinds_of_network_have_a_recipe():
         "resnet18 resnet34 resnet50 resnet101 resnet152 vgg16 inception_v3 mobilenet mobilenet_v2 mobilenet_v3_large"
     )
     wanted += (
-        " efficientnet_b0 efficientnet_b4 efficientnetv2_s vit_s16 xception darknet53 resnext101_32x4d amoebanet_d"
+        " efficientnet_b0 efficientnet_b4 efficientnetv2_s vit_s16 xception65 darknet53 resnext101_32x4d amoebanet_d"
     )
     assert set(wanted.split()) <= {row["model"] for row in RECIPES.values()}
 

@@ -166,12 +166,60 @@ def test_models_are_plausible() -> None:
         ("effnet-b0", "efficientnet_b0"),
         ("vit-s/16", "vit_s16"),
         ("seresnext101", "se_resnext101_32x4d"),
+        ("RegNetX-1.6GF", "regnetx_1600mf"),
+        ("RegNetX-16GF", "regnetx_16gf"),
+        ("MobileNet_V2_0.5", "mobilenet_v2_0_5"),
+        ("gluoncv-xception", "xception65"),
+        (" resnet.50 ", "resnet50"),
     ],
 )
 def test_what_people_type_is_understood(evidence: Evidence, typed: str, name: str) -> None:
     model = evidence.find_model(typed)
     assert model is not None
     assert model.name == name
+
+
+@pytest.mark.parametrize("typed", ["resnet", "", "regnetx_1.600mf", "resnet50_v15"])
+def test_other_names_find_nothing(evidence: Evidence, typed: str) -> None:
+    assert evidence.find_model(typed) is None
+
+
+OTHER_NAMES = {
+    "Dell EMC",
+    "IEI",
+    "Habana Labs",
+    "HabanaLabs",
+    "Intel-HabanaLabs",
+    "Supermicro-RedHat",
+    "NVIDIA+CoreWeave",
+}
+
+
+@pytest.mark.parametrize("name", ["recipes", "throughputs", "results"])
+def test_an_organisation_has_one_spelling(name: str) -> None:
+    """Leaving one organisation out must leave all of it out: later names and joint entries count as the first one's."""
+    organisations = {row["organisation"] for row in table(name)}
+    assert len({organisation.casefold() for organisation in organisations}) == len(organisations)
+    assert not organisations & OTHER_NAMES
+    assert {row["organisation"] for row in table(name) if row["accelerator"].startswith("Gaudi")} == {
+        "Habana",
+        "Supermicro",
+    }
+
+
+def test_a_run_is_the_same_organisations_in_every_table() -> None:
+    by_recipe = {row["recipe"]: row["organisation"] for row in table("recipes")}
+    by_throughput = {row["throughput"]: row["organisation"] for row in table("throughputs")}
+    pairs = [(row["organisation"], by_recipe[row["recipe"]]) for row in table("results") if row["recipe"]]
+    pairs += [(by_recipe[run], by_throughput[run]) for run in by_recipe.keys() & by_throughput.keys()]
+    assert len(pairs) > 500
+    assert [pair for pair in pairs if pair[0] != pair[1]] == []
+
+
+def test_a_system_that_a_log_does_not_tell_is_not_guessed_from_its_speed() -> None:
+    untold = [row for row in table("recipes") if "its rate does not tell which" in row["note"]]
+    assert len(untold) == 18
+    assert {row["accelerator"] for row in untold} == {""}
 
 
 @pytest.mark.parametrize(

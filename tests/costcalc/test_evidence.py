@@ -1,0 +1,93 @@
+"""Reading evidence from tables: what is refused, and that every byte counts for the version."""
+
+from importlib import resources
+
+import pytest
+
+from costcalc.evidence import TableError, load_evidence, parse_evidence
+from costcalc.evidence.parsing import TABLES
+
+FOLDER = resources.files("costcalc.evidence") / "data"
+
+
+@pytest.fixture(scope="module")
+def headers() -> dict[str, str]:
+    return {name: (FOLDER / f"{name}.csv").read_text("utf-8").partition("\n")[0] + "\n" for name in TABLES}
+
+
+@pytest.fixture
+def texts(headers: dict[str, str]) -> dict[str, str]:
+    """A small evidence: one recipe whose system is unknown, two models, one throughput."""
+    lines = {
+        "accelerators": "V100,NVIDIA,16,125,900,300,2017,data sheet\n",
+        "models": "resnet50,rn50;r50,25.6,4.1,224,paper\nvgg16,,,,,paper\n",
+        "recipes": "r1,resnet50,org,fam,PyTorch,own,,,,,,,,,,1,log,training,,2020,paper,\n",
+        "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
+        "phases": "r1,224,0,2,\n",
+        "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mlperf,,9000,yes,synthetic,org,,,2020,,paper,\n",
+    }
+    return {name: headers[name] + lines[name] for name in TABLES}
+
+
+def test_blank_cells_are_unknown(texts):
+    evidence = parse_evidence(texts)
+    (recipe,) = evidence.recipes
+    assert recipe.system is None
+    assert (recipe.precision, recipe.global_batch_size, recipe.scheduled_epochs, recipe.note) == (None, None, None, "")
+    assert [(point.hours, point.top5) for point in recipe.evaluations] == [(0.5, None), (1.0, 0.4)]
+    (throughput,) = evidence.throughputs
+    assert throughput.includes_evaluation
+    assert throughput.is_synthetic
+    assert evidence.models["vgg16"].aliases == ()
+
+
+def test_recipes_are_found_by_model(texts):
+    evidence = parse_evidence(texts)
+    assert evidence.recipes_of("resnet50") == evidence.recipes
+    assert evidence.recipes_of("vgg16") == ()
+
+
+def test_packaged_systems_are_read():
+    recipes = {recipe.name: recipe for recipe in load_evidence().recipes}
+    system = recipes["dawnbench-fastai-rn50-4xp3"].system
+    assert (system.provider, system.instance_type, system.nodes) == ("aws", "p3.16xlarge", 4)
+    assert system.accelerators_per_node == 8
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "message"),
+    [
+        ("models", "resnet50,,,,,paper\n", "models.csv: resnet50 stands twice"),
+        ("accelerators", "V100,NVIDIA,,,,,,data sheet\n", "accelerators.csv: V100 stands twice"),
+        ("models", "new,,,,,\n", "models.csv, line 4: source is blank"),
+        ("models", "new,,,,paper\n", "models.csv, line 4: expected 6 cells"),
+        ("models", "new,,,,,paper,more\n", "models.csv, line 4: expected 6 cells"),
+        ("models", "new,,many,,,paper\n", "models.csv, line 4: could not convert"),
+        ("models", "new,,inf,,,paper\n", "models.csv, line 4: parameters_millions must be a finite number"),
+        ("models", "new,,nan,,,paper\n", "models.csv, line 4: parameters_millions must be a finite number"),
+        ("models", "new,,,,22.4,paper\n", "models.csv, line 4: invalid literal"),
+        (
+            "recipes",
+            "r2,resnet50,org,fam,X,own,,,,,,,,,,1,log,,,2020,paper,\n",
+            "recipes.csv, line 3: r2 has no line in",
+        ),
+        ("throughputs", "t2,resnet50,224,V100,8,1,,X,y,,,no,real,org,,,2020,,paper,\n", "images_per_second is blank"),
+    ],
+)
+def test_a_corrupt_line_is_named(texts, table, line, message):
+    with pytest.raises(TableError, match=message):
+        parse_evidence({**texts, table: texts[table] + line})
+
+
+def test_a_missing_column_is_named(texts):
+    texts["models"] = texts["models"].replace("gmacs", "gflops")
+    with pytest.raises(TableError, match="line 2: 'gmacs'"):
+        parse_evidence(texts)
+
+
+def test_the_version_changes_with_any_table(texts):
+    versions = {parse_evidence(texts).version}
+    for name in TABLES:
+        versions.add(parse_evidence({**texts, name: texts[name].replace("\n", "\r\n")}).version)
+    assert len(versions) == 1 + len(TABLES)
+    assert load_evidence().version == load_evidence().version
