@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,128 +15,127 @@ from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 SECONDS_PER_HOUR = 3600
-MICROSECOND = Decimal("0.000001")
+MILLIONTH = Decimal("0.000001")
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a customer brings to a rate: machines, own price factor (1 - discount), share of a commitment others use,
-    and units of the wanted currency for one of the offer's."""
+    """What a customer brings to a rate: machines, own price factor (1 - discount), share of what a run leaves of a commitment
+    that other work uses, and units of the wanted currency for one of the offer's."""
 
     nodes: int = 1
     price_factor: Decimal = Decimal(1)
     utilization: Decimal = Decimal(1)
     exchange: Decimal = Decimal(1)
 
-    @property
-    def factor(self) -> Decimal:
-        """From the list rate of one machine to the own rate of all, in the wanted currency."""
-        return self.nodes * self.price_factor * self.exchange
+
+class Line(NamedTuple):
+    """One line of a bill, unrounded."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bill:
-    """What one run costs. `billed` is what must be paid for it alone, `effective` its share of a commitment others use."""
+    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded."""
 
-    billed: Decimal
-    effective: Decimal
-    effective_hourly: Decimal
-    components: tuple[Component, ...]
+    offer: Offer
+    terms: Terms
+
+    @cached_property
+    def tariff(self) -> Tariff:
+        """How the offer bills one machine at list price."""
+        return tariff(self.offer)
+
+    @cached_property
+    def _factor(self) -> Decimal:
+        return self.terms.nodes * self.terms.price_factor * self.terms.exchange
+
+    def billed(self, hours: Decimal) -> Decimal:
+        """What must be paid for this run alone: whole increments, months and terms."""
+        fees = self.tariff.fee * self._periods(hours)
+        return (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self._factor
+
+    def effective(self, hours: Decimal) -> Decimal:
+        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, and its metered hours.
+
+        At utilization 1 this is hours x (fee / period + metered rate); at 0 the run carries the whole fee.
+        """
+        paid = self._periods(hours)
+        left = paid * self.tariff.period_hours - hours
+        share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
+        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * hours) * self._factor
+
+    def effective_hourly(self, hours: Decimal) -> Decimal:
+        """The rate that makes `effective` of these hours: fee / period + metered rate where commitments are fully used."""
+        if self.terms.utilization == 1 or not hours:
+            return self.tariff.effective_hourly * self._factor
+        return self.effective(hours) / hours
+
+    def components(self, hours: Decimal) -> tuple[Component, ...]:
+        """The lines of the bill with amounts in cents that add up to the rounded total: the largest takes what is left over."""
+        lines = self._lines(hours)
+        amounts = [cents(line.quantity * line.rate) for line in lines]
+        amounts[amounts.index(max(amounts))] += cents(self.billed(hours)) - sum(amounts)
+        return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
+
+    def break_even_hours(self, on_demand_hourly: Decimal | None) -> Decimal | None:
+        """Hours of use per term (or month) above which this beats the same machine at this on-demand list rate.
+
+        None without such a rate, for metered offers, and where the fee never pays off within the period.
+        """
+        saved = None if on_demand_hourly is None else on_demand_hourly - self.tariff.metered_hourly
+        if not self.tariff.fee or saved is None or saved <= 0:
+            return None
+        paid = max(self.tariff.minimum_periods, 1)
+        hours = self.tariff.fee * paid / saved
+        return hours if hours <= paid * self.tariff.period_hours else None
+
+    def _periods(self, hours: Decimal) -> int:
+        started = (hours / self.tariff.period_hours).quantize(MILLIONTH).to_integral_value(ROUND_CEILING)
+        return max(int(started), self.tariff.minimum_periods) if self.tariff.fee else 0
+
+    def _metered_hours(self, hours: Decimal) -> Decimal:
+        increment = self.tariff.increment_seconds
+        seconds = (hours * SECONDS_PER_HOUR).quantize(MILLIONTH)
+        whole = (seconds / increment).to_integral_value(ROUND_CEILING) * increment
+        return max(whole, Decimal(self.tariff.minimum_seconds)) / SECONDS_PER_HOUR
+
+    def _lines(self, hours: Decimal) -> list[Line]:
+        lines = self._fee_lines(self._periods(hours)) if self.tariff.fee else []
+        if self.tariff.metered_hourly or not lines:
+            lines += self._metered_lines(self._metered_hours(hours))
+        own = self.terms.price_factor * self.terms.exchange
+        return [Line(name, quantity * self.terms.nodes, unit, rate * own) for name, quantity, unit, rate in lines]
+
+    def _fee_lines(self, paid: int) -> list[Line]:
+        unit = FEE_UNITS.get(self.offer.purchase_option)
+        if unit:
+            return [Line(self.offer.instance_type, Decimal(paid), unit, self.tariff.fee)]
+        name, hours = self.offer.instance_type, Decimal(paid * self.tariff.period_hours)
+        upfront, recurring = self.offer.upfront, self.offer.recurring_hourly
+        if upfront is None or recurring is None:
+            return [Line(f"{name} {self.offer.term} commitment", hours, "hours", self.offer.hourly_rate)]
+        lines = [
+            Line(f"{name} upfront", Decimal(paid), "units", upfront),
+            Line(f"{name} recurring", hours, "hours", recurring),
+        ]
+        return [line for line in lines if line.rate]
+
+    def _metered_lines(self, hours: Decimal) -> list[Line]:
+        name = self.offer.instance_type
+        if self.offer.purchase_option is PurchaseOption.OWNED:
+            return [Line(f"{name} running cost", hours, "hours", self.tariff.metered_hourly)]
+        parts = [Line(part.name, hours, "hours", part.hourly) for part in self.offer.parts]
+        return parts or [Line(name, hours, "hours", self.tariff.metered_hourly)]
 
 
-def metered_hours(billed_by: Tariff, hours: Decimal) -> Decimal:
-    """Hours a meter charges: whole increments, at least the minimum."""
-    seconds = (hours * SECONDS_PER_HOUR).quantize(MICROSECOND)
-    increments = (seconds / billed_by.increment_seconds).to_integral_value(ROUND_CEILING)
-    return max(increments * billed_by.increment_seconds, Decimal(billed_by.minimum_seconds)) / SECONDS_PER_HOUR
-
-
-def periods(billed_by: Tariff, hours: Decimal) -> int:
-    """Fee periods that have to be paid: whole months, whole terms, whole days of a block."""
-    started = (hours / billed_by.period_hours).quantize(MICROSECOND).to_integral_value(ROUND_CEILING)
-    return max(int(started), billed_by.minimum_periods) if billed_by.fee else 0
-
-
-def effective_cost(billed_by: Tariff, hours: Decimal, utilization: Decimal) -> Decimal:
-    """A run's share of the fees, by hours used, when others use `utilization` of what it leaves, and its metered hours.
-
-    At utilization 1 this is hours x (fee / period + metered rate); at 0 the run carries the whole fee.
-    """
-    paid = periods(billed_by, hours)
-    left = paid * billed_by.period_hours - hours
-    share = hours / (hours + utilization * left) if paid and hours else Decimal(0)
-    return billed_by.fee * paid * share + billed_by.metered_hourly * hours
-
-
-def bill(offer: Offer, hours: Decimal, terms: Terms) -> Bill:
-    """The bill for a run of `hours` on `terms.nodes` machines of this offer; amounts unrounded except component lines."""
-    billed_by = tariff(offer)
-    lines = _lines(offer, billed_by, hours, terms)
-    billed = sum((quantity * rate for _, quantity, _, rate in lines), Decimal(0))
-    effective = effective_cost(billed_by, hours, terms.utilization) * terms.factor
-    hourly = billed_by.effective_hourly * terms.factor if terms.utilization == 1 else effective / hours
-    return Bill(billed, effective, hourly, _components(lines, billed))
-
-
-Line = tuple[str, Decimal, str, Decimal]
-
-
-def _lines(offer: Offer, billed_by: Tariff, hours: Decimal, terms: Terms) -> list[Line]:
-    lines = _fee_lines(offer, billed_by, periods(billed_by, hours)) if billed_by.fee else []
-    if billed_by.metered_hourly or not lines:
-        lines += _metered_lines(offer, billed_by, metered_hours(billed_by, hours))
-    factor = terms.price_factor * terms.exchange
-    return [(name, quantity * terms.nodes, unit, rate * factor) for name, quantity, unit, rate in lines]
-
-
-def _fee_lines(offer: Offer, billed_by: Tariff, paid: int) -> list[Line]:
-    name, count = offer.instance_type, Decimal(paid)
-    if offer.purchase_option is PurchaseOption.MONTHLY:
-        return [(name, count, "months", billed_by.fee)]
-    if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
-        return [(name, count, "days", billed_by.fee)]
-    if offer.purchase_option is PurchaseOption.OWNED:
-        return [(f"{name} purchase", count, "machines", billed_by.fee)]
-    return _commitment_lines(offer, billed_by, count)
-
-
-def _commitment_lines(offer: Offer, billed_by: Tariff, count: Decimal) -> list[Line]:
-    name, hours = offer.instance_type, count * billed_by.period_hours
-    if offer.upfront is None or offer.recurring_hourly is None:
-        return [(f"{name} {offer.term} commitment", hours, "hours", offer.hourly_rate)]
-    upfront: list[Line] = [(f"{name} upfront", count, "units", offer.upfront)]
-    recurring: list[Line] = [(f"{name} recurring", hours, "hours", offer.recurring_hourly)]
-    return (upfront if offer.upfront else []) + (recurring if offer.recurring_hourly else [])
-
-
-def _metered_lines(offer: Offer, billed_by: Tariff, hours: Decimal) -> list[Line]:
-    if offer.purchase_option is PurchaseOption.OWNED:
-        return [(f"{offer.instance_type} running cost", hours, "hours", billed_by.metered_hourly)]
-    parts = [(part.name, hours, "hours", part.hourly) for part in offer.parts]
-    return parts or [(offer.instance_type, hours, "hours", billed_by.metered_hourly)]
-
-
-def _components(lines: list[Line], billed: Decimal) -> tuple[Component, ...]:
-    """Lines rounded so that they add up to the rounded total: the largest takes what rounding leaves over."""
-    amounts = [cents(quantity * rate) for _, quantity, _, rate in lines]
-    largest = amounts.index(max(amounts))
-    amounts[largest] += cents(billed) - sum(amounts)
-    return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
-
-
-def break_even_hours(offer: Offer, on_demand_hourly: Decimal | None) -> Decimal | None:
-    """Hours of use per term (or month) above which this offer beats the same machine on demand.
-
-    None without an on-demand rate, for metered offers, and where the fee never pays off within the period.
-    """
-    billed_by = tariff(offer)
-    if not billed_by.fee or on_demand_hourly is None or on_demand_hourly <= billed_by.metered_hourly:
-        return None
-    paid = max(billed_by.minimum_periods, 1)
-    hours = billed_by.fee * paid / (on_demand_hourly - billed_by.metered_hourly)
-    return hours if hours <= paid * billed_by.period_hours else None
+FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +149,18 @@ class TariffColumns:
     increment_seconds: Integers
     minimum_seconds: Integers
 
+    def billed(self, hours: Floats) -> Floats:
+        """The array form of `Bill.billed`, in floats, for ranking."""
+        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / self.increment_seconds) * self.increment_seconds
+        metered = np.maximum(seconds, self.minimum_seconds) / SECONDS_PER_HOUR * self.metered_hourly
+        return metered + self.fee * self._periods(hours)
 
-def billed_costs(tariffs: TariffColumns, hours: Floats) -> Floats:
-    """The array form of `bill(...).billed`, in floats, for ranking."""
-    seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / tariffs.increment_seconds) * tariffs.increment_seconds
-    metered = np.maximum(seconds, tariffs.minimum_seconds) / SECONDS_PER_HOUR * tariffs.metered_hourly
-    return metered + tariffs.fee * _periods(tariffs, hours)
+    def effective(self, hours: Floats, utilization: float) -> Floats:
+        """The array form of `Bill.effective`, in floats, for ranking."""
+        paid = self._periods(hours)
+        left = paid * self.period_hours - hours
+        return self.fee * paid * hours / (hours + utilization * left) + self.metered_hourly * hours
 
-
-def effective_costs(tariffs: TariffColumns, hours: Floats, utilization: float) -> Floats:
-    """The array form of `effective_cost`, in floats, for ranking."""
-    paid = _periods(tariffs, hours)
-    left = paid * tariffs.period_hours - hours
-    return tariffs.fee * paid * hours / (hours + utilization * left) + tariffs.metered_hourly * hours
-
-
-def _periods(tariffs: TariffColumns, hours: Floats) -> Floats:
-    started: Floats = np.ceil(np.round(hours / tariffs.period_hours, 6))
-    return np.maximum(started, tariffs.minimum_periods)
+    def _periods(self, hours: Floats) -> Floats:
+        started: Floats = np.ceil(np.round(hours / self.period_hours, 6))
+        return np.maximum(started, self.minimum_periods)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costcalc import ranking
 from costcalc.answers import ExchangeRate
-from costcalc.billing import TariffColumns, billed_costs, effective_costs
+from costcalc.billing import TariffColumns
 from costcalc.catalogue import OPTIONS, Catalogue
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import PurchaseOption
@@ -55,8 +55,8 @@ def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, exchange: M
         hired.row,
         hired.run,
         hired.hours,
-        billed_costs(tariffs, hired.hours),
-        effective_costs(tariffs, hired.hours, query.utilization),
+        tariffs.billed(hired.hours),
+        tariffs.effective(hired.hours, query.utilization),
     )
 
 
@@ -123,10 +123,12 @@ def _price_factors(
 ) -> Floats:
     """What a list amount of each row is multiplied with to be the own amount in the asked currency."""
     words, columns = catalogue.vocabulary, catalogue.columns
-    own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
     target = float(exchange[query.currency].per_usd)
     into = np.array(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
+    if not query.discount:
+        return into[columns.currency[row]]
+    own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
     factors: Floats = own[columns.instance[row]] * into[columns.currency[row]]
     return factors

@@ -24,7 +24,7 @@ from costcalc.placements import Placements, allowed_rows, placements, wanted_sit
 from costcalc.plans import Plan, plan, usual_nodes
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
-from costcalc.runs import Runs, best_of_each_site, interrupted, reached, runs
+from costcalc.runs import Runs, interrupted, reached, runs
 
 T = TypeVar("T")
 Indices = NDArray[np.int64]
@@ -70,9 +70,7 @@ class Engine:
         found = reached(plan, query)
         rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
         done = runs(plan, query, found, wanted_sites(self.catalogue, plan, query))
-        done, hired = hire(
-            self.catalogue, plan, placed, best_of_each_site(done) if query.recipes == "best" else done, query
-        )
+        done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, exchange), rejections)
         frontier = costs.on_frontier(query, kept)
         if query.frontier:

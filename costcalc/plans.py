@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.catalogue import Catalogue
-from costcalc.convergence import Curves
+from costcalc.convergence import Curves, Reach
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import TIERS, SpeedModel, SpeedTable
@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 ANY_INSTANCE = -1
+SECONDS_PER_HOUR = 3600
 OPEN_DIVISION = "-open-"
 EXPENSIVE_OPTIMIZERS = frozenset(
     {"thor", "shampoo", "distributed_shampoo", "shampoo_submission", "caspr_adaptive", "kfac"}
@@ -39,8 +40,9 @@ class Site:
 class Plan:
     """One model's R recipes on S sites, P the most phases of any.
 
-    `seconds` [R, S, P] of training per epoch in each phase, 0 beyond a recipe's last; `refused` [R, S] where no speed is
-    known; `own` [R, S] where the recipe's log was written on this very system. `cluster_of_site` indexes the speed table.
+    `seconds` holds for each phase [R, S] seconds of training per epoch, infinite where no speed is known, 0 beyond a
+    recipe's last phase; `own` [R, S] where the recipe's log was written on this very system. `cluster_of_site` indexes the
+    speed table.
     """
 
     recipes: tuple[Recipe, ...]
@@ -49,8 +51,7 @@ class Plan:
     speeds: SpeedTable
     cluster_of_site: Indices
     own: Flags
-    seconds: Floats
-    refused: Flags
+    seconds: tuple[Floats, ...]
 
     @cached_property
     def curves(self) -> dict[Metric, Curves]:
@@ -58,10 +59,25 @@ class Plan:
         return {metric: Curves(self.recipes, metric) for metric in Metric}
 
     @cached_property
-    def own_seconds(self) -> Floats:
-        """Seconds per epoch on the recipe's own system from its mean rate, NaN where no rate is known."""
-        rates = [recipe.images_per_second or np.nan for recipe in self.recipes]
-        return IMAGES_PER_EPOCH / np.array(rates, float)
+    def evaluation_included(self) -> Flags:
+        """Whether each recipe's clock counts evaluation."""
+        return np.array([recipe.clock == "training+evaluation" for recipe in self.recipes], bool)
+
+    def replayed_hours(self, reach: Reach) -> Floats:
+        """Hours on each recipe's own system: as logged, or its epochs at its mean rate; NaN where neither is known."""
+        rates = np.array([recipe.images_per_second or np.nan for recipe in self.recipes], float)
+        at_mean_rate = reach.epochs * IMAGES_PER_EPOCH / rates / SECONDS_PER_HOUR
+        return np.where(np.isnan(reach.own_hours), at_mean_rate, reach.own_hours)
+
+    def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:
+        """Hours of training alone of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused."""
+        spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
+        pairs = np.ix_(recipes, sites)
+        hours = spent[:, :1] * self.seconds[0][pairs]
+        for phase in range(1, len(self.seconds)):
+            longer = np.flatnonzero(spent[:, phase])
+            hours[longer] += spent[longer, phase, None] * self.seconds[phase][np.ix_(recipes[longer], sites)]
+        return hours
 
     @cached_property
     def tier(self) -> NDArray[np.int8]:
@@ -71,7 +87,7 @@ class Plan:
     @cached_property
     def phase_starts(self) -> Floats:
         """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
-        starts = np.full((len(self.recipes), self.seconds.shape[2]), np.inf)
+        starts = np.full((len(self.recipes), len(self.seconds)), np.inf)
         for r, recipe in enumerate(self.recipes):
             starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
         return starts
@@ -138,9 +154,14 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
         speeds=speeds,
         cluster_of_site=cluster_of_site,
         own=own,
-        seconds=np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]),
-        refused=(speeds.refusal[:, cluster_of_site] != 0) | _tied(recipes)[:, None],
+        seconds=_seconds(recipes, speeds, cluster_of_site),
     )
+
+
+def _seconds(recipes: tuple[Recipe, ...], speeds: SpeedTable, cluster_of_site: Indices) -> tuple[Floats, ...]:
+    refused = (speeds.refusal[:, cluster_of_site] != 0) | _tied(recipes)[:, None]
+    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]), 2, 0)
+    return tuple(np.where(refused, np.inf, seconds) for seconds in by_phase)
 
 
 def _tied(recipes: tuple[Recipe, ...]) -> Flags:

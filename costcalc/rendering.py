@@ -17,7 +17,7 @@ from costcalc.answers import (
     ThroughputSource,
 )
 from costcalc.assumptions import assumptions
-from costcalc.billing import Terms, bill, break_even_hours
+from costcalc.billing import Bill, Terms
 from costcalc.costs import discount_fraction
 from costcalc.money import cents
 from costcalc.offers import Offer
@@ -52,9 +52,9 @@ class Renderer:
         """The exact estimate of an entry; the on-demand rate is that of the same machine, if it can be had."""
         offer, run, query = entry.offer, entry.run, self.query
         recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
-        terms = self._terms(offer, site.nodes)
-        point, low, high = (bill(offer, Decimal(repr(float(h))), terms) for h in (run.hours, run.low, run.high))
-        even = break_even_hours(offer, on_demand_hourly)
+        bill = Bill(offer, self._terms(offer, site.nodes))
+        point, low, high = (Decimal(repr(hours)) for hours in (run.hours, run.low, run.high))
+        even = bill.break_even_hours(on_demand_hourly)
         return Estimate(
             rank=entry.rank,
             frontier=entry.on_frontier,
@@ -85,17 +85,17 @@ class Renderer:
             retry_hours=run.retry,
             calendar_hours=calendar_hours(run.hours, offer.session_hours, offer.hours_per_week),
             success_probability=run.success,
-            hourly_rate=point.effective_hourly,
-            effective_cost=cents(point.effective),
-            effective_cost_low=cents(low.effective),
-            effective_cost_high=cents(high.effective),
-            billed_cost=cents(point.billed),
-            billed_cost_low=cents(low.billed),
-            billed_cost_high=cents(high.billed),
+            hourly_rate=bill.effective_hourly(point),
+            effective_cost=cents(bill.effective(point)),
+            effective_cost_low=cents(bill.effective(low)),
+            effective_cost_high=cents(bill.effective(high)),
+            billed_cost=cents(bill.billed(point)),
+            billed_cost_low=cents(bill.billed(low)),
+            billed_cost_high=cents(bill.billed(high)),
             break_even_hours=None if even is None else float(even),
             currency=query.currency,
             evidence=EvidenceTiers(self._tier(run), Tier.MEASURED),
-            components=point.components,
+            components=bill.components(point),
             sources=self._sources(offer, run, recipe),
             assumptions=assumptions(query, offer, recipe, run, self._notes(run), self.as_of),
         )

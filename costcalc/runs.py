@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
-from statistics import NormalDist
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ Indices = NDArray[np.int64]
 
 SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
 MEASURED_FAMILY = "mlperf"
+OWN_WIDTH = 0.03  # ln half-width at 80 % of a run repeated on its own system
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +113,43 @@ def success_probability(recipes: tuple[Recipe, ...], end_accuracy: Floats, query
     """
     sigma = np.array([SEED_SIGMA[query.metric] * (1 if r.stack == MEASURED_FAMILY else 2) for r in recipes])
     runs = np.array([recipe.runs for recipe in recipes])
-    margins = (end_accuracy - query.target) / (sigma * np.sqrt(1 + 1 / runs))
-    cdf = NormalDist().cdf
-    return np.array([0.0 if np.isnan(margin) else cdf(margin) for margin in margins])
+    margins = np.nan_to_num((end_accuracy - query.target) / (sigma * np.sqrt(1 + 1 / runs)), nan=-np.inf)
+    return np.array([erfc(-margin / sqrt(2)) / 2 for margin in margins.tolist()])
 
 
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
-    """Every usable recipe on every allowed site."""
-    replayed = plan.own & ~np.isnan(_replayed_hours(plan, found))[:, None]
-    answered = replayed if query.evidence == "measured" else ~plan.refused | replayed
-    r, s = np.nonzero(answered & found.usable[:, None] & sites)
-    epochs, own = found.reach.epochs[r], replayed[r, s]
-    train = np.where(own, _replayed_hours(plan, found)[r], _elsewhere_hours(plan, found, r, s))
+    """On each of these sites the shortest usable recipe, or every usable one when all are asked for."""
+    usable, at = np.flatnonzero(found.usable), np.flatnonzero(sites)
+    replayed = plan.replayed_hours(found.reach)
+    charge = _charge(plan, query, found.reach.epochs)
+    hours = plan.hours(found.reach.epochs, usable, at) * charge.factor[usable, None]
+    own = plan.own[np.ix_(usable, at)] & ~np.isnan(replayed)[usable, None]
+    hours = np.where(own, replayed[usable, None], np.inf if query.evidence == "measured" else hours)
+    total = hours * charge.share[usable, None] + charge.fixed[usable, None]
+    r, s = _shortest(total) if query.recipes == "best" else np.nonzero(np.isfinite(total))
+    return _runs(plan, query, found, (usable[r], at[s], own[r, s]), (hours[r, s], total[r, s]))
+
+
+def _shortest(total: Floats) -> tuple[Indices, Indices]:
+    """Row and column of the smallest entry of each column that has a finite one; the first row of equal ones."""
+    if not total.size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    row = total.argmin(axis=0)
+    finite = np.flatnonzero(np.isfinite(total[row, np.arange(total.shape[1])]))
+    return row[finite], finite
+
+
+def _runs(
+    plan: Plan,
+    query: EstimateQuery,
+    found: Reached,
+    pairs: tuple[Indices, Indices, Flags],
+    hours: tuple[Floats, Floats],
+) -> Runs:
+    (r, s, own), (train, total) = pairs, hours
+    width = np.where(own, OWN_WIDTH, plan.speeds.width_80[r, plan.cluster_of_site[s]])
+    success, epochs, overhead = found.success[r], found.reach.epochs[r], total - train
     typical = query.overheads == "typical"
-    overhead = _overhead_hours(plan, train, epochs, r) if typical else np.zeros(len(r))
-    width = np.where(own, 0.03, plan.speeds.width_80[r, plan.cluster_of_site[s]])
-    success = found.success[r]
     whole = found.reach.end_epochs[r] / epochs * train + overhead
     return Runs(
         recipe=r,
@@ -143,12 +165,22 @@ def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs
     )
 
 
-def best_of_each_site(candidates: Runs) -> Runs:
-    """Of the runs on one site the shortest; recipes in the order of their names settle ties."""
-    order = np.lexsort((candidates.recipe, candidates.hours, candidates.site))
-    site = candidates.site[order]
-    heads = np.r_[True, site[1:] != site[:-1]] if len(site) else np.zeros(0, bool)
-    return candidates.take(order[heads])
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """By recipe: training alone x factor is its own clock's time; that x share + fixed hours is the whole run."""
+
+    factor: Floats
+    share: Floats
+    fixed: Floats
+
+
+def _charge(plan: Plan, query: EstimateQuery, epochs: Floats) -> _Charge:
+    included = plan.evaluation_included
+    factor = np.where(included, 1 + overheads.EVALUATION_SHARE, 1.0)
+    if query.overheads == "none":
+        return _Charge(factor, np.ones(len(included)), np.zeros(len(included)))
+    fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + overheads.checkpoint_hours(epochs)
+    return _Charge(factor, np.where(included, 1.0, 1 + overheads.EVALUATION_SHARE), fixed)
 
 
 def interrupted(candidates: Runs, nodes: Indices) -> Runs:
@@ -156,28 +188,3 @@ def interrupted(candidates: Runs, nodes: Indices) -> Runs:
     usual = overheads.interrupted_hours(candidates.hours, overheads.SPOT_HOURS_BETWEEN / nodes)
     worst = overheads.interrupted_hours(candidates.high, overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN / nodes)
     return replace(candidates, overhead=usual - candidates.train, high=worst)
-
-
-def _replayed_hours(plan: Plan, found: Reached) -> Floats:
-    """Hours on each recipe's own system: as logged, or its epochs at its mean rate; NaN where neither is known."""
-    at_mean_rate = found.reach.epochs * plan.own_seconds / overheads.SECONDS_PER_HOUR
-    return np.where(np.isnan(found.reach.own_hours), at_mean_rate, found.reach.own_hours)
-
-
-def _elsewhere_hours(plan: Plan, found: Reached, r: Indices, s: Indices) -> Floats:
-    """Hours at a site's own speed, phase by phase, counted on the recipe's clock."""
-    epochs = plan.phase_epochs(np.nan_to_num(found.reach.epochs))
-    hours = np.einsum("kp,kp->k", epochs[r], plan.seconds[r, s]) / overheads.SECONDS_PER_HOUR
-    return np.asarray(hours * _clock_factors(plan.recipes)[r])
-
-
-def _clock_factors(recipes: tuple[Recipe, ...]) -> Floats:
-    """What to multiply training alone with to have the source's own clock."""
-    included = np.array([recipe.clock == "training+evaluation" for recipe in recipes])
-    return np.where(included, 1 + overheads.EVALUATION_SHARE, 1.0)
-
-
-def _overhead_hours(plan: Plan, train: Floats, epochs: Floats, r: Indices) -> Floats:
-    included = np.array([recipe.clock == "training+evaluation" for recipe in plan.recipes])[r]
-    evaluation = np.where(included, 0.0, train * overheads.EVALUATION_SHARE)
-    return overheads.STARTUP_HOURS + overheads.STAGING_HOURS + evaluation + overheads.checkpoint_hours(epochs)
