@@ -1,0 +1,129 @@
+"""The `costcalc` command. Heavy things are imported by the command that needs them, so that an answer comes at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from api.settings import SETTINGS, BadSetting, Settings, read, shown
+
+FAILED, WRONG_USE = 1, 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="costcalc")
+def main() -> None:
+    """What it costs, and how long it takes, to train a model to an accuracy, and where."""
+
+
+def stop(message: object, status: int = WRONG_USE) -> NoReturn:
+    """Ends the command with a message on standard error."""
+    click.echo(f"costcalc: {message}", err=True)
+    sys.exit(status)
+
+
+def settings_of_environment() -> Settings:
+    """The settings, or the end of the command with what is wrong with them."""
+    try:
+        return read(os.environ)
+    except BadSetting as error:
+        stop(error)
+
+
+class CostCommand(click.Command):
+    """`costcalc cost`: its options are the HTTP parameters, read from the same schema."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The two arguments, one option per parameter, and --help."""
+        from api.terminal import parameter_options
+
+        return [*self.params, *parameter_options(), *filter(None, [self.get_help_option(ctx)])]
+
+
+@main.command(cls=CostCommand, params=[click.Argument(["model"]), click.Argument(["target"])])
+def cost(model: str, target: str, explain: bool, **options: Any) -> None:
+    """Hours and cost of training MODEL to TARGET, a fraction such as 0.757, on everything one can rent."""
+    from api import terminal
+    from api.problems import Refused
+
+    given = {name: list(values) for name, values in options.items() if values}
+    try:
+        click.echo(
+            terminal.answer(settings_of_environment(), {**given, "model": [model], "target": [target]}, explain),
+            nl=False,
+        )
+    except Refused as refused:
+        stop(refused.detail)
+
+
+@main.command()
+@click.option("--bind", help="Address and port.  [default: 127.0.0.1:8000]")
+@click.option("--workers", type=click.IntRange(1), help="Worker processes.  [default: 2]")
+def serve(bind: str | None, workers: int | None) -> None:
+    """Serve HTTP until stopped."""
+    from dataclasses import replace
+
+    from api.server import serve as run
+    from costcalc.evidence import TableError
+
+    chosen = settings_of_environment()
+    try:
+        run(replace(chosen, bind=bind or chosen.bind, workers=workers or chosen.workers))
+    except TableError as error:
+        stop(error, FAILED)
+
+
+@main.command()
+def settings() -> None:
+    """List every setting with its value; secrets are masked."""
+    from api.sources import source_settings
+
+    settings_of_environment()
+    for setting in [*SETTINGS, *source_settings()]:
+        click.echo(f"{setting.variable}={shown(setting, os.environ)}\n    {setting.meaning}")
+
+
+@main.command()
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def validate(form: str) -> None:
+    """Score the estimator against published results."""
+    try:
+        from costcalc import validation
+    except ImportError:
+        stop("this version has no validation", FAILED)
+    report = validation.report()
+    click.echo(report.as_json() if form == "json" else report.as_text())
+
+
+@main.group()
+def prices() -> None:
+    """Pull, try and check live prices."""
+
+
+@prices.command()
+@click.argument("sources", nargs=-1)
+def refresh(sources: tuple[str, ...]) -> None:
+    """Pull live rates of SOURCES, or of all, into the store. Exit status 1 when some failed; the rest is published."""
+    from api.sources import refresh as run
+
+    sys.exit(run(settings_of_environment(), sources))
+
+
+@prices.command("try")
+@click.argument("source")
+def try_source(source: str) -> None:
+    """Run one SOURCE and show what it would store, how long it took and how fresh it is; stores nothing."""
+    from api.sources import try_source as run
+
+    sys.exit(run(source))
+
+
+@prices.command()
+def status() -> None:
+    """Per source: last success, rows, age, last error."""
+    from api.sources import status as run
+
+    sys.exit(run(settings_of_environment()))

@@ -1,0 +1,115 @@
+"""Names in a question, compared with the names we know: canonical spellings out, nearest names in the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from api.problems import Errors
+from api.words import clip, nearest, squeeze, unknown
+from costcalc.catalogue import Catalogue
+from costcalc.evidence import Evidence
+from costcalc.query import Discount
+
+WHERE = {
+    "provider": "/offers lists them",
+    "region": "/offers lists them",
+    "instance_type": "/offers lists them",
+    "accelerator": "/offers and /models list them",
+    "recipe": "/models lists them",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """Every name that a filter may carry."""
+
+    provider: tuple[str, ...]
+    region: tuple[str, ...]
+    instance_type: tuple[str, ...]
+    accelerator: tuple[str, ...]
+    recipe: tuple[str, ...]
+
+    @cached_property
+    def _spellings(self) -> dict[str, dict[str, list[str]]]:
+        return {kind: _index(getattr(self, kind), str.casefold) for kind in WHERE}
+
+    @cached_property
+    def _forms(self) -> dict[str, dict[str, list[str]]]:
+        return {kind: _index(getattr(self, kind), squeeze) for kind in WHERE}
+
+    def resolve(self, kind: str, text: str) -> list[str]:
+        """The names meant: case is ignored, and signs such as `-` too where that leaves one. Raises LookupError."""
+        if kind == "recipe" and text.endswith("*"):
+            return [self._pattern(text.lower())]
+        found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
+        if not found or (len(found) > 1 and found[0].casefold() != text.casefold()):
+            what = kind.replace("_", " ")
+            raise LookupError(unknown(what, text, found or getattr(self, kind), WHERE[kind]))
+        return found
+
+    def _pattern(self, text: str) -> str:
+        if not any(name.startswith(text[:-1]) for name in self.recipe):
+            near = nearest(text[:-1], {name.split("-", maxsplit=1)[0] for name in self.recipe})
+            hint = f"did you mean {near[0]}-*?" if near else WHERE["recipe"]
+            raise LookupError(f"no recipe starts with {clip(text[:-1])}: {hint}")
+        return text
+
+
+def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ()) -> Known:
+    """The names of the evidence, of the catalogue over its whole history, and of the price sources."""
+    instances = catalogue.vocabulary.instances
+    return Known(
+        provider=_sorted([*sources, *(provider for provider, _, _ in instances)]),
+        region=_sorted(catalogue.vocabulary.regions),
+        instance_type=_sorted(name for _, name, _ in instances),
+        accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),
+        recipe=_sorted(recipe.name for recipe in evidence.recipes),
+    )
+
+
+def resolve(values: Mapping[str, Any], names: Known) -> tuple[dict[str, Any], Errors]:
+    """The same values with every name as we spell it, and the errors of those nobody knows."""
+    resolved, errors = dict(values), Errors()
+    for kind in WHERE:
+        if kind in values:
+            resolved[kind], errors[kind] = _each(kind, values[kind], names)
+    if "discount" in values:
+        resolved["discount"], errors["discount"] = _discounts(values["discount"], names)
+    return resolved, {kind: messages for kind, messages in errors.items() if messages}
+
+
+def _each(kind: str, texts: Iterable[str], names: Known) -> tuple[tuple[str, ...], list[str]]:
+    found, errors = [], []
+    for text in texts:
+        try:
+            found.extend(names.resolve(kind, text))
+        except LookupError as error:
+            errors.append(str(error))
+    return tuple(dict.fromkeys(found)), errors
+
+
+def _discounts(discounts: Iterable[Discount], names: Known) -> tuple[tuple[Discount, ...], list[str]]:
+    found: list[Discount] = []
+    errors: list[str] = []
+    for discount in discounts:
+        if discount.provider is None:
+            found.append(discount)
+            continue
+        providers, wrong = _each("provider", [discount.provider], names)
+        found.extend(Discount(discount.fraction, provider) for provider in providers)
+        errors.extend(wrong)
+    return tuple(found), errors
+
+
+def _index(names: Iterable[str], form: Callable[[str], str]) -> dict[str, list[str]]:
+    index: dict[str, list[str]] = {}
+    for name in names:
+        index.setdefault(form(name), []).append(name)
+    return index
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names), key=str.casefold))

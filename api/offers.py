@@ -1,0 +1,127 @@
+"""`GET /offers`: the price sheet, every current rate with its source and date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from flask import Blueprint, Response
+
+from api import csv_export
+from api.documents import to_json
+from api.replies import arguments, cached, chosen_format, service
+from api.service import OFFERS
+from costcalc.answers import Gap
+from costcalc.catalogue import Catalogue
+from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.placements import allowed_rows
+from costcalc.query import EstimateQuery
+
+blueprint = Blueprint("offers", __name__)
+ANY_AGE_DAYS = 36_500
+
+
+@dataclass(frozen=True, slots=True)
+class OfferRow:
+    """One rate for one whole instance; `hourly_rate` spreads any upfront payment over the term."""
+
+    provider: str
+    region: str
+    instance_type: str
+    accelerator: str
+    accelerators: int
+    accelerator_memory_gib: float | None
+    vcpus: int | None
+    memory_gib: float | None
+    purchase_option: PurchaseOption
+    term: str | None
+    payment: Payment | None
+    hourly_rate: Decimal
+    upfront: Decimal | None
+    recurring_hourly: Decimal | None
+    monthly: Decimal | None
+    currency: str
+    effective_from: datetime | None
+    observed_at: datetime
+    source: str
+    flags: tuple[str, ...]
+    offering_class: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OffersDocument:
+    """The JSON price sheet; `count` is the number of offers before limit and offset."""
+
+    snapshot: str
+    as_of: datetime
+    gaps: tuple[Gap, ...]
+    count: int
+    offers: tuple[OfferRow, ...]
+
+
+def selected(
+    catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
+) -> list[int]:
+    """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
+    names = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+    wanted = {name: filters[name] for name in names if name in filters}
+    view = catalogue.view(as_of, ANY_AGE_DAYS)
+    rows: list[int] = allowed_rows(catalogue, view, EstimateQuery("", 0.5, regions=regions, **wanted)).tolist()
+    return rows
+
+
+def as_row(offer: Offer) -> OfferRow:
+    """The offer with its machine's figures beside it."""
+    machine = offer.machine
+    return OfferRow(
+        provider=offer.provider,
+        region=offer.region,
+        instance_type=offer.instance_type,
+        accelerator=machine.accelerator,
+        accelerators=machine.accelerators,
+        accelerator_memory_gib=machine.accelerator_memory_gib,
+        vcpus=machine.vcpus,
+        memory_gib=machine.memory_gib,
+        purchase_option=offer.purchase_option,
+        term=offer.term,
+        payment=offer.payment,
+        hourly_rate=offer.hourly_rate,
+        upfront=offer.upfront,
+        recurring_hourly=offer.recurring_hourly,
+        monthly=offer.monthly,
+        currency=offer.currency,
+        effective_from=offer.effective_from,
+        observed_at=offer.observed_at,
+        source=offer.source,
+        flags=offer.flags,
+        offering_class=offer.offering_class,
+    )
+
+
+@blueprint.get("/offers")
+@blueprint.get("/offers.csv")
+def offers() -> Response:
+    """The rates current at a date, cheapest first within each instance type, all of them unless a limit is asked for."""
+    asked = service()
+    catalogue = asked.catalogue()
+    filters, layout = asked.filters(OFFERS, arguments(), catalogue)
+    as_of = filters.get("as_of") or asked.clock()
+    rows = selected(catalogue, as_of, filters)
+    start = filters.get("offset", 0)
+    page = rows[start : start + filters["limit"]] if "limit" in filters else rows[start:]
+
+    def sheet() -> Iterator[OfferRow]:
+        return (as_row(catalogue.offer(row)) for row in page)
+
+    def as_json() -> bytes:
+        return to_json(OffersDocument(catalogue.snapshot, as_of, catalogue.gaps, len(rows), tuple(sheet())))
+
+    def as_csv() -> bytes:
+        return csv_export.document(csv_export.columns_of(OfferRow), sheet(), layout)
+
+    moment = filters.get("as_of") or as_of.date()
+    parts = (catalogue.snapshot, sorted(filters.items()), layout, moment)
+    return cached(parts, chosen_format(layout), {"json": as_json, "csv": as_csv})

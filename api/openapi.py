@@ -1,0 +1,158 @@
+"""The OpenAPI 3.1 document, made from the same schemas and row types that serve the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from marshmallow import Schema
+
+from api.documents import CostDocument
+from api.health import Alive, Ready
+from api.models import ModelDocument, ModelsDocument
+from api.names import WHERE, Known
+from api.offers import OffersDocument
+from api.parameters import Parameter
+from api.problems import PROBLEM_TYPE, Problem
+from api.service import COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
+from api.throughput import ThroughputDocument
+from pricing import exchange
+
+Json = dict[str, Any]
+REFERENCE = "#/components/schemas/{name}"
+_CSV_ONLY = ("excel", "sep", "decimal")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One path: what it answers, from which parameters, in which types; `csv` where it comes as a sheet too."""
+
+    path: str
+    summary: str
+    document: type | None = None
+    schema: Schema | None = None
+    csv: bool = False
+    media: str = "application/json"
+    errors: tuple[int, ...] = (400, 503)
+
+
+OPERATIONS = (
+    Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST, csv=True,
+              errors=(400, 404, 503)),
+    Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS, csv=True),
+    Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
+              csv=True, errors=(400, 404, 503)),
+    Operation("/models", "Every model that something was measured about", ModelsDocument, READ, errors=(400,)),
+    Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, READ,
+              errors=(400, 404)),
+    Operation("/healthz", "Liveness", Alive, errors=()),
+    Operation("/readyz", "Readiness: store reachable, a snapshot loaded", Ready, errors=(503,)),
+    Operation("/metrics", "Prometheus metrics", media="text/plain", errors=()),
+    Operation("/", "The page", schema=COST, media="text/html", errors=(400, 404, 503)),
+    Operation("/docs", "This document to read and try", media="text/html", errors=()),
+    Operation("/openapi.json", "This document", media="application/json", errors=()),
+)  # fmt: skip
+_MEANINGS = {400: "a parameter is missing, misspelt or out of range", 404: "unknown model", 503: "no prices loaded yet"}
+
+
+def document(service: Service, names: Known | None) -> Json:
+    """The whole document; the names of clouds, regions, machines and recipes are those of the current snapshot."""
+    types = [operation.document for operation in OPERATIONS if operation.document]
+    _, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
+    enums = _enums(service, names)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "costcalc",
+            "version": RELEASE,
+            "description": "What it costs, and how long it takes, to train a model to an accuracy, and where.",
+        },
+        "paths": dict(_paths(enums)),
+        "components": {
+            "schemas": _numbers(components),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
+    enums = {kind: list(getattr(names, kind)) for kind in WHERE} if names else {}
+    models = {"model": sorted(service.evidence.models), "currency": sorted({"USD", *exchange.current_currencies()})}
+    return {kind: values for kind, values in {**enums, **models}.items() if values}
+
+
+def _numbers(node: Any) -> Any:
+    """Decimals leave as JSON numbers, where msgspec would describe strings."""
+    if isinstance(node, dict):
+        if node.get("format") == "decimal":
+            return {"type": "number"}
+        return {key: _numbers(value) for key, value in node.items()}
+    return [_numbers(each) for each in node] if isinstance(node, (list, tuple)) else node
+
+
+def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
+    for operation in OPERATIONS:
+        yield operation.path, {"get": _operation(operation, enums, csv=False)}
+        if operation.csv:
+            yield f"{operation.path}.csv", {"get": _operation(operation, enums, csv=True)}
+
+
+def _operation(operation: Operation, enums: dict[str, list[str]], csv: bool) -> Json:
+    told: Json = {
+        "operationId": "get_"
+        + (operation.path.strip("/{}").replace("/{", "_").replace(".", "_") or "page")
+        + "_csv" * csv,
+        "summary": operation.summary + ", as a sheet" * csv,
+        "responses": {"200": _success(operation, csv)},
+    }
+    parameters = list(_parameters(operation, enums, csv))
+    if parameters:
+        told["parameters"] = parameters
+    for status in operation.errors:
+        told["responses"][str(status)] = _error(status, operation, csv)
+    return told
+
+
+def _success(operation: Operation, csv: bool) -> Json:
+    content: Json = {}
+    if not csv:
+        body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
+        content[operation.media] = {"schema": body}
+    if operation.csv:
+        content["text/csv"] = {"schema": {"type": "string"}}
+    headers = {"ETag": {"description": "the snapshot, evidence and question behind this", "schema": {"type": "string"}}}
+    return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.csv else {})
+
+
+def _error(status: int, operation: Operation, csv: bool) -> Json:
+    content: Json = {} if csv else {PROBLEM_TYPE: {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
+    if operation.csv:
+        content["text/csv"] = {"schema": {"type": "string"}}
+    if operation.media == "text/html":
+        content["text/html"] = {"schema": {"type": "string"}}
+    return {"description": _MEANINGS[status], "content": content}
+
+
+def _parameters(operation: Operation, enums: dict[str, list[str]], csv: bool) -> Iterator[Json]:
+    if "{model}" in operation.path:
+        yield {"name": "model", "in": "path", "required": True, "schema": {"type": "string", "enum": enums["model"]}}
+    for name, field in (operation.schema.fields if operation.schema else {}).items():
+        if name == "token" or (name == "format" and (csv or not operation.csv)):
+            continue
+        if isinstance(field, Parameter) and (operation.csv or name not in _CSV_ONLY):
+            yield _parameter(name, field, enums.get(name))
+
+
+def _parameter(name: str, field: Parameter, enum: list[str] | None) -> Json:
+    one = {"type": "string", "enum": enum} if enum else field.schema()
+    schema = {"type": "array", "items": one, "maxItems": 20} if field.listed else one
+    told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
+    if field.required:
+        told["required"] = True
+    if field.listed:
+        told |= {"style": "form", "explode": True}
+    if field.example is not None:
+        told["example"] = [field.example] if field.listed else field.example
+    return told

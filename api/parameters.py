@@ -1,0 +1,247 @@
+"""Marshmallow fields for query parameters: each reads the raw texts of one parameter and describes itself for OpenAPI."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, fields
+
+from api.words import clip, either, unknown
+from costcalc.query import Discount
+
+LONGEST_VALUE = 100
+MOST_VALUES = 200
+LAST_SECOND = time(23, 59, 59)
+TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?)?", re.ASCII)
+
+JsonSchema = dict[str, Any]
+
+
+class Parameter(fields.Field):
+    """One parameter. `load` gets the list of its non-empty texts; subclasses parse a single one."""
+
+    listed: ClassVar[bool] = False
+
+    def __init__(self, meaning: str, example: object = None, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.meaning = meaning
+        self.example = example
+
+    def parse(self, text: str) -> Any:
+        """The value of one text. Raises ValidationError saying what to type."""
+        return text
+
+    def schema(self) -> JsonSchema:
+        """JSON Schema of one text."""
+        return {"type": "string", "minLength": 1, "maxLength": LONGEST_VALUE}
+
+    def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
+        if self.listed:
+            return self._list(value)
+        if len(value) > 1:
+            raise ValidationError(f"given {len(value)} times: give it once")
+        return self._one(value[0])
+
+    def _list(self, texts: list[str]) -> tuple[Any, ...]:
+        parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+        if len(parts) > MOST_VALUES:
+            raise ValidationError(f"{len(parts)} values: give at most {MOST_VALUES}")
+        return tuple(dict.fromkeys(self._one(part) for part in parts))
+
+    def _one(self, text: str) -> Any:
+        if len(text) > LONGEST_VALUE:
+            raise ValidationError(f"{clip(text)} is too long: at most {LONGEST_VALUE} characters")
+        return self.parse(text)
+
+
+class Text(Parameter):
+    """Free text."""
+
+
+class Names(Parameter):
+    """Several names, compared with the known ones later."""
+
+    listed = True
+
+
+class Choice(Parameter):
+    """One of a few words; case is ignored."""
+
+    def __init__(self, choices: Iterable[Any], meaning: str, **keywords: Any) -> None:
+        super().__init__(meaning, **keywords)
+        self.choices = {str(choice): choice for choice in choices}
+
+    def parse(self, text: str) -> Any:
+        """The choice itself."""
+        wanted = text.lower().replace("-", "_")
+        if wanted not in self.choices:
+            raise ValidationError(unknown("value", text, self.choices, f"write {either(self.choices)}"))
+        return self.choices[wanted]
+
+    def schema(self) -> JsonSchema:
+        """The words."""
+        return {"type": "string", "enum": list(self.choices)}
+
+
+class Choices(Choice):
+    """Several of a few words."""
+
+    listed = True
+
+
+class Number(Parameter):
+    """A number between two bounds, each open or closed; `kind` is int, float or Decimal."""
+
+    def __init__(self, kind: type, low: float, high: float, meaning: str, **keywords: Any) -> None:
+        self.open_low = keywords.pop("open_low", False)
+        self.open_high = keywords.pop("open_high", False)
+        super().__init__(meaning, **keywords)
+        self.kind, self.low, self.high = kind, low, high
+
+    def parse(self, text: str) -> Any:
+        """The number."""
+        if not _NUMBER.fullmatch(text):
+            raise ValidationError(self._complaint(text))
+        exact = Decimal(text)
+        if not self._inside(float(exact)) or (self.kind is int and exact != exact.to_integral_value()):
+            raise ValidationError(self._complaint(text))
+        return self.kind(exact)
+
+    def _inside(self, number: float) -> bool:
+        above = number > self.low if self.open_low else number >= self.low
+        below = number < self.high if self.open_high else number <= self.high
+        return math.isfinite(number) and above and below
+
+    def _complaint(self, text: str) -> str:
+        noun = "a whole number" if self.kind is int else "a number"
+        low = f"above {self.low:g}" if self.open_low else f"from {self.low:g}"
+        high = f"below {self.high:.12g}" if self.open_high else f"to {self.high:.12g}"
+        return f"{clip(text)}: write {noun} {low} {high}" + (f", such as {self.example}" if self.example else "")
+
+    def schema(self) -> JsonSchema:
+        """Type and bounds."""
+        low, high = (
+            "exclusiveMinimum" if self.open_low else "minimum",
+            "exclusiveMaximum" if self.open_high else "maximum",
+        )
+        return {"type": "integer" if self.kind is int else "number", low: self.low, high: self.high}
+
+
+class Target(Number):
+    """An accuracy as a fraction; a percentage is refused with the fraction it stands for."""
+
+    def __init__(self, meaning: str, **keywords: Any) -> None:
+        super().__init__(float, 0, 1, meaning, open_low=True, open_high=True, **keywords)
+
+    def _complaint(self, text: str) -> str:
+        percent = text.removesuffix("%").strip()
+        if _NUMBER.fullmatch(percent) and 1 <= Decimal(percent) < 100:
+            fraction = (Decimal(percent) / 100).normalize()
+            if Decimal(percent) != 1 or percent != text:
+                return f"{clip(text)} looks like a percentage: write the fraction {fraction:f}"
+        if _NUMBER.fullmatch(text.replace(",", ".")) and "," in text:
+            return f"{clip(text)}: write a decimal point, {text.replace(',', '.')}"
+        return f"{clip(text)}: write a fraction above 0 and below 1, such as 0.757"
+
+
+class Flag(Parameter):
+    """Yes or no."""
+
+    words: ClassVar[dict[str, bool]] = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+    def parse(self, text: str) -> bool:
+        """The truth of it."""
+        if text.lower() not in self.words:
+            raise ValidationError(f"{clip(text)}: write true or false")
+        return self.words[text.lower()]
+
+    def schema(self) -> JsonSchema:
+        """A boolean, or the digits that spreadsheets like."""
+        return {"enum": [True, False, 1, 0, "yes", "no"]}
+
+
+class Moment(Parameter):
+    """An ISO date, which means its last second in UTC, or a date-time, in UTC unless it names an offset."""
+
+    def parse(self, text: str) -> datetime:
+        """The moment, aware, in UTC."""
+        try:
+            if not _MOMENT.fullmatch(text):
+                raise ValueError
+            return self._moment(text)
+        except (ValueError, OverflowError):
+            raise ValidationError(f"{clip(text)}: write a date such as 2018-04-26, or 2018-04-26T12:00:00Z") from None
+
+    @staticmethod
+    def _moment(text: str) -> datetime:
+        day, clock = text[:10], text[11:]
+        if not clock:
+            return datetime.combine(datetime.fromisoformat(day), LAST_SECOND, UTC)
+        moment = datetime.fromisoformat(f"{day}T{clock.replace(' ', '+')}")
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+    def schema(self) -> JsonSchema:
+        """A date or a date-time; the calendar's rules as far as a pattern can say them."""
+        days = "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])"
+        return {"type": "string", "pattern": f"^20[2-9][0-9]-({days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$"}
+
+
+class Terms(Parameter):
+    """Lengths of commitments."""
+
+    listed = True
+
+    def parse(self, text: str) -> str:
+        """The term in its one spelling."""
+        term = text.lower()
+        days = term.removesuffix("d")
+        if term in TERMS:
+            return term
+        if term.endswith("d") and days.isascii() and days.isdigit() and 0 < int(days) <= 3660:
+            return f"{int(days)}d"
+        raise ValidationError(f"unknown term {clip(text)}: write {', '.join(TERMS)} or a number of days such as 14d")
+
+    def schema(self) -> JsonSchema:
+        """The spellings."""
+        return {"type": "string", "pattern": "^(1mo|3mo|6mo|1y|2y|3y|5y|[1-9][0-9]{0,2}d)$"}
+
+
+class Discounts(Parameter):
+    """Own discounts, a fraction or `provider:fraction`; where several are given for the same offers the largest counts."""
+
+    listed = True
+
+    def _list(self, texts: list[str]) -> tuple[Discount, ...]:
+        ascending = sorted(super()._list(texts), key=lambda discount: discount.fraction)
+        largest = {discount.provider: discount for discount in ascending}
+        return tuple(largest[provider] for provider in sorted(largest, key=lambda provider: provider or ""))
+
+    def parse(self, text: str) -> Discount:
+        """The discount."""
+        provider, colon, fraction = text.rpartition(":")
+        number = Number(Decimal, 0, 1, self.meaning, open_high=True, example="0.12 or aws:0.12")
+        if colon and not provider.strip():
+            raise ValidationError(f"{clip(text)}: write a fraction such as 0.12, or aws:0.12")
+        return Discount(number.parse(fraction.strip()), provider.strip().lower() or None)
+
+    def schema(self) -> JsonSchema:
+        """Both forms."""
+        return {"type": "string", "pattern": r"^(aws:|gcp:|azure:)?0(\.[0-9]{1,9})?$"}
+
+
+class Currency(Parameter):
+    """An ISO 4217 code."""
+
+    def parse(self, text: str) -> str:
+        """The code in capitals."""
+        code = text.upper()
+        if not (len(code) == 3 and code.isascii() and code.isalpha()):
+            raise ValidationError(f"{clip(text)}: write an ISO 4217 code such as USD or EUR")
+        return code

@@ -1,0 +1,150 @@
+"""The one use case: a query string becomes a question, the question an answer. Every edge asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from marshmallow import Schema
+
+from api.names import Known, known, resolve
+from api.problems import BadParameters, Errors, NotFound, NotReady
+from api.schemas import Arguments, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout, read
+from api.words import unknown
+from costcalc.answers import Answer, ExchangeRate
+from costcalc.catalogue import Catalogue
+from costcalc.estimate import answer
+from costcalc.evidence import Evidence
+from costcalc.query import EstimateQuery
+from costcalc.training import Model
+from pricing import exchange
+
+COST, OFFERS, THROUGHPUT, READ = CostSchema(), OffersSchema(), ThroughputSchema(), ReadSchema()
+RELEASE = version("costcalc")
+
+
+class Prices(Protocol):
+    """Where the current snapshot is held."""
+
+    def catalogue(self) -> Catalogue:
+        """The last good snapshot. Raises NotReady before the first is loaded."""
+        ...
+
+    def trouble(self) -> str | None:
+        """Why the store cannot be reached; None while it can."""
+        ...
+
+
+@dataclass(frozen=True)
+class Service:
+    """What answers questions: evidence, prices, a clock. `sources` are the names of the price sources."""
+
+    evidence: Evidence
+    prices: Prices
+    clock: Callable[[], datetime]
+    sources: tuple[str, ...] = ()
+    _names: dict[str, Known] = field(default_factory=dict)
+
+    def catalogue(self) -> Catalogue:
+        """The last good snapshot. Raises NotReady before the first one."""
+        return self.prices.catalogue()
+
+    def names(self, catalogue: Catalogue) -> Known:
+        """The names of a snapshot, worked out once."""
+        if catalogue.snapshot not in self._names:
+            self._names.clear()
+            self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources)
+        return self._names[catalogue.snapshot]
+
+    def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
+        """The question a query string asks. Raises BadParameters, or NotFound when only the model is unknown."""
+        values, wanted = self.filters(COST, arguments, catalogue)
+        return EstimateQuery(**{**values, "model": values["model"].name}), wanted
+
+    def filters(self, schema: Schema, arguments: Arguments, catalogue: Catalogue) -> tuple[dict[str, Any], Layout]:
+        """Parsed parameters with canonical names. Raises BadParameters, or NotFound when only the model is unknown."""
+        values, errors = read(schema, arguments)
+        values, misnamed = resolve(values, self.names(catalogue))
+        wanted = layout(values)
+        errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
+        if "model" in values:
+            values["model"] = self._model(values["model"], errors)
+        if errors:
+            raise BadParameters(errors)
+        return values, wanted
+
+    def parameters(self, schema: Schema, arguments: Arguments) -> None:
+        """Checks parameters that need no catalogue. Raises BadParameters."""
+        errors = read(schema, arguments)[1]
+        if errors:
+            raise BadParameters(errors)
+
+    def current_version(self) -> str | None:
+        """The version of the answers given now; None before the first snapshot."""
+        try:
+            return self.version(self.prices.catalogue().snapshot)
+        except NotReady:
+            return None
+
+    def version(self, snapshot: str) -> str:
+        """What every answer from a snapshot stands on: the snapshot, the evidence and the code."""
+        return f"{snapshot}/{self.evidence.version}/{RELEASE}"
+
+    def model(self, name: str) -> Model:
+        """The model of that name or alias. Raises NotFound naming the nearest."""
+        return self._model(name, {})
+
+    def _model(self, name: str, errors: Errors) -> Model:
+        model = self.evidence.find_model(name)
+        if model is not None:
+            return model
+        aliases = [alias for each in self.evidence.models.values() for alias in (each.name, *each.aliases)]
+        message = unknown("model", name, aliases, "/models lists them all")
+        if errors:
+            raise BadParameters({"model": [message], **errors})
+        raise NotFound(message, "model")
+
+    def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
+        """The answer to a checked question from one snapshot."""
+        now = self.clock().replace(microsecond=0)
+        rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, (query.as_of or now).date())
+        return answer(query, self.evidence, catalogue, now, rates)
+
+
+def exchange_rates(wanted: str, quoted: Iterable[str], day: date) -> dict[str, ExchangeRate]:
+    """Rates per dollar of the currency asked for and those that offers are quoted in, dollars apart.
+
+    Raises BadParameters when the one asked for has none; offers in such a currency are the engine's to leave out.
+    """
+    rates = {}
+    for code in {*quoted, wanted} - {"USD"}:
+        try:
+            rates[code] = _rate(code, day)
+        except LookupError as error:
+            if code == wanted:
+                raise BadParameters({"currency": [str(error)]}) from None
+    return rates
+
+
+def _rate(code: str, day: date) -> ExchangeRate:
+    codes = exchange.currencies()
+    if code not in codes:
+        raise LookupError(unknown("currency", code, codes, f"known are {', '.join(codes)}"))
+    return exchange.rate(code, day)
+
+
+def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:
+    first = catalogue.first_observed_at
+    if as_of is None or first is None or as_of >= first:
+        return {}
+    return {
+        "as_of": [f"{as_of.date()} is before the first price we have, of {first.date()}: write that or a later date"]
+    }
+
+
+def with_moment(query: EstimateQuery, as_of: datetime) -> EstimateQuery:
+    """The question with its moment filled in, as an answer repeats it."""
+    return query if query.as_of else replace(query, as_of=as_of)

@@ -1,0 +1,117 @@
+"""Every setting of the service, read once from the environment into one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MASK = "********"
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the message names the variable and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The service's own settings as typed values; each name is its variable's without COSTCALC_, in lower case."""
+
+    database_url: str | None = None
+    bind: str = "127.0.0.1:8000"
+    workers: int = 2
+    threads: int = 4
+    public_url: str | None = None
+    api_tokens: tuple[str, ...] = ()
+    slack_signing_secret: str | None = None
+    redis_url: str | None = None
+    poll_seconds: float = 2.0
+    cache_answers: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable: its default as text (None: unset), its meaning, and whether its value is kept hidden.
+
+    `parse` turns text into the value that Settings holds and raises ValueError with what to write instead.
+    """
+
+    variable: str
+    default: str | None
+    meaning: str
+    secret: bool = False
+    parse: Callable[[str], Any] = str
+
+    @property
+    def field(self) -> str:
+        """Its name in Settings."""
+        return self.variable.removeprefix("COSTCALC_").lower()
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or int(text) < least:
+            raise ValueError(f"write a whole number of at least {least}")
+        return int(text)
+
+    return parse
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:
+        raise ValueError("write a number of seconds between 0 and 3600")
+    return seconds
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("COSTCALC_DATABASE_URL", None, "the price store; unset: SQLite in the user's data folder", secret=True),
+    Setting("COSTCALC_BIND", "127.0.0.1:8000", "the address that `costcalc serve` listens on"),
+    Setting("COSTCALC_WORKERS", "2", "worker processes", parse=_whole(1)),
+    Setting("COSTCALC_THREADS", "4", "threads in each worker", parse=_whole(1)),
+    Setting("COSTCALC_PUBLIC_URL", None, "where people reach the service, for links"),
+    Setting(
+        "COSTCALC_API_TOKENS",
+        None,
+        "comma-separated; when set, requests carry one as `Authorization: Bearer` or `token=`",
+        secret=True,
+        parse=_list,
+    ),
+    Setting("COSTCALC_SLACK_SIGNING_SECRET", None, "proves that a slash command comes from Slack", secret=True),
+    Setting("COSTCALC_REDIS_URL", None, "memory shared by several servers", secret=True),
+    Setting("COSTCALC_POLL_SECONDS", "2", "how often a worker looks for a new price snapshot", parse=_seconds),
+    Setting("COSTCALC_CACHE_ANSWERS", "512", "encoded answers that a worker keeps; 0 keeps none", parse=_whole(0)),
+)
+
+
+def read(environment: Mapping[str, str]) -> Settings:
+    """Settings from environment variables; empty means unset. Raises BadSetting naming the variable."""
+    values = {}
+    for setting in SETTINGS:
+        text = environment.get(setting.variable, "").strip()
+        if text:
+            values[setting.field] = _parsed(setting, text)
+    return Settings(**values)
+
+
+def _parsed(setting: Setting, text: str) -> Any:
+    try:
+        return setting.parse(text)
+    except ValueError as error:
+        shown = MASK if setting.secret else text
+        raise BadSetting(f"{setting.variable}={shown}: {error}") from None
+
+
+def shown(setting: Setting, environment: Mapping[str, str]) -> str:
+    """What `costcalc settings` prints for a variable: its value, its default, or a mask."""
+    text = environment.get(setting.variable, "").strip()
+    if text:
+        return MASK if setting.secret else text
+    return setting.default or "(unset)"

@@ -1,0 +1,147 @@
+"""The answer in a terminal: the HTTP parameters as options, the estimates as a table."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from api.csv_export import document as csv_document
+from api.csv_export import estimate_columns
+from api.parameters import Flag, Parameter
+from api.schemas import CostSchema, Layout
+from api.settings import Settings
+from api.wiring import build_once
+from costcalc.answers import Answer, Estimate
+
+WIDE = 180  # where nobody looks at a terminal of a certain width
+HEADINGS = (
+    ("#", "right"), ("where", "left"), ("machine", "left"), ("bought", "left"), ("recipe", "left"),
+    ("hours", "right"), ("80 % range", "right"), ("to pay", "right"), ("80 % range", "right"), ("share of use", "right"),
+    ("P(reach)", "right"), ("price seen", "left"),
+)  # fmt: skip
+
+
+def parameter_options() -> Iterator[click.Option]:
+    """One option for each parameter of `/cost` but the two that are arguments."""
+    for name, field in CostSchema().fields.items():
+        if isinstance(field, Parameter) and name not in ("model", "target", "token", "format"):
+            yield _option(name, field)
+    yield click.Option(["--format", "format"], multiple=True, metavar="table|json|csv", help="Default table.")
+    yield click.Option(
+        ["--explain"], is_flag=True, help="Add what each estimate assumes and where its figures are from."
+    )
+
+
+def _option(name: str, field: Parameter) -> click.Option:
+    names = list(dict.fromkeys([f"--{name.replace('_', '-')}", f"--{name}", name]))
+    if isinstance(field, Flag):
+        return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field))
+    return click.Option(names, multiple=True, metavar=str(field.example or "WORD"), help=_sentence(field))
+
+
+def _sentence(field: Parameter) -> str:
+    more = "; several with commas, or repeat it" if field.listed else ""
+    return f"{field.meaning[0].upper()}{field.meaning[1:]}{more}."
+
+
+def answer(settings: Settings, given: dict[str, list[str]], explain: bool) -> str:
+    """The answer as text. Raises Refused, or what opening the store and reading the tables raise."""
+    form = given.pop("format", ["table"])
+    if form != ["table"]:
+        given["format"] = form
+    service = build_once(settings)
+    catalogue = service.catalogue()
+    query, layout = service.question(given, catalogue)
+    found = service.answer(query, catalogue)
+    if layout.format == "json":
+        return _json(found)
+    return _csv(found, layout) if layout.format == "csv" else table(found, explain)
+
+
+def _json(found: Answer) -> str:
+    from api.documents import cost_document, to_json
+
+    return to_json(cost_document(found)).decode() + "\n"
+
+
+def _csv(found: Answer, layout: Layout) -> str:
+    return csv_document(estimate_columns(), found.estimates, layout).decode()
+
+
+def table(found: Answer, explain: bool = False) -> str:
+    """The estimates as a table with what must be known to read it."""
+    out = io.StringIO()
+    width = max(shutil.get_terminal_size((WIDE, 0)).columns, 100)
+    console = Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None)
+    query = found.query
+    console.print(
+        f"{query.model} to {query.target:g} {query.metric.value}: the first {len(found.estimates)} of {found.count} estimates, "
+        f"{'fastest' if query.sort == 'time' else 'cheapest'} first, at prices of {found.prices.as_of:%Y-%m-%d}, "
+        f"in {query.currency}"
+    )
+    if found.estimates:
+        console.print(_grid(found.estimates))
+    for line in _notes(found):
+        console.print(line)
+    for line in _explained(found.estimates) if explain else ():
+        console.print(line, soft_wrap=True)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _grid(estimates: tuple[Estimate, ...]) -> Table:
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for heading, justify in HEADINGS:
+        grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for estimate in estimates:
+        grid.add_row(*_cells(estimate))
+    return grid
+
+
+def _cells(each: Estimate) -> tuple[str, ...]:
+    return (
+        f"{each.rank}{'*' if each.frontier else ''}",
+        f"{each.provider} {each.region}",
+        f"{each.nodes} x {each.instance_type} ({each.accelerators} {each.accelerator})",
+        " ".join(filter(None, [each.purchase_option.value, each.term, each.payment and each.payment.value])),
+        each.recipe,
+        f"{each.hours:,.2f}",
+        f"{each.hours_low:,.2f}-{each.hours_high:,.2f}",
+        f"{each.billed_cost:,.2f}",
+        f"{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
+        f"{each.effective_cost:,.2f}",
+        f"{each.success_probability:.2f}",
+        f"{each.sources.price.observed_at:%Y-%m-%d}",
+    )
+
+
+def _notes(found: Answer) -> Iterator[str]:
+    if found.estimates:
+        yield "* nothing is both faster and cheaper. `--explain` says what each estimate assumes and where it is from."
+    if found.exchange:
+        yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
+    if found.best_reached:
+        yield f"best reached by any recipe: {found.best_reached.accuracy:g} ({found.best_reached.recipe})"
+    if found.rejections:
+        reasons = (f"{count} {reason.replace('_', ' ')}" for reason, count in found.rejections.items())
+        yield f"left out: {', '.join(reasons)}"
+    for gap in found.prices.gaps:
+        yield f"no new prices from {gap.source}: {gap.reason}"
+
+
+def _explained(estimates: tuple[Estimate, ...]) -> Iterator[str]:
+    for each in estimates:
+        yield f"\n{each.rank}. {each.provider} {each.instance_type}, {each.recipe}"
+        yield f"   speed {each.evidence.throughput.value}: {each.sources.throughput.source} ({each.sources.throughput.year})"
+        yield f"   curve {each.evidence.convergence.value}: {each.sources.convergence.source}"
+        yield f"   price of {each.sources.price.observed_at:%Y-%m-%d}: {each.sources.price.source}"
+        yield from (
+            f"   {part.quantity:f} {part.unit} of {part.name} at {part.rate:f} = {part.amount:f}"
+            for part in each.components
+        )
+        yield from (f"   - {line}" for line in each.assumptions)

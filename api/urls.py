@@ -1,0 +1,41 @@
+"""A question as a query string: links, caches and tests rely on reading it back as the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from costcalc.query import Discount, EstimateQuery
+
+_DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
+
+
+def to_url(query: EstimateQuery, path: str = "/cost", **layout: str) -> str:
+    """The address of this question; parameters at their defaults are left out, `layout` is added (`format="csv"`)."""
+    return f"{path}?{urlencode([*_pairs(query), *layout.items()], safe=',:*')}"
+
+
+def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
+    for field in fields(query):
+        value = getattr(query, field.name)
+        if field.name not in _DEFAULTS or value != _DEFAULTS[field.name]:
+            yield field.name, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(_text(item) for item in value)
+    if isinstance(value, Discount):
+        return f"{value.provider}:{value.fraction:f}" if value.provider else f"{value.fraction:f}"
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.value if isinstance(value, StrEnum) else str(value)

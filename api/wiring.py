@@ -1,0 +1,122 @@
+"""The only place that builds the real things: evidence, store, watcher, clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from api.problems import NotReady
+from api.service import Service
+from api.settings import Settings
+from costcalc.catalogue import Catalogue
+from costcalc.estimate import answer
+from costcalc.evidence import Evidence, load_evidence
+from costcalc.query import EstimateQuery
+
+if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+    from pricing.holder import CatalogueHolder
+    from pricing.store import Store
+
+WARMING = EstimateQuery("resnet50", 0.757)
+
+
+def utc_now() -> datetime:
+    """The current moment."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPrices:
+    """The snapshot that a watcher keeps up to date."""
+
+    holder: CatalogueHolder
+
+    def catalogue(self) -> Catalogue:
+        """The last good snapshot. Raises NotReady before the first is loaded."""
+        from pricing.holder import NoSnapshot
+
+        try:
+            return self.holder.catalogue()
+        except NoSnapshot as error:
+            raise NotReady(f"{error}; ask again in a few seconds") from None
+
+    def trouble(self) -> str | None:
+        """Why the store cannot be reached; None while it can."""
+        state = self.holder.state()
+        return None if state.store_reachable else state.error or "it was not reached yet"
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPrices:
+    """One catalogue that never changes."""
+
+    fixed: Catalogue
+
+    def catalogue(self) -> Catalogue:
+        """The catalogue."""
+        return self.fixed
+
+    def trouble(self) -> str | None:
+        """None: there is no store to lose."""
+        return None
+
+
+def build(settings: Settings, evidence: Evidence | None = None) -> Service:
+    """A service on the store of the settings, filled and loaded, watching for newer snapshots.
+
+    Raises TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
+    """
+    from pricing.holder import CatalogueHolder
+
+    known = evidence or load_evidence()
+    holder = CatalogueHolder(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
+    holder.start()
+    return Service(known, WatchedPrices(holder), utc_now, source_names())
+
+
+def build_once(settings: Settings) -> Service:
+    """A service for one command: on the store if there is one, else on the packaged prices. Raises as `build`, StoreError."""
+    return Service(load_evidence(), FixedPrices(_catalogue(settings)), utc_now, source_names())
+
+
+def source_names() -> tuple[str, ...]:
+    """The names of all price sources."""
+    import pricing
+
+    return tuple(getattr(pricing, "SOURCES", ()))
+
+
+def _catalogue(settings: Settings) -> Catalogue:
+    from platformdirs import user_data_path
+
+    if settings.database_url or Path(user_data_path("costcalc", appauthor=False) / "prices.sqlite3").exists():
+        store = _opener(settings)()
+        return store.load_current()
+    from pricing.packaged import read_packaged
+
+    prices = read_packaged()
+    return Catalogue.from_offers(prices.offers, f"packaged-{prices.digest[:12]}")
+
+
+def _opener(settings: Settings) -> Callable[[], Store]:
+    from pricing.store import Store
+
+    def open_store() -> Store:
+        store = Store(settings.database_url)
+        store.fill(utc_now())
+        return store
+
+    return open_store
+
+
+def _warmer(evidence: Evidence) -> Callable[[Catalogue], None]:
+    """Works out, off the request path, what the first question of a new snapshot would otherwise wait for."""
+
+    def warm(catalogue: Catalogue) -> None:
+        if evidence.find_model(WARMING.model):
+            answer(WARMING, evidence, catalogue, utc_now())
+
+    return warm

@@ -1,0 +1,49 @@
+"""Words for people: the nearest known name, lists, and echoes of input that stay short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LONGEST_ECHO = 60
+LONGEST_GUESS = 100
+
+
+def clip(text: str) -> str:
+    """The text in quotes, printable and no longer than a line."""
+    plain = "".join(sign if sign.isprintable() else "?" for sign in text[: LONGEST_ECHO + 1])
+    if len(text) <= LONGEST_ECHO:
+        return f'"{plain}"'
+    return f'"{plain[:LONGEST_ECHO]}..." ({len(text)} characters)'
+
+
+def squeeze(text: str) -> str:
+    """The form in which names are compared: lower case, without spaces, `-`, `_` and `.`."""
+    return re.sub(r"[\s\-_.]", "", text.casefold())
+
+
+def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Known names that look like the text, best first; empty when none does or the text is too long to be a slip."""
+    if len(text) > LONGEST_GUESS:
+        return []
+    by_form: dict[str, str] = {}
+    for name in known:
+        by_form.setdefault(squeeze(name), name)
+    wanted = squeeze(text)
+    starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
+    close = get_close_matches(wanted, by_form, n=most, cutoff=0.5)
+    return [by_form[form] for form in dict.fromkeys([*starts, *close])][:most]
+
+
+def either(names: Iterable[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
+    """Says that a name is unknown and which known ones come nearest, or else where to find them all."""
+    names = nearest(text, known)
+    hint = f"did you mean {either(names)}?" if names else where
+    return f"unknown {what} {clip(text)}: {hint}"
