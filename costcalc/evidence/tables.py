@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 from io import StringIO
+from math import isfinite
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class Row:
     def number(self, column: str) -> float:
         """A finite number."""
         value = float(self.text(column))
-        if not abs(value) < float("inf"):
+        if not isfinite(value):
             raise ValueError(f"{column} must be a finite number, not {self._cells[column]}")
         return value
 
@@ -52,11 +53,12 @@ class Row:
 
 def rows(name: str, text: str, build: Callable[[Row], T]) -> Iterator[T]:
     """`build` applied to each line of a CSV text. Raises TableError naming the table and the line of the first fault."""
-    reader = csv.DictReader(StringIO(text))
-    for cells in reader:
+    reader = csv.reader(StringIO(text))
+    header = next(reader, [])
+    for cells in filter(None, reader):
         try:
-            if None in cells or None in cells.values():
-                raise ValueError(f"expected {len(reader.fieldnames or ())} cells")
-            yield build(Row(cells))
+            if len(cells) != len(header):
+                raise ValueError(f"expected {len(header)} cells")
+            yield build(Row(dict(zip(header, cells, strict=True))))
         except (ValueError, KeyError) as error:
             raise TableError(f"{name}, line {reader.line_num}: {error}") from error
