@@ -127,7 +127,8 @@ def inventory(compute_url: str, project: str) -> Inventory:
     try:
         return _Compute.connect(compute_url, project or "anonymous", anonymous=plain).inventory()
     except GoogleAuthError as error:
-        raise NotCallable(f"machine types are not read, no Google credentials ({type(error).__name__})") from None
+        missing = "Google credentials are missing, expired or refused"
+        raise NotCallable(f"machine types are not read, {missing} ({type(error).__name__})") from None
     except GoogleAPICallError as error:
         if error.code in REFUSED:
             raise NotCallable(f"machine types are not read, Compute Engine answered {int(error.code)}") from None

@@ -175,7 +175,7 @@ def _doubling(first: int, last: int) -> tuple[int, ...]:
 TPU_GENERATIONS = (
     TpuGeneration("v2", 16, "v2-", 2, 4, (8, *_doubling(32, 32), *_doubling(128, 512))),
     TpuGeneration("v3", 32, "v3-", 2, 4, (8, *_doubling(32, 2048))),
-    TpuGeneration("v4", 32, "v4-", 2, 4, _doubling(8, 4096)),
+    TpuGeneration("v4", 32, "v4-", 2, 4, (*_doubling(8, 8192), 6912)),
     TpuGeneration("v5e", 16, "v5litepod-", 1, 1, (1, *_doubling(4, 256))),
     TpuGeneration("v5p", 95, "v5p-", 2, 1, (*_doubling(8, 8192), 12288)),
     TpuGeneration("v6e", 32, "v6e-", 1, 1, (1, *_doubling(4, 256))),

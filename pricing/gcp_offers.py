@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.gcp_machines import Attached, Priced, Shape, attached, built_in, family, n1_with_gpus, price
+from pricing.gcp_machines import FRACTIONAL, Attached, Priced, Shape, attached, built_in, family, n1_with_gpus, price
 from pricing.gcp_skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateBook, Use
 
 SOURCE = "Google Cloud Billing Catalog"
@@ -72,7 +72,7 @@ def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Foun
         shape = _listed_shape(example, _regions(by_zone))
         if shape:
             shapes.append(shape)
-        elif example.accelerators:
+        elif example.accelerators and name not in FRACTIONAL:
             unknown.append(f"{name} ({example.accelerators} x {example.accelerator_type})")
     for name, parts in _hosts(packaged):
         both = [
@@ -116,21 +116,22 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
 def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now: datetime) -> Offer:
     rate = rates[use]
     dear = use == SPOT and ON_DEMAND in rates and rate.hourly > rates[ON_DEMAND].hourly
-    offer = Offer(
+    committed = use.option is PurchaseOption.COMMITTED_USE  # billed by the hour over the whole term, used or not
+    return Offer(
         *("gcp", region, shape.instance_type, shape.machine),
         purchase_option=use.option,
         hourly_rate=rate.hourly,
         observed_at=now,
         source=f"{SOURCE}: {', '.join(rate.sku_ids)}",
+        term=use.term,
+        payment=Payment.NO_UPFRONT if committed else None,
+        upfront=Decimal(0) if committed else None,
+        recurring_hourly=rate.hourly if committed else None,
         parts=rate.parts,
         flags=(SPOT_ABOVE_ON_DEMAND,) if dear else (),
         billing_increment_seconds=INCREMENT_SECONDS,
         minimum_seconds=MINIMUM_SECONDS,
     )
-    if use.option is not PurchaseOption.COMMITTED_USE:
-        return offer
-    # billed by the hour over the whole term, used or not
-    return replace(offer, term=use.term, payment=Payment.NO_UPFRONT, upfront=Decimal(0), recurring_hourly=rate.hourly)
 
 
 def left_out(reasons: Iterable[LeftOut], book: RateBook) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ def left_out(reasons: Iterable[LeftOut], book: RateBook) -> tuple[str, ...]:
     for reason in reasons:
         labels[reason.why].append(reason.label)
     said = [
-        f"{len(labels[why])} SKUs {text}: {_names(sorted(set(labels[why])))}"
+        f"SKUs {text} ({len(labels[why])}): {_names(sorted(set(labels[why])))}"
         for why, text in (
             (Left.OTHER_CURRENCY, "in another currency than USD left out"),
             (Left.UNKNOWN, "of accelerators that are not known here left out"),

@@ -10,7 +10,9 @@ from fakes.server import Asked, FakeServer
 COMPUTE, TPU = "6F81-5844-456A", "E000-3F24-B8AA"
 
 
-def sku(description: str, usage: str, price: str, regions: list[str], unit: str = "h", **changes: Any) -> dict[str, Any]:
+def sku(
+    description: str, usage: str, price: str, regions: list[str], unit: str = "h", **changes: Any
+) -> dict[str, Any]:
     """A SKU in the catalogue's shape; the price as the catalogue splits it. Changes overwrite top-level fields."""
     units, _, nanos = price.partition(".")
     money: dict[str, Any] = {"currencyCode": "USD", "units": units, "nanos": int((nanos + "0" * 9)[:9])}
@@ -32,7 +34,12 @@ def sku(description: str, usage: str, price: str, regions: list[str], unit: str 
         },
         "serviceRegions": regions,
         "pricingInfo": [
-            {"summary": "", "pricingExpression": expression, "currencyConversionRate": 1, "effectiveTime": "2026-11-19T10:52:50.681Z"}
+            {
+                "summary": "",
+                "pricingExpression": expression,
+                "currencyConversionRate": 1,
+                "effectiveTime": "2026-11-19T10:52:50.681Z",
+            }
         ],
         "serviceProviderName": "Google",
         **changes,
@@ -47,7 +54,9 @@ def _group(description: str) -> str:
     return "CPU"
 
 
-def machine_type(name: str, zone: str, vcpus: int, memory_gib: float, gpus: tuple[str, int] | None = None) -> dict[str, Any]:
+def machine_type(
+    name: str, zone: str, vcpus: int, memory_gib: float, gpus: tuple[str, int] | None = None
+) -> dict[str, Any]:
     """A machine type in Compute Engine's shape."""
     listed: dict[str, Any] = {
         "kind": "compute#machineType",
@@ -106,7 +115,13 @@ class FakeGcp:
             "items": {
                 f"zones/{zone}": {f"{kind}s": by_zone[zone]}
                 if by_zone[zone]
-                else {"warning": {"code": "NO_RESULTS_ON_PAGE", "message": "none", "data": [{"key": "scope", "value": zone}]}}
+                else {
+                    "warning": {
+                        "code": "NO_RESULTS_ON_PAGE",
+                        "message": "none",
+                        "data": [{"key": "scope", "value": zone}],
+                    }
+                }
                 for zone in zones[page : page + 1]
             },
         }

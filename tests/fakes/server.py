@@ -54,7 +54,7 @@ class FakeServer:
 
     @contextmanager
     def running(self) -> Iterator[FakeServer]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
         server.daemon_threads = True
         self.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -68,45 +68,48 @@ class FakeServer:
             thread.join()
 
 
-def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            split = urlsplit(self.path)
-            query = {name: values[-1] for name, values in parse_qs(split.query).items()}
-            asked = Asked(split.path, query, dict(self.headers.items()))
-            fake.asked.append(asked)
-            fault = fake.next_fault(asked.path)
-            document = fake.answer(asked)
-            if fault is not None:
-                self.fail(fault, json.dumps(document).encode())
-            elif document is None:
-                self.give(404, b'{"error": {"code": 404, "message": "not found"}}')
-            else:
-                self.give(200, json.dumps(document).encode())
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeServer
 
-        def fail(self, fault: Fault, body: bytes) -> None:
-            if isinstance(fault.value, int):
-                error = json.dumps({"error": {"code": fault.value, "message": "no"}}).encode()
-                self.give(fault.value, error, {"Retry-After": "0"} if fault is Fault.THROTTLED else {})
-            elif fault is Fault.WEB_PAGE:
-                self.give(200, b"<!doctype html><title>Sign in</title>")
-            elif fault is Fault.HALF_JSON:
-                self.give(200, body[: len(body) // 2])
-            else:
-                self.give(200, body[: len(body) // 2], {"Content-Length": str(len(body))})
-                if fault is Fault.STALLED:
-                    fake._closing.wait(10)
-                self.close_connection = True
+    def do_GET(self) -> None:
+        split = urlsplit(self.path)
+        query = {name: values[-1] for name, values in parse_qs(split.query).items()}
+        asked = Asked(split.path, query, dict(self.headers.items()))
+        self.fake.asked.append(asked)
+        fault = self.fake.next_fault(asked.path)
+        document = self.fake.answer(asked)
+        if fault is not None:
+            self.fail(fault, json.dumps(document).encode())
+        elif document is None:
+            self.give(404, b'{"error": {"code": 404, "message": "not found"}}')
+        else:
+            self.give(200, json.dumps(document).encode())
 
-        def give(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-            self.wfile.flush()
+    def fail(self, fault: Fault, body: bytes) -> None:
+        if isinstance(fault.value, int):
+            error = json.dumps({"error": {"code": fault.value, "message": "no"}}).encode()
+            self.give(fault.value, error, {"Retry-After": "0"} if fault is Fault.THROTTLED else {})
+        elif fault is Fault.WEB_PAGE:
+            self.give(200, b"<!doctype html><title>Sign in</title>")
+        elif fault is Fault.HALF_JSON:
+            self.give(200, body[: len(body) // 2])
+        else:
+            self.give(200, body[: len(body) // 2], {"Content-Length": str(len(body))})
+            if fault is Fault.STALLED:
+                self.fake._closing.wait(10)
+            self.close_connection = True
 
-        def log_message(self, *_: object) -> None:
-            return
+    def give(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            **(headers or {}),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
 
-    return Handler
+    def log_message(self, *_: object) -> None:
+        return

@@ -23,7 +23,12 @@ MEGA = "nvidia-h100-mega-80gb"
         ("A3Ultra Instance Core running in Belgium", "OnDemand", "A3Ultra vCPU", ON_DEMAND),
         ("Nvidia Tesla A100 GPU running in Americas", "OnDemand", "nvidia-tesla-a100", ON_DEMAND),
         ("Nvidia Tesla A100 80GB GPU running in Americas", "OnDemand", "nvidia-a100-80gb", ON_DEMAND),
-        ("Nvidia Tesla T4 GPU attached to Spot Preemptible VMs running in Iowa", "Preemptible", "nvidia-tesla-t4", SPOT),
+        (
+            "Nvidia Tesla T4 GPU attached to Spot Preemptible VMs running in Iowa",
+            "Preemptible",
+            "nvidia-tesla-t4",
+            SPOT,
+        ),
         ("Nvidia Tesla K80 GPU attached to preemptible VMs running in Iowa", "Preemptible", "nvidia-tesla-k80", SPOT),
         ("Commitment v1: Nvidia Tesla V100 GPU running in Iowa for 1 Year", "Commit1Yr", "nvidia-tesla-v100", ONE_YEAR),
         ("Nvidia H100 80GB GPU running in Americas", "OnDemand", "nvidia-h100-80gb", ON_DEMAND),
