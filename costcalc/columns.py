@@ -174,10 +174,11 @@ def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
     vocabulary, renumbered = builder.sorted()
     for name, kind in _KINDS.items():
         named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
-    return _ordered(named), vocabulary
+    return ordered(named), vocabulary
 
 
-def _ordered(named: dict[str, NDArray[Any]]) -> Columns:
+def ordered(named: dict[str, NDArray[Any]]) -> Columns:
+    """Columns from arrays by name, `key` and `group` worked out and everything put in their order."""
     parts = ("instance", "option", "term", "payment", "offering")
     group = _dense([named[name] for name in parts])
     key = _dense([group, named["region"]])
