@@ -121,10 +121,10 @@ class Engine:
             return placements(self.catalogue, plan, allowed_rows(self.catalogue, view, query))
 
         filters = (query.provider, query.region, query.instance_type, query.accelerator, query.purchase, query.term)
-        return self._remembered(("placed", id(plan), id(view), *filters, query.payment, query.regions), work_out)
+        return self._remembered(("placed", plan, view, *filters, query.payment, query.regions), work_out)
 
     def _on_demand(self, view: View, row: int) -> Decimal | None:
-        rates = self._remembered(("on demand", id(view)), lambda: on_demand_rows(self.catalogue, view))
+        rates = self._remembered(("on demand", view), lambda: on_demand_rows(self.catalogue, view))
         columns = self.catalogue.columns
         found = rates.get((int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])))
         return None if found is None else from_nanos(columns.hourly[found])

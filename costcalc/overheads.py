@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
 SECONDS_PER_HOUR = 3600
+HOURS_PER_DAY, DAYS_PER_WEEK = 24, 7
 STARTUP_HOURS = 300 / SECONDS_PER_HOUR
 """Booting and initialising, billed: 5 minutes; MLPerf initialisation alone is 49 s in the median, machines boot in 1-5 min."""
 STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS = 168 / SECONDS_PER_HOUR, 552 / SECONDS_PER_HOUR
@@ -51,11 +54,15 @@ def interrupted_hours(hours: Floats, hours_between: Floats) -> Floats:
 
 
 def calendar_hours(hours: float, session_hours: float | None, hours_per_week: float | None) -> float:
-    """Wall clock to the end where sessions end and weekly quotas run out: each session restarts, each week has its share."""
+    """Wall clock to the end where sessions end and quotas run out; work longer than a session restarts in each.
+
+    A quota of seven sessions a week is a session a day, and the work is spread evenly over the days. Any other weekly quota
+    is used at once and then waited for.
+    """
     used = hours
-    if session_hours:
-        used += SPOT_RESTART_HOURS * (np.ceil(hours / session_hours) - 1)
-    if not hours_per_week:
-        return float(used)
-    weeks = int(used // hours_per_week)
-    return float(weeks * 168 + used - weeks * hours_per_week)
+    if session_hours and hours > session_hours:
+        used += SPOT_RESTART_HOURS * ceil(hours / (session_hours - SPOT_RESTART_HOURS))
+        if hours_per_week == DAYS_PER_WEEK * session_hours:
+            return used * HOURS_PER_DAY / session_hours
+    weeks = ceil(used / hours_per_week) - 1 if hours_per_week else 0
+    return weeks * DAYS_PER_WEEK * HOURS_PER_DAY + used - weeks * (hours_per_week or 0)
