@@ -62,7 +62,8 @@ class Measurements:
         cell = Cell(image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
         rows = [row for row in self._cells.get(cell, ()) if self._same_precision(row, recipe)]
         own = [row for row in rows if self._rows[row].stack == recipe.stack]
-        return self._middle(own or rows, bool(own)) if rows else None
+        real = [row for row in own or rows if not self._rows[row].is_synthetic]
+        return self._middle(real or own or rows, bool(own)) if rows else None
 
     def _same_precision(self, row: int, recipe: Recipe) -> bool:
         return precision_class(self._rows[row].precision) == precision_class(recipe.precision)
