@@ -65,6 +65,10 @@ class Http:
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=retry))
 
+    def close(self) -> None:
+        """Close every connection."""
+        self._session.close()
+
     def get_json(
         self, url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:

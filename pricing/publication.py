@@ -52,14 +52,11 @@ def publish(connection: Connection, publication: Publication, now: datetime) -> 
 def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
     """Old gaps of sources not asked, and the new ones; a gap that stays open keeps the moment it opened."""
     before, asked = open_gaps(connection), {attempt.name for attempt in publication.attempts}
-    since = {gap.source: gap.since for gap in before}
-    others = tuple(gap for gap in before if _asked_as(gap) not in asked)
-    return others + tuple(replace(gap, since=gap.since or since.get(gap.source) or now) for gap in publication.gaps)
-
-
-def _asked_as(gap: Gap) -> str:
-    """The source of a gap that may name a part of it, such as `aws:capacity_blocks`."""
-    return gap.source.partition(":")[0]
+    since = {(gap.source, gap.reason): gap.since for gap in before}
+    others = tuple(gap for gap in before if gap.source not in asked)
+    return others + tuple(
+        replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in publication.gaps
+    )
 
 
 def open_gaps(connection: Connection) -> tuple[Gap, ...]:

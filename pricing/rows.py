@@ -13,9 +13,10 @@ from costcalc.money import from_nanos, to_nanos
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 
 Cells = Mapping[str, Any]
+WHEREABOUTS = frozenset({"zone", "zones", "starts", "hours"})  # labelled flags that say where and when, not how much
 RATE_COLUMNS = (
     *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
-    *("parts", "flags", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
+    *("parts", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
 )
 MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
 
@@ -34,7 +35,8 @@ def observation(offer: Offer) -> Observation:
     """The offer ready to be compared and stored. A new publication date of an unchanged rate is no new rate."""
     cells = _cells(offer)
     rate = (repr(cells[column]) for column in RATE_COLUMNS)
-    digests = (_digest(*offer.key), _digest(offer.source, *rate))
+    flags = (flag for flag in offer.flags if flag.partition("=")[0] not in WHEREABOUTS)
+    digests = (_digest(*offer.key), _digest(offer.source, *rate, *flags))
     return Observation(offer, *digests, {**cells, "offer_digest": digests[0], "rate_digest": digests[1]})
 
 
@@ -71,6 +73,12 @@ def to_offer(row: Any, machine: Machine, seen_at: datetime | None = None) -> Off
         session_hours=row.session_hours,
         hours_per_week=row.hours_per_week,
     )
+
+
+def key_of(row: Any) -> tuple[str, ...]:
+    """The offer key of a row of `observations`, as `Offer.key` gives it, and the currency."""
+    names = ("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "currency")
+    return tuple(getattr(row, name) or "" for name in names)
 
 
 def _cells(offer: Offer) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pricing import snapshots
 from pricing.database import Database, StoreError, default_url
 from pricing.packaged import packaged_digest, read_packaged
 from pricing.publication import Publication, has_edition, last_seen, merge_packaged, open_gaps, publish
-from pricing.rows import to_offer
+from pricing.rows import key_of, to_offer
 from pricing.schema import observations, sightings, source_status
 from pricing.writing import Published
 
@@ -37,13 +37,16 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How a source last fared. `offers` is the length of its last good listing, `error` what its last attempt met."""
+    """How a source last fared. `offers` is the length of its last good listing, `error` what its last attempt met.
+
+    All are None for a source that was never asked.
+    """
 
     name: str
-    attempted_at: datetime
+    attempted_at: datetime | None
     succeeded_at: datetime | None
     offers: int | None
-    seconds: float
+    seconds: float | None
     error: str | None
 
 
@@ -106,10 +109,10 @@ class Store:
         with self._database.reading() as connection:
             return open_gaps(connection)
 
-    def last_rates(self, origin: str) -> dict[bytes, Decimal]:
-        """The last known hourly rate of each offer a source ever brought, by offer digest."""
+    def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
+        """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
         with self._database.reading() as connection:
-            return {digest: from_nanos(row.hourly_nanos) for digest, row in last_seen(connection, origin).items()}
+            return {key_of(row): from_nanos(row.hourly_nanos) for row in last_seen(connection, origin).values()}
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""

@@ -1,0 +1,178 @@
+"""Refreshing prices: every source is asked and judged; what holds is published at once, what fails becomes a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+from costcalc.answers import Gap
+from costcalc.evidence import load_evidence
+from costcalc.offers import Offer
+from pricing import SOURCES
+from pricing.collecting import Outcome, ask, ask_all
+from pricing.invariants import PRICE_JUMP, Judged, violations
+from pricing.publication import Listing, Publication
+from pricing.source import Environment, SourceSpec
+from pricing.store import SourceState, Store
+from pricing.writing import Attempt, Published
+
+LIMIT_SECONDS = 1800.0
+LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
+ACCEPT_VARIABLE = "COSTCALC_ACCEPT_JUMPS"
+SETTINGS: Mapping[str, str | None] = {LIMIT_VARIABLE: f"{LIMIT_SECONDS:g}", ACCEPT_VARIABLE: None}
+NAMED = 3  # offers that a message names; the rest are counted
+
+
+class UnknownSource(ValueError):
+    """No source has this name; the message names the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """How one source fared: its offers (empty on failure), its gaps, and why it failed, if it did."""
+
+    name: str
+    seconds: float
+    offers: tuple[Offer, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshReport:
+    """What a refresh published, and how each source fared, in the order they finished."""
+
+    published: Published
+    results: tuple[SourceResult, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every source was fine, 1 when some failed."""
+        return int(any(result.error for result in self.results))
+
+
+Watch = Callable[[SourceResult], None]
+
+
+def refresh(
+    names: Iterable[str], store: Store, environment: Environment, now: datetime, watch: Watch = lambda _: None
+) -> RefreshReport:
+    """Ask these sources, or all where none is named, and publish what holds, in one snapshot.
+
+    `watch` is told of each source as it finishes. Raises UnknownSource, StoreBusy, StoreUnavailable.
+    """
+    specs = chosen(names)
+    judge = _Judge(store, now, _accepted(environment))
+    results = []
+    for outcome in ask_all(specs, environment, now, _limit(environment)):
+        results.append(judge.result(outcome))
+        watch(results[-1])
+    return RefreshReport(store.publish(_publication(results), now), tuple(results))
+
+
+def try_source(name: str, environment: Environment, now: datetime) -> SourceResult:
+    """One source, asked and judged without its past; nothing is stored. Raises UnknownSource."""
+    [spec] = chosen([name])
+    return _Judge(None, now, _accepted(environment)).result(ask(spec, environment, now))
+
+
+def status(store: Store) -> list[SourceState]:
+    """How every source last fared, those never asked included, by name."""
+    known = {state.name: state for state in store.status()}
+    names = sorted({*SOURCES, *known})
+    return [known.get(name) or SourceState(name, None, None, None, None, None) for name in names]
+
+
+def chosen(names: Iterable[str]) -> list[SourceSpec]:
+    """The sources of these names, all where there is none. Raises UnknownSource."""
+    wanted = list(dict.fromkeys(name.lower() for name in names)) or list(SOURCES)
+    for name in wanted:
+        if name not in SOURCES:
+            near = get_close_matches(name, SOURCES, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SOURCES)}"
+            raise UnknownSource(f"no price source is called {name!r}: {hint}")
+    return [SOURCES[name] for name in wanted]
+
+
+class _Judge:
+    """Holds listings against the invariants and against what the store knows of their past."""
+
+    def __init__(self, store: Store | None, now: datetime, accepted: frozenset[str]) -> None:
+        self._store, self._now, self._accepted = store, now, accepted
+        self._accelerators = frozenset(load_evidence().accelerators)
+        self._states = {state.name: state for state in store.status()} if store else {}
+
+    def result(self, outcome: Outcome) -> SourceResult:
+        """The listing with its gaps, or its failure."""
+        if outcome.collected is None:
+            return self._failed(outcome, outcome.error or "no answer")
+        offers, conflicts = _unambiguous(outcome.collected.offers, outcome.name)
+        if outcome.name in self._accepted:
+            offers = tuple(replace(offer, flags=(*offer.flags, PRICE_JUMP)) for offer in offers)
+        if not offers:
+            reasons = [gap.reason for gap in (*outcome.collected.gaps, *conflicts)]
+            return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
+        broken = violations(Judged(offers, self._accelerators, self._last_rates(outcome.name), self._now))
+        if broken:
+            return self._failed(outcome, f"its prices were not taken over: {_shortened(broken)}")
+        parts = tuple(replace(gap, source=outcome.name) for gap in outcome.collected.gaps)
+        gaps = (*parts, *conflicts, *self._shorter(outcome.name, len(offers)))
+        return SourceResult(outcome.name, outcome.seconds, offers, gaps)
+
+    def _failed(self, outcome: Outcome, reason: str) -> SourceResult:
+        before = self._states.get(outcome.name)
+        gap = Gap(outcome.name, reason, before.succeeded_at if before else None)
+        return SourceResult(outcome.name, outcome.seconds, (), (gap,), reason)
+
+    def _last_rates(self, name: str) -> Mapping[tuple[str, ...], Any]:
+        return self._store.last_rates(name) if self._store else {}
+
+    def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:
+        """A listing that lost offers is published, and said to have lost them: the old rates of those go on standing."""
+        before = self._states.get(name)
+        if before is None or before.offers is None or count >= before.offers:
+            return ()
+        return (Gap(name, f"lists {count} offers, {before.offers} last time: the others stand as last observed"),)
+
+
+def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+    """Offers without those listed twice at different rates: which one holds is not ours to guess."""
+    by_key: dict[tuple[str, ...], Offer] = {}
+    conflicts: dict[tuple[str, ...], Offer] = {}
+    for offer in offers:
+        first = by_key.setdefault(offer.key, offer)
+        if (first.hourly_rate, first.upfront, first.currency) != (offer.hourly_rate, offer.upfront, offer.currency):
+            conflicts[offer.key] = offer
+    kept = tuple(offer for key, offer in by_key.items() if key not in conflicts)
+    if not conflicts:
+        return kept, ()
+    names = _shortened([" ".join(filter(None, key[1:])) for key in conflicts])
+    return kept, (Gap(name, f"listed twice at different rates, left out: {names}"),)
+
+
+def _publication(results: Iterable[SourceResult]) -> Publication:
+    done = list(results)
+    return Publication(
+        tuple(Listing(result.name, result.offers) for result in done if not result.error),
+        tuple(
+            Attempt(result.name, result.seconds, None if result.error else len(result.offers), result.error)
+            for result in done
+        ),
+        tuple(gap for result in done for gap in result.gaps),
+    )
+
+
+def _shortened(sentences: list[str]) -> str:
+    rest = len(sentences) - NAMED
+    return "; ".join(sentences[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
+
+
+def _limit(environment: Environment) -> float:
+    return float(environment.get(LIMIT_VARIABLE) or LIMIT_SECONDS)
+
+
+def _accepted(environment: Environment) -> frozenset[str]:
+    return frozenset(name.strip().lower() for name in environment.get(ACCEPT_VARIABLE, "").split(",") if name.strip())
