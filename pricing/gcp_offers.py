@@ -12,9 +12,9 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from pricing.gcp_machines import FRACTIONAL, Attached, Priced, Shape, attached, built_in, family, n1_with_gpus, price
 from pricing.gcp_skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateBook, Use
+from pricing.invariants import SPOT_ABOVE_ON_DEMAND
 
 SOURCE = "Google Cloud Billing Catalog"
-SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # Google lists some TPUs so
 SHOWN = 6  # names in one sentence
 INCREMENT_SECONDS, MINIMUM_SECONDS = 1, 60  # cloud.google.com/compute/vm-instance-pricing
 
@@ -115,6 +115,7 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
 
 def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now: datetime) -> Offer:
     rate = rates[use]
+    # Google lists some TPUs so
     dear = use == SPOT and ON_DEMAND in rates and rate.hourly > rates[ON_DEMAND].hourly
     committed = use.option is PurchaseOption.COMMITTED_USE  # billed by the hour over the whole term, used or not
     return Offer(
