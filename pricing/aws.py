@@ -52,6 +52,7 @@ SESSION_ARGUMENTS = {
 ATTEMPTS = 4
 CONNECT_SECONDS = 4
 CONNECTIONS = 16
+MOST_PAGES = 2000
 NO_CREDENTIALS = (
     "spot, Savings Plans and capacity blocks: no AWS credentials; "
     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
@@ -81,7 +82,6 @@ BROKEN = {
     "ReadTimeoutError": "stopped answering",
     "ConnectionClosedError": "broke off its answer",
     "IncompleteReadError": "broke off its answer",
-    "ResponseParserError": "answered something unreadable",
 }
 
 
@@ -136,27 +136,33 @@ class Calls:
         Raises CredentialsMissing, Unreachable, NotOffered or another SourceError; no message carries what AWS said,
         which may name the account.
         """
-        service, _, operation = permission.partition(":")
-        token_name = "nextToken" if service == "savingsplans" else "NextToken"
+        token_name = "nextToken" if permission.startswith("savingsplans:") else "NextToken"
         token, spent = None, set[str | None]()
-        while token not in spent:
+        while token not in spent and len(spent) < MOST_PAGES:
             spent.add(token)
-            page = self._page(permission, region, operation, {**arguments, **({token_name: token} if token else {})})
-            if listed not in page and service != "ec2":  # EC2 leaves empty sets out of its XML
-                raise SchemaChanged(f"{permission} answered without {listed}")
+            page = self._page(permission, region, listed, {**arguments, **({token_name: token} if token else {})})
             yield from page.get(listed) or ()
             token = page.get(token_name)
             if not token:
                 return
-        raise SourceError(f"{permission} hands out the same page again and again")
+        raise SourceError(f"{permission} hands out pages without end")
 
-    def _page(self, permission: str, region: str, operation: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _page(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One page, asked for once more if it breaks off: botocore takes half a body for a whole one."""
+        try:
+            return self._answer(permission, region, listed, arguments)
+        except SchemaChanged:
+            return self._answer(permission, region, listed, arguments)
+
+    def _answer(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         from botocore import xform_name
 
+        service, _, operation = permission.partition(":")
         with _in_our_words(permission):
-            client = self._client(permission.partition(":")[0], region)
-            page: Mapping[str, Any] = getattr(client, xform_name(operation))(**arguments)
-            return page
+            page: Mapping[str, Any] = getattr(self._client(service, region), xform_name(operation))(**arguments)
+        if listed not in page and service != "ec2":  # EC2 leaves empty sets out of its XML
+            raise SchemaChanged(f"{permission} answered without {listed}")
+        return page
 
     def _client(self, service: str, region: str) -> Any:
         endpoint = _endpoint(self._environment, service)
@@ -177,6 +183,8 @@ def open_calls(environment: Environment) -> Calls | None:
     from botocore.config import Config
 
     given = {argument: environment[name] for argument, name in SESSION_ARGUMENTS.items() if environment.get(name)}
+    if ("aws_access_key_id" in given) != ("aws_secret_access_key" in given):
+        raise CredentialsMissing("half an AWS key: set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     with _in_our_words("the AWS credentials"):
         session = boto3.session.Session(**given)
         signed = session.get_credentials() is not None
@@ -201,7 +209,9 @@ def _in_our_words(permission: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise _refusal(permission, re.sub(r"\W", "", error.response["Error"].get("Code", ""))[:60]) from None
-    except (BotoCoreError, ResponseParserError) as error:
+    except ResponseParserError:
+        raise SchemaChanged(f"{permission} answered something unreadable") from None
+    except BotoCoreError as error:
         raise _failure(permission, type(error).__name__) from None
 
 
