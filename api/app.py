@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound as NoSuchPath
 
 from api import cost, docs, health, metrics, models, offers, page, problems, throughput
 from api.caching import Replay
-from api.replies import wants_csv
+from api.replies import remember, wants_csv
 from api.service import Service
 from api.settings import Settings
 from api.words import clip, either, nearest
@@ -38,7 +38,7 @@ def create_app(service: Service, settings: Settings | None = None) -> Flask:
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
-    app.after_request(_secure)
+    app.after_request(_finish)
     app.register_error_handler(problems.Refused, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _crashed)
@@ -76,9 +76,10 @@ def _has_token() -> bool:
     return sum(hmac.compare_digest(sent.encode(), token.encode()) for token in _tokens()) > 0  # all: no early exit
 
 
-def _secure(response: Response) -> Response:
+def _finish(response: Response) -> Response:
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
+    remember(response)
     return response
 
 

@@ -48,15 +48,16 @@ def cost(model: str, target: str, explain: bool, **options: Any) -> None:
     """Hours and cost of training MODEL to TARGET, a fraction such as 0.757, on everything one can rent."""
     from api import terminal
     from api.problems import Refused
+    from api.wiring import CannotStart
 
-    given = {name: list(values) for name, values in options.items() if values}
+    given = {name: [values] if isinstance(values, str) else list(values) for name, values in options.items() if values}
+    chosen = settings_of_environment()
     try:
-        click.echo(
-            terminal.answer(settings_of_environment(), {**given, "model": [model], "target": [target]}, explain),
-            nl=False,
-        )
+        click.echo(terminal.answer(chosen, {**given, "model": [model], "target": [target]}, explain), nl=False)
     except Refused as refused:
         stop(refused.detail)
+    except CannotStart as error:
+        stop(error, FAILED)
 
 
 @main.command()
@@ -107,23 +108,23 @@ def prices() -> None:
 @click.argument("sources", nargs=-1)
 def refresh(sources: tuple[str, ...]) -> None:
     """Pull live rates of SOURCES, or of all, into the store. Exit status 1 when some failed; the rest is published."""
-    from api.sources import refresh as run
+    from api import sources as commands
 
-    sys.exit(run(settings_of_environment(), sources))
+    sys.exit(commands.refresh(settings_of_environment(), sources))
 
 
 @prices.command("try")
 @click.argument("source")
 def try_source(source: str) -> None:
     """Run one SOURCE and show what it would store, how long it took and how fresh it is; stores nothing."""
-    from api.sources import try_source as run
+    from api import sources as commands
 
-    sys.exit(run(source))
+    sys.exit(commands.try_source(source))
 
 
 @prices.command()
 def status() -> None:
     """Per source: last success, rows, age, last error."""
-    from api.sources import status as run
+    from api import sources as commands
 
-    sys.exit(run(settings_of_environment()))
+    sys.exit(commands.status(settings_of_environment()))

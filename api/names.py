@@ -40,6 +40,12 @@ class Known:
     def _forms(self) -> dict[str, dict[str, list[str]]]:
         return {kind: _index(getattr(self, kind), squeeze) for kind in WHERE}
 
+    def parts(self, kind: str, text: str) -> list[str]:
+        """The names in a text: itself where it is one, such as `1x RTX A6000, 2 vCPU`, else what commas separate."""
+        if text.casefold() in self._spellings[kind]:
+            return [text]
+        return [part.strip() for part in text.split(",") if part.strip()]
+
     def resolve(self, kind: str, text: str) -> list[str]:
         """The names meant: case is ignored, and signs such as `-` too where that leaves one. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
@@ -83,9 +89,9 @@ def resolve(values: Mapping[str, Any], names: Known) -> tuple[dict[str, Any], Er
 
 def _each(kind: str, texts: Iterable[str], names: Known) -> tuple[tuple[str, ...], list[str]]:
     found, errors = [], []
-    for text in texts:
+    for part in (part for text in texts for part in names.parts(kind, text)):
         try:
-            found.extend(names.resolve(kind, text))
+            found.extend(names.resolve(kind, part))
         except LookupError as error:
             errors.append(str(error))
     return tuple(dict.fromkeys(found)), errors
@@ -112,4 +118,4 @@ def _index(names: Iterable[str], form: Callable[[str], str]) -> dict[str, list[s
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(names), key=str.casefold))
+    return tuple(sorted({name for name in names if name}, key=str.casefold))

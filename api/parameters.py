@@ -66,9 +66,13 @@ class Text(Parameter):
 
 
 class Names(Parameter):
-    """Several names, compared with the known ones later."""
+    """Several names, compared with the known ones later: only those tell whether a comma separates or belongs to a name."""
 
     listed = True
+
+    def _list(self, texts: list[str]) -> tuple[str, ...]:
+        super()._list(texts)
+        return tuple(texts)
 
 
 class Choice(Parameter):

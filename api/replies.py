@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from flask import Response, current_app, request
+from flask import Response, current_app, g, request
 
 from api.caching import KEEP, Keep, matches, tag
 from api.problems import CSV_TYPE, BadParameters
@@ -60,10 +60,17 @@ def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[],
     headers = {"ETag": etag, "Cache-Control": _cache_control(), "Vary": "Accept, Authorization"}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
-    body = make[kind]()
-    response = Response(body, headers=headers, content_type=TYPES[kind])
-    request.environ[KEEP] = Keep(version, etag, response.headers.to_wsgi_list(), body)
-    return response
+    g.version = version
+    return Response(make[kind](), headers=headers, content_type=TYPES[kind])
+
+
+def remember(response: Response) -> None:
+    """Leaves a finished answer of `cached` for `Replay`, every header included."""
+    version = g.get("version")
+    if version is not None and response.status_code == 200 and request.method == "GET":
+        body = response.get_data()
+        response.content_length = len(body)
+        request.environ[KEEP] = Keep(version, response.headers["ETag"], response.headers.to_wsgi_list(), body)
 
 
 def _cache_control() -> str:

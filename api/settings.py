@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 MASK = "********"
+_USER_INFO = re.compile(r"//[^/\s]*@")
 
 
 class BadSetting(ValueError):
@@ -105,13 +107,13 @@ def _parsed(setting: Setting, text: str) -> Any:
     try:
         return setting.parse(text)
     except ValueError as error:
-        shown = MASK if setting.secret else text
-        raise BadSetting(f"{setting.variable}={shown}: {error}") from None
+        told = MASK if setting.secret else text
+        raise BadSetting(f"{setting.variable}={told}: {error}") from None
 
 
 def shown(setting: Setting, environment: Mapping[str, str]) -> str:
     """What `costcalc settings` prints for a variable: its value, its default, or a mask."""
     text = environment.get(setting.variable, "").strip()
     if text:
-        return MASK if setting.secret else text
+        return MASK if setting.secret else _USER_INFO.sub(f"//{MASK}@", text)
     return setting.default or "(unset)"

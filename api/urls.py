@@ -23,7 +23,11 @@ def to_url(query: EstimateQuery, path: str = "/cost", **layout: str) -> str:
 def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
     for field in fields(query):
         value = getattr(query, field.name)
-        if field.name not in _DEFAULTS or value != _DEFAULTS[field.name]:
+        if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
+            continue
+        if isinstance(value, tuple) and any("," in str(item) for item in value):
+            yield from ((field.name, _text(item)) for item in value)
+        else:
             yield field.name, _text(value)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.problems import NotReady
@@ -13,12 +12,18 @@ from api.service import Service
 from api.settings import Settings
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
-from costcalc.evidence import Evidence, load_evidence
+from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
+from pricing.packaged import PackagedTableError, read_packaged
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.holder import CatalogueHolder
     from pricing.store import Store
+
+
+class CannotStart(Exception):
+    """The prices or the evidence cannot be read; the message says what is wrong and where."""
+
 
 WARMING = EstimateQuery("resnet50", 0.757)
 
@@ -78,8 +83,12 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
 
 
 def build_once(settings: Settings) -> Service:
-    """A service for one command: on the store if there is one, else on the packaged prices. Raises as `build`, StoreError."""
-    return Service(load_evidence(), FixedPrices(_catalogue(settings)), utc_now, source_names())
+    """A service for one command: on the store if there is one, else on the packaged prices. Raises CannotStart."""
+    try:
+        evidence = load_evidence()
+    except TableError as error:
+        raise CannotStart(str(error)) from error
+    return Service(evidence, FixedPrices(_catalogue(settings)), utc_now, source_names())
 
 
 def source_names() -> tuple[str, ...]:
@@ -92,12 +101,24 @@ def source_names() -> tuple[str, ...]:
 def _catalogue(settings: Settings) -> Catalogue:
     from platformdirs import user_data_path
 
-    if settings.database_url or Path(user_data_path("costcalc", appauthor=False) / "prices.sqlite3").exists():
-        store = _opener(settings)()
-        return store.load_current()
-    from pricing.packaged import read_packaged
+    usual_place = user_data_path("costcalc", appauthor=False) / "prices.sqlite3"
+    return _stored(settings) if settings.database_url or usual_place.exists() else _packaged()
 
-    prices = read_packaged()
+
+def _stored(settings: Settings) -> Catalogue:
+    from pricing.database import StoreError
+
+    try:
+        return _opener(settings)().load_current()
+    except (StoreError, PackagedTableError) as error:
+        raise CannotStart(str(error)) from error
+
+
+def _packaged() -> Catalogue:
+    try:
+        prices = read_packaged()
+    except PackagedTableError as error:
+        raise CannotStart(str(error)) from error
     return Catalogue.from_offers(prices.offers, f"packaged-{prices.digest[:12]}")
 
 

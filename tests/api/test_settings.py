@@ -1,0 +1,57 @@
+"""Settings are read once, checked by name, and never show a secret."""
+
+from dataclasses import fields
+
+import pytest
+
+from api.settings import MASK, SETTINGS, BadSetting, Settings, read, shown
+
+
+def test_every_field_is_a_listed_variable():
+    assert [setting.field for setting in SETTINGS] == [field.name for field in fields(Settings)]
+
+
+def test_an_empty_environment_gives_the_listed_defaults():
+    listed = {setting.field: setting.parse(setting.default) for setting in SETTINGS if setting.default}
+    defaults = read({})
+    assert {name: getattr(defaults, name) for name in listed} == listed
+    assert read({"COSTCALC_WORKERS": "  "}) == defaults
+
+
+def test_values_are_typed():
+    given = {"COSTCALC_WORKERS": "3", "COSTCALC_API_TOKENS": "a, b,,", "COSTCALC_POLL_SECONDS": "0.5"}
+    settings = read(given)
+    assert (settings.workers, settings.api_tokens, settings.poll_seconds) == (3, ("a", "b"), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("COSTCALC_WORKERS", "0"),
+        ("COSTCALC_WORKERS", "two"),
+        ("COSTCALC_WORKERS", "²"),
+        ("COSTCALC_POLL_SECONDS", "nan"),
+        ("COSTCALC_POLL_SECONDS", "0"),
+        ("COSTCALC_CACHE_ANSWERS", "-1"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(variable, text):
+    with pytest.raises(BadSetting, match=f"{variable}={text}: write a"):
+        read({variable: text})
+
+
+def test_secrets_are_masked_wherever_they_are_shown():
+    secrets = [setting for setting in SETTINGS if setting.secret]
+    assert {"COSTCALC_DATABASE_URL", "COSTCALC_API_TOKENS", "COSTCALC_SLACK_SIGNING_SECRET"} <= {
+        setting.variable for setting in secrets
+    }
+    for setting in SETTINGS:
+        text = shown(setting, {setting.variable: "hunter2"})
+        assert text == (MASK if setting.secret else "hunter2")
+    assert shown(secrets[0], {}) == "(unset)"
+
+
+def test_a_password_inside_an_address_is_masked():
+    public = next(setting for setting in SETTINGS if setting.variable == "COSTCALC_PUBLIC_URL")
+    text = shown(public, {public.variable: "https://me:hunter2@costs.example/x"})
+    assert text == f"https://{MASK}@costs.example/x"

@@ -1,0 +1,28 @@
+"""A service on the packaged evidence and prices, with a clock that stands still."""
+
+from datetime import UTC, datetime
+from functools import cache
+
+from api.service import Service
+from api.wiring import FixedPrices
+from costcalc.catalogue import Catalogue
+from costcalc.evidence import load_evidence
+from pricing.packaged import read_packaged
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SNAPSHOT = "packaged-test"
+
+
+@cache
+def packaged_catalogue():
+    return Catalogue.from_offers(read_packaged().offers, SNAPSHOT)
+
+
+@cache
+def packaged_service():
+    return Service(load_evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"))
+
+
+def service_of(prices, now=NOW):
+    """The same evidence on other prices."""
+    return Service(packaged_service().evidence, prices, lambda: now)
