@@ -71,6 +71,8 @@ def _start(work: Callable[[], None], name: str) -> None:
 
 def _defect(failure: Exception) -> str:
     """Type and place only: the text of a foreign exception may quote a request, and with it a key."""
-    frames = [frame for frame in extract_tb(failure.__traceback__) if Path(frame.filename).parent.name == "pricing"]
+    frames = [
+        frame for frame in extract_tb(failure.__traceback__) if Path(frame.filename).parent == Path(__file__).parent
+    ]
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"its answer could not be read ({type(failure).__name__}{place}); run `costcalc prices try` for this source"

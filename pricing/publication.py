@@ -100,12 +100,7 @@ def last_seen(connection: Connection, origin: str) -> dict[bytes, Any]:
     rank = func.row_number().over(
         partition_by=observations.c.offer_digest, order_by=(observations.c.observed_at.desc(), observations.c.id.desc())
     )
-    names = ("id", "offer_digest", "rate_digest", "observed_at", "hourly_nanos")
-    ranked = (
-        select(*(observations.c[name] for name in names), rank.label("rank"))
-        .where(observations.c.origin == origin)
-        .subquery()
-    )
+    ranked = select(observations, rank.label("rank")).where(observations.c.origin == origin).subquery()
     return {row.offer_digest: row for row in connection.execute(select(ranked).where(ranked.c.rank == 1))}
 
 

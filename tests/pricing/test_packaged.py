@@ -21,7 +21,7 @@ def test_the_cloud_tpu_of_2018_is_the_sum_of_device_and_host() -> None:
     tpu = min(offers, key=lambda offer: offer.observed_at)
     assert tpu.observed_at < datetime(2018, 4, 26, tzinfo=UTC)
     assert tpu.hourly_rate == Decimal("6.69") == sum(part.hourly for part in tpu.parts)
-    assert tpu.machine == Machine("TPU v2", 4, 8.0, tpu.machine.vcpus, tpu.machine.memory_gib)
+    assert tpu.machine == Machine("TPU v2", 4, 16.0, tpu.machine.vcpus, tpu.machine.memory_gib)
 
 
 def test_rates_of_2018_are_dated_before_april_26() -> None:

@@ -1,0 +1,287 @@
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.prices import LATER, NOW, many, offer
+
+import pricing
+from costcalc.answers import Gap
+from costcalc.hardware import Machine
+from costcalc.offers import PurchaseOption
+from pricing import refresh as refreshing
+from pricing.http import Http, HttpError
+from pricing.invariants import PRICE_JUMP
+from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
+from pricing.source import Collected, CredentialsMissing, Environment, SourceSpec
+from pricing.store import Store
+
+Collect = Callable[[datetime], Collected]
+
+
+@dataclass
+class Scripted:
+    """A source that does what a test tells it to."""
+
+    collect: Collect
+
+
+Sources = dict[str, Collect]
+
+
+@pytest.fixture
+def sources(monkeypatch: pytest.MonkeyPatch) -> Sources:
+    """Put `name: collect` in, and `pricing.SOURCES` has it."""
+    scripts: Sources = {}
+
+    class Table(Mapping[str, SourceSpec]):
+        def __getitem__(self, name: str) -> SourceSpec:
+            collect = scripts[name]
+            return SourceSpec(name, name, lambda environment, http: Scripted(collect))
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(scripts)
+
+        def __len__(self) -> int:
+            return len(scripts)
+
+    monkeypatch.setattr(refreshing, "SOURCES", Table())
+    return scripts
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+
+
+def lists(*rates: str, **changes: object) -> Collect:
+    """That many offers in regions of their own."""
+
+    def collect(now: datetime) -> Collected:
+        return Collected(tuple(offer(rate, now, region=f"region-{at}", **changes) for at, rate in enumerate(rates)))
+
+    return collect
+
+
+def fails(error: Exception) -> Collect:
+    def collect(_: datetime) -> Collected:
+        raise error
+
+    return collect
+
+
+def known(store: Store) -> dict[str, list[str]]:
+    """Hourly rates by provider in the current snapshot."""
+    catalogue = store.load_current()
+    found: dict[str, list[str]] = {}
+    for row in range(len(catalogue)):
+        each = catalogue.offer(row)
+        found.setdefault(each.provider, []).append(str(each.hourly_rate))
+    return found
+
+
+def test_all_sources_are_published_in_one_snapshot(sources: Sources, store: Store) -> None:
+    sources |= {"aws": lists("3", "4"), "gcp": lists("2", provider="gcp")}
+    seen: list[SourceResult] = []
+    report = refresh([], store, {}, NOW, seen.append)
+    assert report.exit_code == 0
+    assert report.published.new == 3
+    assert known(store) == {"aws": ["3", "4"], "gcp": ["2"]}
+    assert {result.name for result in seen} == {"aws", "gcp"}
+    assert tuple(seen) == report.results
+    assert [(state.name, state.offers) for state in status(store)] == [("aws", 2), ("gcp", 1)]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (CredentialsMissing("set COSTCALC_GCP_API_KEY"), "set COSTCALC_GCP_API_KEY"),
+        (HttpError("https://prices answered 503"), "https://prices answered 503"),
+        (KeyError("skus of key=hunter2"), "its answer could not be read (KeyError at collecting.py:"),
+    ],
+)
+def test_a_failing_source_keeps_its_last_good_prices_and_is_a_gap(
+    sources: Sources, store: Store, error: Exception, reason: str
+) -> None:
+    sources |= {"aws": lists("3"), "gcp": lists("2", provider="gcp")}
+    refresh([], store, {}, NOW)
+    sources |= {"aws": lists("3.1"), "gcp": fails(error)}
+    report = refresh([], store, {}, LATER)
+    assert report.exit_code == 1
+    assert known(store) == {"aws": ["3", "3.1"], "gcp": ["2"]}
+    [gap] = store.load_current().gaps
+    assert (gap.source, gap.since) == ("gcp", NOW)
+    assert gap.reason.startswith(reason)
+    assert "hunter2" not in repr(store.status()) + repr(report)
+    [state] = [state for state in status(store) if state.name == "gcp"]
+    assert (state.succeeded_at, state.attempted_at, state.offers) == (NOW, LATER, 1)
+    assert (state.error or "").startswith(reason)
+
+
+def test_a_source_that_recovers_closes_its_gap(sources: Sources, store: Store) -> None:
+    sources["aws"] = fails(HttpError("down"))
+    refresh([], store, {}, NOW)
+    assert store.gaps() == (Gap("aws", "down", NOW),)
+    refresh([], store, {}, LATER)
+    assert store.gaps() == (Gap("aws", "down", NOW),), "it has been open since then"
+    sources["aws"] = lists("3")
+    assert refresh([], store, {}, LATER).exit_code == 0
+    assert store.gaps() == ()
+
+
+def test_one_source_alone_leaves_the_others_gaps(sources: Sources, store: Store) -> None:
+    sources |= {"aws": lists("3"), "gcp": fails(HttpError("down"))}
+    refresh([], store, {}, NOW)
+    assert refresh(["AWS"], store, {}, LATER).exit_code == 0
+    assert [gap.source for gap in store.gaps()] == ["gcp"]
+
+
+def test_a_source_that_hangs_is_left_behind(sources: Sources, store: Store) -> None:
+    released = threading.Event()
+
+    def hangs(_: datetime) -> Collected:
+        released.wait(30)
+        return Collected((offer("9"),))
+
+    sources |= {"aws": hangs, "gcp": lists("2", provider="gcp")}
+    report = refresh([], store, {LIMIT_VARIABLE: "0.3"}, NOW)
+    released.set()
+    assert report.exit_code == 1
+    assert known(store) == {"gcp": ["2"]}
+    assert store.gaps() == (Gap("aws", "took longer than 0.3 s", NOW),)
+
+
+def test_sources_are_asked_side_by_side(sources: Sources, store: Store) -> None:
+    together = threading.Barrier(2, timeout=10)
+
+    def meets(name: str) -> Collect:
+        def collect(now: datetime) -> Collected:
+            together.wait()
+            return lists("2", provider=name)(now)
+
+        return collect
+
+    sources |= {"aws": meets("aws"), "gcp": meets("gcp")}
+    assert refresh([], store, {}, NOW).exit_code == 0
+
+
+def test_a_broken_invariant_costs_only_its_own_source(sources: Sources, store: Store) -> None:
+    sources |= {"aws": lists("3", "4"), "gcp": lists("2", provider="gcp")}
+    refresh([], store, {}, NOW)
+    sources |= {"aws": lists("3.1", "400"), "gcp": lists("2.1", provider="gcp")}
+    report = refresh([], store, {}, LATER)
+    assert report.exit_code == 1
+    assert known(store) == {"aws": ["3", "4"], "gcp": ["2", "2.1"]}
+    [gap] = store.gaps()
+    assert gap.source == "aws"
+    assert "not taken over: p3.2xlarge in region-1, on demand, jumps from 4 to 400" in gap.reason
+
+
+def test_a_jump_that_a_person_accepts_is_published_with_a_flag(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists("3")
+    refresh([], store, {}, NOW)
+    sources["aws"] = lists("30")
+    assert refresh([], store, {ACCEPT_VARIABLE: "gcp"}, LATER).exit_code == 1
+    assert refresh([], store, {ACCEPT_VARIABLE: "gcp, AWS"}, LATER).exit_code == 0
+    assert store.history("p3.2xlarge")[-1].offer.flags == (PRICE_JUMP,)
+
+
+def test_many_violations_are_counted_not_listed(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists(*"12345", machine=Machine("V1000", 1))
+    refresh([], store, {}, NOW)
+    [gap] = store.gaps()
+    assert gap.reason.endswith("; and 2 more")
+
+
+def test_a_part_that_is_silent_is_a_gap_of_its_own_and_no_failure(sources: Sources, store: Store) -> None:
+    part = Gap("aws", "Savings Plans: the account may not call savingsplans:DescribeSavingsPlansOfferingRates")
+    sources["aws"] = lambda now: replace(lists("3")(now), gaps=(part,))
+    assert refresh([], store, {}, NOW).exit_code == 0
+    refresh([], store, {}, LATER)
+    assert store.gaps() == (replace(part, since=NOW),)
+    assert known(store) == {"aws": ["3", "3"]}
+
+
+def test_a_shorter_listing_is_published_and_flagged(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists("3", "4", "5")
+    refresh([], store, {}, NOW)
+    sources["aws"] = lists("3", "4.5")
+    assert refresh([], store, {}, LATER).exit_code == 0
+    [gap] = store.gaps()
+    assert gap.reason == "lists 2 offers, 3 last time: the others stand as last observed"
+    view = store.load_current().view(LATER)
+    assert len(view.rows) == 3
+
+
+def test_an_empty_listing_is_a_failure(sources: Sources, store: Store) -> None:
+    sources["aws"] = lambda _: Collected((), (Gap("aws", "spot: denied"),))
+    assert refresh([], store, {}, NOW).exit_code == 1
+    assert store.gaps()[0].reason == "listed no offers; spot: denied"
+
+
+def test_an_offer_listed_twice_at_different_rates_is_left_out_and_named(sources: Sources, store: Store) -> None:
+    sources["aws"] = lambda now: Collected(
+        (offer("3", now), offer("3.5", now), offer("2", now, region="x"), offer("2", now, region="x"))
+    )
+    assert refresh([], store, {}, NOW).exit_code == 0
+    assert known(store) == {"aws": ["2"]}
+    [gap] = store.gaps()
+    assert gap.reason == "listed twice at different rates, left out: us-east-1 p3.2xlarge on_demand"
+
+
+def test_trying_a_source_stores_nothing(sources: Sources, store: Store) -> None:
+    sources |= {"aws": lists("3", "4"), "gcp": fails(HttpError("down"))}
+    tried = try_source("aws", {}, NOW)
+    assert (tried.name, len(tried.offers), tried.error) == ("aws", 2, None)
+    assert try_source("gcp", {}, NOW).error == "down"
+    assert store.current_snapshot_id() is None
+
+
+def test_a_misspelt_source_names_the_nearest(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists("3")
+    with pytest.raises(UnknownSource, match="'awss': did you mean aws"):
+        refresh(["awss"], store, {}, NOW)
+    with pytest.raises(UnknownSource, match="there are aws"):
+        try_source("xyz", {}, NOW)
+
+
+def test_an_unchanged_world_adds_no_observation(sources: Sources, store: Store) -> None:
+    blocks = {"purchase_option": PurchaseOption.CAPACITY_BLOCK, "term": "1d"}
+    sources["aws"] = lambda now: Collected(
+        (*many(5, "3", now), offer("40", now, flags=(f"starts={now:%Y-%m-%dT%H:%MZ}", "zone=us-east-1a"), **blocks))
+    )
+    refresh([], store, {}, NOW)
+    for hours in (1, 2, 30):
+        report = refresh([], store, {}, NOW + timedelta(hours=hours))
+        assert (report.published.new, report.published.seen_again) == (0, 6)
+    assert len(store.history("p3.2xlarge")) == 6
+
+
+def test_every_source_in_the_table_is_what_it_says() -> None:
+    for name, spec in pricing.SOURCES.items():
+        assert spec.name == name
+        assert spec.secrets <= set(spec.settings)
+        assert callable(spec.build)
+    assert len(pricing.SOURCES) == len(set(pricing.SOURCES))
+
+
+def test_sessions_are_closed_whatever_happens(sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(Http, "close", lambda _: closed.append(True))
+    sources |= {"aws": lists("3"), "gcp": fails(RuntimeError("x"))}
+    refresh([], store, {}, NOW)
+    assert len(closed) == 2
+
+
+def test_settings_reach_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Environment] = []
+
+    def build(environment: Environment, http: Http) -> Scripted:
+        given.append(environment)
+        return Scripted(lists("3"))
+
+    monkeypatch.setattr(refreshing, "SOURCES", {"aws": SourceSpec("aws", "AWS", build)})
+    try_source("aws", {"AWS_ENDPOINT_URL_PRICING": "http://127.0.0.1:1"}, NOW)
+    assert given == [{"AWS_ENDPOINT_URL_PRICING": "http://127.0.0.1:1"}]
