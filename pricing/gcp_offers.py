@@ -16,6 +16,7 @@ from pricing.invariants import SPOT_ABOVE_ON_DEMAND
 
 SOURCE = "Google Cloud Billing Catalog"
 SHOWN = 6  # names in one sentence
+TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
 INCREMENT_SECONDS, MINIMUM_SECONDS = 1, 60  # cloud.google.com/compute/vm-instance-pricing
 
 
@@ -72,7 +73,7 @@ def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Foun
         shape = _listed_shape(example, _regions(by_zone))
         if shape:
             shapes.append(shape)
-        elif example.accelerators and name not in FRACTIONAL:
+        elif example.accelerators and name not in FRACTIONAL and not name.startswith(TPU_MACHINES):
             unknown.append(f"{name} ({example.accelerators} x {example.accelerator_type})")
     for name, parts in _hosts(packaged):
         both = [

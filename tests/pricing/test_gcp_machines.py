@@ -7,6 +7,7 @@ import pytest
 
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
+from pricing import naming
 from pricing.gcp_machines import TPU_GENERATIONS, tpu_slices
 from pricing.gcp_offers import Inventory, MachineType, listed_shapes, offers, packaged_shapes
 from pricing.gcp_skus import ON_DEMAND, Rate, RateBook, Sku, Use, rate_book, read_sku
@@ -142,6 +143,13 @@ def test_packaged_machines_hold_the_accelerator_their_family_is_billed_for():
             assert listed_shapes(Inventory((listed,)), {}).shapes[0].items == shape.items
 
 
+def test_families_and_naming_agree_on_googles_accelerator_types():
+    shapes = packaged_shapes(PACKAGED)
+    assert len({shape.items[0].part for shape in shapes}) == 13
+    for shape in shapes:
+        assert naming.accelerator("gcp", shape.items[0].part) == shape.machine.accelerator
+
+
 def _book(*rates):
     return RateBook({(part, use, "us-central1"): Rate(Decimal(rate), part) for part, use, rate in rates}, ())
 
@@ -174,6 +182,7 @@ def test_listed_machine_types_are_offered_only_in_the_regions_of_their_zones():
             MachineType("n1-standard-8", "us-west1-a", 8, 30),
             MachineType("n1-standard-16", "us-west1-b", 16, 60),
             MachineType("g4-standard-6", "us-west1-b", 6, 22, "nvidia-rtx-pro-6000", 1),
+            MachineType("ct5lp-hightpu-4t", "us-west1-b", 112, 192, "ct5lp", 4),
             MachineType("a9-highgpu-8g", "us-west1-b", 6, 22, "nvidia-r100", 8),
         ),
         {("nvidia-tesla-v100", "us-west1-a"): 8, ("nvidia-tesla-v100", "us-west1-b"): 1},
