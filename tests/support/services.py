@@ -26,3 +26,8 @@ def packaged_service():
 def service_of(prices, now=NOW):
     """The same evidence on other prices."""
     return Service(packaged_service().evidence, prices, lambda: now)
+
+
+def words(text):
+    """The words of a text, for long lists of names."""
+    return text.split()
