@@ -116,7 +116,7 @@ class Plan:
 @lru_cache(maxsize=4)
 def speed_model(evidence: Evidence) -> SpeedModel:
     """The fitted speeds of this evidence."""
-    return SpeedModel(evidence.throughputs)
+    return SpeedModel(evidence.throughputs, evidence.fitted)
 
 
 def usual_nodes(evidence: Evidence, model: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from costcalc.hardware import Accelerator
+from costcalc.throughput.fitted import Fitted
 from costcalc.training import Model, Recipe, Throughput
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
@@ -21,12 +22,13 @@ def normalised(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything measured that the engine may use. `version` changes with any byte of the tables."""
+    """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables."""
 
     accelerators: Mapping[str, Accelerator]
     models: Mapping[str, Model]
     recipes: tuple[Recipe, ...]
     throughputs: tuple[Throughput, ...]
+    fitted: Fitted
     version: str
 
     @cached_property

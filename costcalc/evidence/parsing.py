@@ -11,28 +11,46 @@ from typing import TypeVar
 from costcalc.evidence.collection import Evidence
 from costcalc.evidence.tables import Row, TableError, rows
 from costcalc.hardware import Accelerator
+from costcalc.throughput.fitted import Fitted, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
 TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs")
+FITTED = "fitted"
 
 
 def load_evidence() -> Evidence:
     """The packaged evidence. Raises TableError naming file and line when a table is corrupt."""
     folder = resources.files("costcalc.evidence") / "data"
-    return parse_evidence({name: (folder / f"{name}.csv").read_text("utf-8") for name in TABLES})
+    texts = {name: (folder / f"{name}.csv").read_text("utf-8") for name in TABLES}
+    return parse_evidence({**texts, FITTED: (folder / "fitted.json").read_text("utf-8")})
 
 
 def parse_evidence(texts: Mapping[str, str]) -> Evidence:
-    """Evidence from the texts of its tables, by table name. Raises TableError."""
+    """Evidence from the texts of its tables, by table name, and of `fitted`, without which only measured speeds are known.
+
+    Raises TableError.
+    """
+    accelerators = {item.name: item for item in _unique("accelerators", _read(texts, "accelerators", _accelerator))}
+    models = {item.name: item for item in _unique("models", _read(texts, "models", _model))}
     return Evidence(
-        accelerators={item.name: item for item in _unique("accelerators", _read(texts, "accelerators", _accelerator))},
-        models={item.name: item for item in _unique("models", _read(texts, "models", _model))},
+        accelerators=accelerators,
+        models=models,
         recipes=_recipes(texts),
         throughputs=_unique("throughputs", _read(texts, "throughputs", _throughput)),
+        fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
     )
+
+
+def _fitted(texts: Mapping[str, str], accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]) -> Fitted:
+    if FITTED not in texts:
+        return unfitted(models)
+    try:
+        return from_json(texts[FITTED], accelerators, models)
+    except ValueError as error:
+        raise TableError(str(error)) from error
 
 
 def _read(texts: Mapping[str, str], name: str, build: Callable[[Row], T]) -> list[T]:
@@ -48,8 +66,8 @@ def _unique(table: str, items: list[Named]) -> tuple[Named, ...]:
 
 def _digest(texts: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
-    for name in TABLES:
-        digest.update(texts[name].encode())
+    for name in (*TABLES, FITTED):
+        digest.update(texts.get(name, "").encode())
     return digest.hexdigest()[:12]
 
 

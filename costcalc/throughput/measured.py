@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
+from costcalc.throughput.field import Field
+from costcalc.throughput.rates import precision_class, training_rate
 from costcalc.training import Recipe, Throughput
 
-SIXTEEN_BIT = frozenset({"amp", "fp16", "bf16"})
-EVALUATION_SHARE = 0.006  # of the elapsed time, median of MLPerf logs that state both rates
+Indices = NDArray[np.int64]
 
 
 class Cell(NamedTuple):
@@ -25,51 +27,54 @@ class Cell(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The rate taken for one phase, the row nearest to it, and whether it comes from the recipe's own stack."""
+    """Images per second of the whole cluster taken for one phase, and the row nearest to it."""
 
     images_per_second: float
     row: int
-    same_stack: bool
-
-
-def training_rate(row: Throughput) -> float:
-    """Images per second of training alone: rates that include evaluation are raised by its usual share."""
-    return row.images_per_second * (1 + EVALUATION_SHARE * row.includes_evaluation)
-
-
-def precision_class(precision: str | None) -> str | None:
-    """`16bit` for amp, fp16 and bf16; the precision itself otherwise."""
-    return "16bit" if precision in SIXTEEN_BIT else precision
 
 
 class Measurements:
-    """The throughput rows of one model, found by cell."""
+    """The throughput rows of one model that one recipe's code and precision made, found by cell."""
 
-    def __init__(self, throughputs: Sequence[Throughput], model: str) -> None:
+    def __init__(self, throughputs: Sequence[Throughput], recipe: Recipe) -> None:
         self._rows = throughputs
-        self._cells: dict[Cell, list[int]] = defaultdict(list)
+        self.cells: dict[Cell, list[int]] = defaultdict(list)
         for index, row in enumerate(throughputs):
-            if row.model == model:
-                self._cells[Cell(row.image_size, row.accelerator, row.accelerators, row.nodes)].append(index)
+            if _comparable(row, recipe):
+                self.cells[Cell(row.image_size, row.accelerator, row.accelerators, row.nodes)].append(index)
 
     def match(self, recipe: Recipe, cluster: Cluster) -> tuple[Match, ...] | None:
         """One match per phase of the recipe, or None when any phase has no measurement on this cluster."""
-        matches = tuple(self._phase(recipe, cluster, phase.image_size) for phase in recipe.phases)
-        found = tuple(match for match in matches if match is not None)
-        return found if found and len(found) == len(matches) else None
+        cells = [
+            Cell(phase.image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
+            for phase in recipe.phases
+        ]
+        if not cells or any(cell not in self.cells for cell in cells):
+            return None
+        return tuple(self._middle(self.cells[cell]) for cell in cells)
 
-    def _phase(self, recipe: Recipe, cluster: Cluster, image_size: int) -> Match | None:
-        cell = Cell(image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
-        rows = [row for row in self._cells.get(cell, ()) if self._same_precision(row, recipe)]
-        own = [row for row in rows if self._rows[row].stack == recipe.stack]
-        real = [row for row in own or rows if not self._rows[row].is_synthetic]
-        return self._middle(real or own or rows, bool(own)) if rows else None
+    def nearest(self, field: Field) -> Indices:
+        """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
+        the count, then the newest; -1 where the accelerator has none."""
+        best = np.full(len(field.clusters), -1, np.int64)
+        for name, where in field.of_accelerator.items():
+            cells = [cell for cell in self.cells if cell.accelerator == name]
+            if cells:
+                several = np.array([cell.nodes > 1 for cell in cells])[:, None] != (field.nodes[where] > 1)
+                counts = np.log([max(cell.accelerators, 1) for cell in cells])[:, None]
+                distance = 100.0 * several + np.abs(counts - np.log(np.maximum(field.total[where], 1)))
+                newest = np.array(
+                    [max(self.cells[cell], key=lambda row: (self._rows[row].year, -row)) for cell in cells]
+                )
+                best[where] = newest[distance.argmin(axis=0)]
+        return best
 
-    def _same_precision(self, row: int, recipe: Recipe) -> bool:
-        return precision_class(self._rows[row].precision) == precision_class(recipe.precision)
-
-    def _middle(self, rows: Iterable[int], same_stack: bool) -> Match:
+    def _middle(self, rows: Iterable[int]) -> Match:
         rates = {row: training_rate(self._rows[row]) for row in rows}
         middle = float(np.exp(np.median(np.log(list(rates.values())))))
-        nearest = min(rates, key=lambda row: abs(np.log(rates[row] / middle)))
-        return Match(middle, nearest, same_stack)
+        return Match(middle, min(rates, key=lambda row: abs(np.log(rates[row] / middle))))
+
+
+def _comparable(row: Throughput, recipe: Recipe) -> bool:
+    same = row.model == recipe.model and row.stack == recipe.stack
+    return same and precision_class(row.precision) == precision_class(recipe.precision)

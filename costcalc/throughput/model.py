@@ -6,64 +6,130 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
-from costcalc.throughput.measured import Match, Measurements
+from costcalc.throughput.column import Column, column, is_reference
+from costcalc.throughput.core import tool
+from costcalc.throughput.field import prepare
+from costcalc.throughput.fitted import KINDS, Fitted
+from costcalc.throughput.measured import Measurements
+from costcalc.throughput.rates import precision_class
 from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
 
-WIDTHS = {True: (0.095, 0.140), False: (0.45, 0.60)}  # ln half-widths at 80 and 90 %: own stack, another stack
+TIER_OF_KIND = {
+    "transferred": Tier.TRANSFERRED,
+    "interpolated": Tier.INTERPOLATED,
+    "machines": Tier.MODELLED,
+    "accelerator": Tier.MODELLED,
+    "stack": Tier.MODELLED,
+}
+SENTENCE = {
+    "transferred": "Speed from {row}, measured on this accelerator and count.",
+    "interpolated": "Speed from other counts of this accelerator in one machine; nearest measurement: {row}.",
+    "machines": "Speed modelled from this accelerator in one machine, InfiniBand-class network; nearest: {row}.",
+    "accelerator": "This accelerator was never measured with this code: speed modelled from its data sheet and from others.",
+    "stack": "Speed carried over from other accelerators by the code that the recipe was run with.",
+}
 
 
 class SpeedModel:
-    """Answers how fast a recipe trains on a cluster, from the measurements it was built with."""
+    """Answers how fast a recipe trains on a cluster, from the measurements and the models fitted to them."""
 
-    def __init__(self, throughputs: Sequence[Throughput]) -> None:
+    def __init__(self, throughputs: Sequence[Throughput], fitted: Fitted) -> None:
         self._throughputs = tuple(throughputs)
+        self._fitted = fitted
 
     def speeds(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """One table for recipes of one model; every pair is answered or refused with its reason."""
-        table = self._empty(recipes, clusters)
-        sentences: dict[str, int] = {}
-        measurements = Measurements(self._throughputs, recipes[0].model) if recipes else None
+        field = prepare(clusters, self._fitted.core, self._fitted.relative)
+        table, sentences = _empty(self._throughputs, recipes, clusters), _Sentences(self._throughputs)
+        done: dict[tuple[object, ...], int] = {}
+        evidence: dict[tuple[object, ...], tuple[Measurements, NDArray[np.int64]]] = {}
         for r, recipe in enumerate(recipes):
-            for c, cluster in enumerate(clusters):
-                found = measurements.match(recipe, cluster) if measurements else None
-                if found:
-                    self._fill(table, (r, c), found)
-                    table.sentence[r, c] = sentences.setdefault(self._sentence(found), len(sentences))
-        return _with_sentences(table, tuple(sentences))
+            twin = done.setdefault(_signature(recipe), r)
+            if twin != r:
+                _copy(table, twin, r)
+                continue
+            code = (recipe.stack, precision_class(recipe.precision))
+            if code not in evidence:
+                found = Measurements(self._throughputs, recipe)
+                evidence[code] = found, found.nearest(field)
+            measurements, nearest = evidence[code]
+            self._fill(table, r, column(recipe, field, measurements))
+            table.row[r] = nearest
+            sentences.write(table, r)
+        return replace(table, sentences=sentences.texts())
 
-    def _empty(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
-        shape = len(recipes), len(clusters)
-        phases = max((len(recipe.phases) for recipe in recipes), default=0)
-        nan = np.full(shape, np.nan)
-        return SpeedTable(
-            throughputs=self._throughputs,
-            seconds_per_epoch=np.full((*shape, phases), np.nan),
-            refusal=np.full(shape, REFUSALS.index("no_throughput"), dtype=np.int8),
-            tier=np.full(shape, -1, dtype=np.int8),
-            width_80=nan,
-            width_90=nan.copy(),
-            row=np.full(shape, -1, dtype=np.int64),
-            sentences=(),
-            sentence=np.full(shape, -1, dtype=np.int64),
-        )
-
-    def _fill(self, table: SpeedTable, pair: tuple[int, int], found: Sequence[Match]) -> None:
-        rates = [match.images_per_second for match in found]
-        table.seconds_per_epoch[pair][: len(rates)] = IMAGES_PER_EPOCH / np.array(rates)
-        table.refusal[pair] = 0
-        table.tier[pair] = TIERS.index(Tier.TRANSFERRED)
-        table.width_80[pair], table.width_90[pair] = WIDTHS[all(match.same_stack for match in found)]
-        table.row[pair] = found[-1].row
-
-    def _sentence(self, found: Sequence[Match]) -> str:
-        row = self._throughputs[found[-1].row]
-        software = f"{row.framework} {row.precision or 'unknown precision'}, {row.year}, {row.organisation}"
-        return f"Speed as measured with {software}; the stack sets the speed, another may be 2.5 times slower."
+    def _fill(self, table: SpeedTable, r: int, found: Column) -> None:
+        answered = found.refusal == 0
+        table.refusal[r] = found.refusal
+        rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
+        table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = rates
+        tiers = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
+        table.kind[r] = found.kind
+        table.tier[r] = np.where(answered, tiers[found.kind], -1)
+        for level, width in ((0.8, table.width_80), (0.9, table.width_90)):
+            by_kind = np.array([self._fitted.widths.at(kind, level) for kind in KINDS])
+            machines = np.where(found.spread_out & (found.kind != KINDS.index("machines")), by_kind[2], 0)
+            width[r] = np.where(answered, np.hypot(by_kind[found.kind], machines), np.nan)
 
 
-def _with_sentences(table: SpeedTable, sentences: tuple[str, ...]) -> SpeedTable:
+class _Sentences:
+    """The distinct sentences of a table and where each is used."""
 
-    return replace(table, sentences=sentences)
+    def __init__(self, throughputs: tuple[Throughput, ...]) -> None:
+        self._rows, self._index = throughputs, dict[tuple[int, int], int]()
+
+    def write(self, table: SpeedTable, r: int) -> None:
+        """Notes for every answered cluster of one recipe which sentence holds."""
+        answered = np.flatnonzero(table.refusal[r] == 0)
+        coded = table.row[r, answered] * len(KINDS) + table.kind[r, answered]
+        found, place = np.unique(coded, return_inverse=True)
+        numbers = [
+            self._index.setdefault((code % len(KINDS), code // len(KINDS)), len(self._index)) for code in found.tolist()
+        ]
+        table.sentence[r, answered] = np.array(numbers, np.int64)[place]
+
+    def texts(self) -> tuple[str, ...]:
+        """The sentences in the order of their numbers."""
+        return tuple(SENTENCE[KINDS[kind]].format(row=self._named(row)) for kind, row in self._index)
+
+    def _named(self, index: int) -> str:
+        if index < 0:
+            return "the recipe's own log"
+        row = self._rows[index]
+        where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
+        return f"{row.organisation}, {row.framework} {row.precision or ''}, {row.year}, {where}".replace(" ,", ",")
+
+
+def _signature(recipe: Recipe) -> tuple[object, ...]:
+    """Recipes that agree in this have the same speeds everywhere."""
+    software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
+    home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
+    rates = tuple((phase.image_size, phase.images_per_second) for phase in recipe.phases)
+    return (*software, tool(recipe.framework), *((len(rates),) if is_reference(recipe) else (home, rates)))
+
+
+def _copy(table: SpeedTable, source: int, target: int) -> None:
+    for name in ("seconds_per_epoch", "refusal", "tier", "kind", "width_80", "width_90", "row", "sentence"):
+        values = getattr(table, name)
+        values[target] = values[source]
+
+
+def _empty(throughputs: tuple[Throughput, ...], recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
+    shape = len(recipes), len(clusters)
+    phases = max((len(recipe.phases) for recipe in recipes), default=1)
+    return SpeedTable(
+        throughputs=throughputs,
+        seconds_per_epoch=np.full((*shape, phases), np.nan),
+        refusal=np.full(shape, REFUSALS.index("no_throughput"), np.int8),
+        tier=np.full(shape, -1, np.int8),
+        kind=np.zeros(shape, np.int8),
+        width_80=np.full(shape, np.nan),
+        width_90=np.full(shape, np.nan),
+        row=np.full(shape, -1, np.int64),
+        sentences=(),
+        sentence=np.full(shape, -1, np.int64),
+    )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from costcalc.training import Throughput, Tier
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
-REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_large")
+REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small")
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
@@ -23,7 +23,8 @@ class SpeedTable:
 
     `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
-    phase; -1 where refused). `width_80`, `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
+    phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors
+    make the widths. `width_80`, `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
     `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
     """
 
@@ -31,6 +32,7 @@ class SpeedTable:
     seconds_per_epoch: Floats
     refusal: Codes
     tier: Codes
+    kind: Codes
     width_80: Floats
     width_90: Floats
     row: Indices

@@ -1,0 +1,131 @@
+"""One recipe on all clusters: rates, refusals and the kind of evidence, as arrays."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.throughput.core import REFERENCE_BATCH, Core, Setting
+from costcalc.throughput.field import Field
+from costcalc.throughput.fitted import KINDS
+from costcalc.throughput.measured import Measurements
+from costcalc.throughput.memory import most_images
+from costcalc.throughput.relative import Work
+from costcalc.throughput.table import REFUSALS
+from costcalc.training import Phase, Recipe
+
+Floats = NDArray[np.float64]
+FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, and whether many
+    machines are modelled on top of that kind."""
+
+    log_rate: Floats
+    refusal: NDArray[np.int8]
+    kind: NDArray[np.int8]
+    spread_out: NDArray[np.bool_]
+
+
+def is_reference(recipe: Recipe) -> bool:
+    """Whether the core model speaks of this recipe's own code, network and image size."""
+    return recipe.stack == "mlperf" and recipe.model == "resnet50" and {p.image_size for p in recipe.phases} == {224}
+
+
+def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
+    """The recipe's rates on every cluster; where measured on the very same system by the same code, that rate."""
+    batch, room = _batch(recipe, field)
+    log_rate = _modelled(recipe, field, batch) + np.log(np.maximum(field.total, 1))[:, None]
+    kind = _kinds(recipe, field, measurements)
+    refusal = _refusals(field, batch, room, np.asarray(np.isfinite(log_rate).all(axis=1)))
+    for c in np.flatnonzero(_exact(field, measurements) & ~(is_reference(recipe) & (refusal == 0))):
+        found = measurements.match(recipe, field.clusters[c])
+        if found:
+            log_rate[c] = [math.log(match.images_per_second) for match in found]
+            refusal[c], kind[c] = 0, KINDS.index("transferred")
+    own = recipe.system.nodes if recipe.system and _anchored(recipe, field.core) and not is_reference(recipe) else 1
+    several = field.several & (kind > 1) & (field.nodes != own)
+    return Column(log_rate, refusal, kind, several)
+
+
+def _batch(recipe: Recipe, field: Field) -> tuple[Floats, Floats]:
+    """Images per accelerator and step on each cluster, and what its memory holds: larger batches are accumulated."""
+    model = field.relative.models.get(recipe.model)
+    largest = max((phase.image_size for phase in recipe.phases), default=224)
+    sizes = {
+        gib: most_images(None if np.isinf(gib) else gib, model, largest, recipe.precision) for gib in set(field.memory)
+    }
+    room = np.array([sizes[gib] for gib in field.memory])
+    wanted = (
+        recipe.global_batch_size / np.maximum(field.total, 1) if recipe.global_batch_size else np.full_like(room, 256.0)
+    )
+    return wanted / np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1), room
+
+
+def _refusals(field: Field, batch: Floats, room: Floats, answered: NDArray[np.bool_]) -> NDArray[np.int8]:
+    refusal = np.where(answered & field.known, 0, REFUSALS.index("no_throughput"))
+    for reason, wrong in (
+        ("batch_too_small", batch < FEWEST_IMAGES),
+        ("no_network", ~field.networked),
+        ("does_not_fit_memory", room < 1),
+    ):
+        refusal[wrong & (refusal == 0)] = REFUSALS.index(reason)
+    return refusal.astype(np.int8)
+
+
+def _modelled(recipe: Recipe, field: Field, batch: Floats) -> Floats:
+    reference = field.log_rate(batch, recipe.year, recipe.framework)[:, None]
+    if is_reference(recipe):
+        return reference
+    works = [_work(recipe, phase) for phase in recipe.phases]
+    if not works or not (_anchored(recipe, field.core) or field.relative.knows(recipe.model)):
+        return np.full((len(batch), len(works)), np.nan)
+    return np.asarray(reference + field.hardware(works[0])[:, None] + _shift(recipe, works, field)[None, :])
+
+
+def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
+    """What the recipe's network, code and image sizes add to ln(rate): seen on its own system, or learned from others."""
+    own = recipe.system
+    if own is None or not _anchored(recipe, field.core):
+        return np.array([field.relative.software(work) for work in works])
+    batch = (recipe.global_batch_size or REFERENCE_BATCH * own.accelerators) / own.accelerators
+    setting = Setting(own.accelerator, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
+    there = field.core.log_rate(setting) + field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
+    rates = np.array([phase.images_per_second or np.nan for phase in recipe.phases])
+    return np.asarray(np.log(rates / own.accelerators) - there)
+
+
+def _anchored(recipe: Recipe, core: Core) -> bool:
+    own = recipe.system
+    measured = bool(recipe.phases) and all(phase.images_per_second for phase in recipe.phases)
+    return measured and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
+
+
+def _work(recipe: Recipe, phase: Phase) -> Work:
+    return Work(recipe.model, phase.image_size, recipe.precision, recipe.stack)
+
+
+def _exact(field: Field, measurements: Measurements) -> NDArray[np.bool_]:
+    return field.equal_to({(cell.accelerator, cell.accelerators, cell.nodes) for cell in measurements.cells})
+
+
+def _kinds(recipe: Recipe, field: Field, measurements: Measurements) -> NDArray[np.int8]:
+    """The nearest thing to each cluster that was measured with this recipe's code."""
+    alone = {cell.accelerator for cell in measurements.cells if cell.nodes == 1}
+    seen = {cell.accelerator for cell in measurements.cells}
+    own = recipe.system
+    if own and _anchored(recipe, field.core):
+        seen.add(own.accelerator)
+        alone |= {own.accelerator} if own.nodes == 1 else set()
+    one_node = ~field.several & field.with_any(alone)
+    same = field.equal_to([(own.accelerator, own.accelerators, own.nodes)] if own else [])
+    unseen = "accelerator" if is_reference(recipe) else "stack"
+    elsewhere = np.where(field.with_any(seen), KINDS.index("machines"), KINDS.index(unseen))
+    kind = np.where(one_node, KINDS.index("interpolated"), elsewhere)
+    exact = same | (_exact(field, measurements) if is_reference(recipe) else False)
+    return np.where(exact, KINDS.index("transferred"), kind).astype(np.int8)

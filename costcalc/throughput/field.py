@@ -1,0 +1,132 @@
+"""A list of clusters made ready to be asked about many recipes: what depends on the hardware alone, as arrays."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.hardware import Cluster
+from costcalc.throughput.core import OVERHEAD_IMAGES, REFERENCE_BATCH, SLICED_VENDORS, Core, tool
+from costcalc.throughput.relative import Relative, Work
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+NOWHERE = np.zeros(0, np.int64)
+FEWEST_PER_NODE = 4  # no measured cluster has machines with fewer accelerators
+MODELLED_VENDORS = frozenset({"NVIDIA", "Intel", "Google"})  # those with several measured accelerators to learn from
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Clusters as columns; `core` and `relative` are asked once per distinct shape of machine, not once per cluster."""
+
+    clusters: tuple[Cluster, ...]
+    core: Core
+    relative: Relative
+    total: Floats
+    several: Flags
+    nodes: Indices
+    of_accelerator: Mapping[str, Indices]
+    at: Mapping[tuple[str, int, int], list[int]]
+    known: Flags
+    networked: Flags
+    memory: Floats
+    shapes: tuple[tuple[str, int, int], ...]
+    shape_of: NDArray[np.int64]
+    intercept: Floats
+    slope: Floats
+    _added: dict[Hashable, Floats] = field(default_factory=dict)
+    _hardware: dict[Hashable, Floats] = field(default_factory=dict)
+
+    def log_rate(self, batch: Floats, year: int, framework: str) -> Floats:
+        """ln(images/s per accelerator) of the reference network on each cluster [C]; NaN where nothing is known."""
+        overhead = np.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - np.log1p(OVERHEAD_IMAGES / batch)
+        return np.asarray(self.intercept + self._software(year, tool(framework)) + self.slope * overhead)
+
+    def _software(self, year: int, framework: str) -> Floats:
+        if (year, framework) not in self._added:
+            added = np.zeros(len(self.clusters))
+            for name, where in self.of_accelerator.items():
+                if self.core.knows(name):
+                    added[where] = self.core.software(name, year, framework)
+            self._added[year, framework] = added
+        return self._added[year, framework]
+
+    def hardware(self, work: Work) -> Floats:
+        """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
+        key = (work.model, work.stack, work.precision)
+        if key not in self._hardware:
+            found = [self.relative.hardware(work, name, per_node) for name, per_node, _ in self.shapes]
+            self._hardware[key] = np.array(found)[self.shape_of] if found else np.zeros(0)
+        return self._hardware[key]
+
+    def with_any(self, accelerators: Iterable[str]) -> Flags:
+        """The clusters of these accelerators."""
+        mask = np.zeros(len(self.clusters), bool)
+        for name in accelerators:
+            mask[self.of_accelerator.get(name, NOWHERE)] = True
+        return mask
+
+    def equal_to(self, systems: Iterable[tuple[str, int, int]]) -> Flags:
+        """The clusters that are one of these (accelerator, total accelerators, machines)."""
+        mask = np.zeros(len(self.clusters), bool)
+        for system in systems:
+            mask[self.at.get(system, [])] = True
+        return mask
+
+
+def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Field:
+    """The clusters with everything about their hardware that speeds need."""
+    table = core.chips.table
+    single = [core.chips.vendor(cluster.accelerator) in SLICED_VENDORS for cluster in clusters]
+    shapes: dict[tuple[str, int, int], int] = {}
+    shape_of = [
+        shapes.setdefault((c.accelerator, c.accelerators, c.nodes if alone else min(c.nodes, 2)), len(shapes))
+        for c, alone in zip(clusters, single, strict=True)
+    ]
+    places = np.array(
+        [core.place(*shape) if shape[1] and core.knows(shape[0]) else (np.nan, np.nan) for shape in shapes]
+    ).reshape(-1, 2)[np.array(shape_of, np.int64)]
+    names = [cluster.accelerator for cluster in clusters]
+    vendors_known = [name in core.years or core.chips.vendor(name) in MODELLED_VENDORS for name in names]
+    several = np.array([c.nodes > 1 for c in clusters], bool) & ~np.array(single, bool)
+    big = np.array([c.accelerators >= FEWEST_PER_NODE for c in clusters], bool)
+    sold = [name in core.networked or core.chips.networked(name) for name in names]
+    memory = [table[name].memory_gib if name in table else None for name in names]
+    return Field(
+        clusters=tuple(clusters),
+        core=core,
+        relative=relative,
+        total=np.array([float(c.total_accelerators) for c in clusters]),
+        several=several,
+        nodes=np.array([cluster.nodes for cluster in clusters], np.int64),
+        of_accelerator=_grouped(names),
+        at=_systems(clusters),
+        known=np.array([core.knows(n) for n in names], bool) & np.array(vendors_known, bool),
+        networked=~several | big & np.array(sold, bool),
+        memory=np.array([np.inf if gib is None else gib for gib in memory]),
+        shapes=tuple(shapes),
+        shape_of=np.array(shape_of, np.int64),
+        intercept=places[:, 0],
+        slope=places[:, 1],
+    )
+
+
+def _grouped(names: Sequence[str]) -> dict[str, Indices]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for position, name in enumerate(names):
+        groups[name].append(position)
+    return {name: np.array(positions, np.int64) for name, positions in groups.items()}
+
+
+def _systems(clusters: Sequence[Cluster]) -> dict[tuple[str, int, int], list[int]]:
+    systems: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+    for position, cluster in enumerate(clusters):
+        systems[cluster.accelerator, cluster.total_accelerators, cluster.nodes].append(position)
+    return systems

@@ -1,0 +1,110 @@
+"""What was learned when the evidence was built, and its file format: effects of both models, interval half-widths."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import NormalDist
+
+from costcalc.hardware import Accelerator
+from costcalc.throughput.core import Chips, Core
+from costcalc.throughput.relative import Relative
+from costcalc.throughput.ridge import Key
+from costcalc.training import Model
+
+KINDS = ("transferred", "interpolated", "machines", "accelerator", "stack")
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """Half-widths in ln(time) at LEVELS, per kind of evidence: quantiles of out-of-group errors."""
+
+    table: Mapping[str, tuple[float, ...]]
+
+    def at(self, kind: str, level: float) -> float:
+        """The half-width of `kind` at a level in (0, 1), on a straight line in the normal score between the stored ones.
+
+        Raises KeyError for a kind that was never calibrated, ValueError for a level outside (0, 1).
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, not {level}")
+        stored = self.table[kind]
+        right = next((index for index, known in enumerate(LEVELS) if known >= level), len(LEVELS) - 1)
+        if right == 0 or level > LEVELS[-1]:
+            return stored[right] * _score(level) / _score(LEVELS[right])
+        low, high = _score(LEVELS[right - 1]), _score(LEVELS[right])
+        share = (_score(level) - low) / (high - low)
+        return stored[right - 1] + share * (stored[right] - stored[right - 1])
+
+
+def _score(level: float) -> float:
+    """The normal deviate that a central interval of this level reaches to."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Everything the estimator learned from the tables whose fingerprint is `tables`."""
+
+    tables: str
+    core: Core
+    relative: Relative
+    widths: Widths
+    overhead: tuple[float, float] = field(default=(0.25, 0.6))
+
+    def wall_seconds(self, train_seconds: float) -> float:
+        """Elapsed time of a run with its evaluations and warm-up: t + a t^p, fitted on MLPerf runs of other organisations."""
+        factor, power = self.overhead
+        return train_seconds + factor * math.pow(train_seconds, power) if train_seconds > 0 else 0.0
+
+
+def unfitted(models: Mapping[str, Model]) -> Fitted:
+    """Nothing learned: only what was measured on the very same system by the same code is answered."""
+    core = Core(Chips({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
+    widths = Widths({kind: tuple(_score(level) * 0.08 for level in LEVELS) for kind in KINDS})
+    return Fitted("", core, Relative(models, {}), widths)
+
+
+def to_json(fitted: Fitted) -> str:
+    """The file's text: small, sorted, one effect a line."""
+    core = fitted.core
+    return json.dumps(
+        {
+            "tables": fitted.tables,
+            "roofline": [core.chips.compute, core.chips.memory],
+            "typical": core.default_intercept,
+            "years": {name: list(span) for name, span in core.years.items()},
+            "networked": sorted(core.networked),
+            "core": _written(core.effects),
+            "relative": _written(fitted.relative.effects),
+            "widths": {kind: list(values) for kind, values in fitted.widths.table.items()},
+            "overhead": list(fitted.overhead),
+        },
+        indent=0,
+        sort_keys=True,
+    )
+
+
+def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]) -> Fitted:
+    """The fitted models over these tables. Raises ValueError naming what is missing in a broken file."""
+    try:
+        raw = json.loads(text)
+        chips = Chips(accelerators, *raw["roofline"])
+        years = {name: (int(first), int(last)) for name, (first, last) in raw["years"].items()}
+        core = Core(chips, _read(raw["core"]), years, frozenset(raw["networked"]), raw["typical"])
+        widths = Widths({kind: tuple(values) for kind, values in raw["widths"].items()})
+        factor, power = raw["overhead"]
+        return Fitted(raw["tables"], core, Relative(models, _read(raw["relative"])), widths, (factor, power))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error
+
+
+def _written(effects: Mapping[Key, float]) -> dict[str, float]:
+    return {"|".join(key): round(value, 5) for key, value in effects.items() if abs(value) >= 5e-6}
+
+
+def _read(written: Mapping[str, float]) -> dict[Key, float]:
+    return {tuple(key.split("|")): value for key, value in written.items()}

@@ -1,0 +1,125 @@
+"""How other networks, stacks, precisions and image sizes compare with the reference network on the same accelerators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from costcalc.throughput.core import Core
+from costcalc.throughput.fit import observation
+from costcalc.throughput.rates import precision_class, training_rate
+from costcalc.throughput.ridge import Key, Term, effects
+from costcalc.training import Model, Throughput
+
+NOISE, DEGREES = 0.05, 3.0
+SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
+GMACS_EXPONENT = 0.7  # and with the network's multiply-adds to this: small networks use an accelerator badly
+REFERENCE_SIZE, REFERENCE_GMACS = 224, 4.1
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is computed: a network at an image size, in a precision, by somebody's code."""
+
+    model: str
+    image_size: int
+    precision: str | None
+    stack: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Effects on ln(rate) relative to the core model's rate on the same cluster."""
+
+    models: Mapping[str, Model]
+    effects: Mapping[Key, float]
+
+    def knows(self, model: str) -> bool:
+        """Whether any rate of the network was measured."""
+        return ("model", model) in self.effects
+
+    def software(self, work: Work) -> float:
+        """The part of ln(rate / reference rate) that the network, its size, precision and code make."""
+        return self._sum(software_terms(work)) + offset(work, self.models)
+
+    def hardware(self, work: Work, accelerator: str, per_node: int) -> float:
+        """The part that changes with the accelerator and the count in a machine."""
+        return self._sum(hardware_terms(work, accelerator, per_node))
+
+    def stack(self, work: Work) -> float:
+        """The part that the code makes: what one stack is faster than another for the same network and precision."""
+        return self._sum(stack_terms(work))
+
+    def _sum(self, chosen: Iterable[Term]) -> float:
+        return sum(self.effects.get(key, 0.0) * value for key, value, _ in chosen)
+
+
+def offset(work: Work, models: Mapping[str, Model]) -> float:
+    """What image size and multiply-adds alone would make of ln(rate)."""
+    size = -SIZE_EXPONENT * math.log(work.image_size / REFERENCE_SIZE)
+    model = models.get(work.model)
+    return size - GMACS_EXPONENT * math.log(model.gmacs / REFERENCE_GMACS) if model and model.gmacs else size
+
+
+def software_terms(work: Work) -> Iterator[Term]:
+    """Effects of network, precision and code as (key, value, prior standard deviation)."""
+    precision = precision_class(work.precision) or "unknown"
+    yield ("model", work.model), 1.0, 0.4
+    yield ("precision", precision), 1.0, 0.5
+    yield ("model", work.model, precision), 1.0, 0.15
+    yield from stack_terms(work)
+
+
+def stack_terms(work: Work) -> Iterator[Term]:
+    """Effects of whose code it is."""
+    yield ("stack", work.stack), 1.0, 0.4
+    yield ("stack", work.stack, precision_class(work.precision) or "unknown"), 1.0, 0.2
+    yield ("stack", work.stack, "model", work.model), 1.0, 0.15
+
+
+def hardware_terms(work: Work, accelerator: str, per_node: int) -> Iterator[Term]:
+    """Effects that change with the accelerator or the count in a machine."""
+    precision = precision_class(work.precision) or "unknown"
+    doublings = math.log2(max(per_node, 1))
+    yield ("accelerator", accelerator), 1.0, 0.2
+    yield ("accelerator", accelerator, precision), 1.0, 0.15
+    yield ("accelerator", accelerator, "stack", work.stack), 1.0, 0.1
+    yield ("count", work.stack), doublings, 0.05
+    yield ("count", "on", accelerator), doublings, 0.05
+    yield ("count", work.stack, accelerator), doublings, 0.05
+    yield ("count", "model", work.model), doublings, 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A measured row and ln of its rate over what the core model and the offset say."""
+
+    row: Throughput
+    work: Work
+    value: float
+
+
+def ratios(rows: Iterable[Throughput], core: Core, models: Mapping[str, Model]) -> tuple[Ratio, ...]:
+    """The rows whose accelerator the core model knows, with what is left to explain."""
+    return tuple(_ratio(row, core, models) for row in rows if row.accelerators > 0 and core.knows(row.accelerator))
+
+
+def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
+    work = Work(row.model, row.image_size, row.precision, row.stack)
+    measured = math.log(training_rate(row) / row.accelerators)
+    return Ratio(row, work, measured - core.log_rate(observation(row).setting) - offset(work, models))
+
+
+def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model]) -> Relative:
+    """The effects that explain the ratios."""
+    rows = [
+        [
+            *software_terms(item.work),
+            *hardware_terms(item.work, item.row.accelerator, item.row.accelerators // item.row.nodes),
+        ]
+        for item in found
+    ]
+    return Relative(models, effects(rows, np.array([item.value for item in found]), NOISE, DEGREES))
