@@ -24,7 +24,8 @@ from pricing.source import Collected, CredentialsMissing, Environment, SchemaCha
 
 BILLING_URL = "https://cloudbilling.googleapis.com"
 COMPUTE_URL = "https://compute.googleapis.com"
-SERVICES = ("6F81-5844-456A", "E000-3F24-B8AA")  # Compute Engine, with TPU v5e and later; Cloud TPU, v2 to v4
+COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
+CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
 PAGE_SIZE = 5000  # the most it gives
 MOST_PAGES = 1000
 REFUSED = frozenset({400, 401, 403, 404})
@@ -51,15 +52,24 @@ class Gcp:
         """Every accelerator machine and TPU slice in every region and use that Google lists. Raises SourceError."""
         if self.api_key is None and self.billing_url.startswith("https:"):
             raise CredentialsMissing("gcp: set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API")
-        read = [read_sku(sku) for service in SERVICES for sku in self._skus(service)]
+        read, refused = self._read()
         skus = [sku for sku in read if isinstance(sku, Sku)]
         if not skus:
             raise SchemaChanged(f"gcp: none of the {len(read)} SKUs of the billing catalogue gives a rate in USD")
         book = rate_book(skus)
         shapes, shape_gaps = self._shapes()
         found = offers((*shapes, *tpu_slices()), book, now)
-        said = (*left_out((sku for sku in read if isinstance(sku, LeftOut)), book), *found.missing, *shape_gaps)
+        left = left_out((sku for sku in read if isinstance(sku, LeftOut)), book)
+        said = (*refused, *left, *found.missing, *shape_gaps)
         return Collected(found.offers, tuple(Gap("gcp", reason) for reason in said))
+
+    def _read(self) -> tuple[list[Sku | LeftOut], tuple[str, ...]]:
+        """The SKUs of both services; a refusal of the older one is only a gap."""
+        read = [read_sku(sku) for sku in self._skus(COMPUTE_ENGINE)]
+        try:
+            return [*read, *(read_sku(sku) for sku in self._skus(CLOUD_TPU))], ()
+        except CredentialsMissing as refusal:
+            return read, (f"TPU v2 to v4 are not read, {refusal}",)
 
     def _shapes(self) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
         try:
@@ -91,7 +101,7 @@ class Gcp:
                 {name: value for name, value in asked.items() if value},
             )
         except HttpError as error:
-            if error.status in (400, 401, 403):
+            if error.status in REFUSED:
                 hint = "check COSTCALC_GCP_API_KEY, and that its project has the Cloud Billing API enabled"
                 raise CredentialsMissing(f"gcp: {error}; {hint}") from None
             raise SourceError(f"gcp: {error}") from None

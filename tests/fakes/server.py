@@ -18,6 +18,7 @@ class Fault(Enum):
     BROKEN = 503
     UNAUTHORIZED = 401
     FORBIDDEN = 403
+    MISSING = 404
     STALLED = "answers half a body and then nothing"
     TRUNCATED = "closes in the middle of the body"
     HALF_JSON = "a whole body of half a document"

@@ -161,6 +161,14 @@ def test_a_refused_key_names_the_variable_and_not_the_key(cloud, fault):
     assert KEY not in str(raised.value)
 
 
+@pytest.mark.parametrize("fault", [Fault.FORBIDDEN, Fault.MISSING])
+def test_a_refusal_of_the_older_tpus_service_alone_is_a_gap(cloud, fault):
+    cloud.server.fail(fault, path=TPU)
+    collected = cloud.collect()
+    assert [gap.reason for gap in collected.gaps if "TPU v2 to v4" in gap.reason and str(fault.value) in gap.reason]
+    assert {offer.machine.accelerator for offer in collected.offers} >= {"A100-40GB", "TPU v5p"}
+
+
 def test_google_itself_is_not_asked_without_a_key(cloud):
     with pytest.raises(CredentialsMissing, match="COSTCALC_GCP_API_KEY"):
         cloud.collect(COSTCALC_GCP_BILLING_URL="", COSTCALC_GCP_API_KEY="")

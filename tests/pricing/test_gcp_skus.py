@@ -71,6 +71,8 @@ def test_what_a_description_prices_and_how_it_is_bought(description, usage, part
         ("G2 Instance Core suspended in Turin", "OnDemand"),
         ("Commitment - dollar based v1: A2 Cpu for 1 Year", "Commit1Yr"),
         ("Commitment v1: A2 Cpu in Turin for 5 Years", "Commit"),
+        ("Commitment v1: A2 Cpu in Turin for 5 Years", "Commit5Yr"),
+        ("Upgrade Premium for Nvidia Tesla A100 GPU running in Turin", "OnDemand"),
         ("Commitment v1: A2 Cpu in Turin for 1 Year", "OnDemand"),
         ("A2 Instance Core running in Turin", "Commit1Yr"),
         ("E2 Instance Core running in Turin", "OnDemand"),
