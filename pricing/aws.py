@@ -19,6 +19,7 @@ from typing import Any
 from costcalc.answers import Gap
 from costcalc.offers import Offer
 from pricing.aws_account import Account, NotOffered, Unreachable, unknown_gap
+from pricing.aws_listing import straightened
 from pricing.aws_offers import Seen
 from pricing.http import Http, HttpError
 from pricing.packaged import packaged_machines
@@ -112,7 +113,8 @@ class Aws:
                 unknown |= strangers
         if not offers:
             raise SourceError("; ".join(gap.reason for gap in gaps[1:]))
-        return Collected(tuple(offers), (*gaps, *unknown_gap(unknown)))
+        kept, left_out = straightened(offers)
+        return Collected(kept, (*gaps, *left_out, *unknown_gap(unknown)))
 
     def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
         from pricing.aws_bulk import SOURCE, bulk_offers, bulk_url

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import HOURS_PER_DAY, Offer
+from pricing.aws_listing import straightened
 from pricing.aws_machines import described_machines, region_of
 from pricing.aws_offers import (
     ACCELERATED_FAMILIES,
@@ -23,7 +24,6 @@ from pricing.aws_offers import (
     Product,
     Seen,
     capacity_block_offers,
-    newest,
     price_list_offers,
     product,
     reading,
@@ -98,9 +98,9 @@ class Account:
         for more, silent in _side_by_side(lambda part: self._part(part, asks), PARTS):
             offers += more
             gaps += silent
-        return Collected(
-            newest(offers), (*gaps, *unknown_gap({each.instance_type for each, _ in listed} - machines.keys()))
-        )
+        unknown = {each.instance_type for each, _ in listed} - machines.keys()
+        kept, left_out = straightened(offers)
+        return Collected(kept, (*gaps, *left_out, *unknown_gap(unknown)))
 
     def _price_list(self) -> list[Listed]:
         """Accelerated machines of all regions, family by family; name by name where families are not understood."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import ijson
 
 from costcalc.offers import Offer
-from pricing.aws_offers import Machines, Product, Seen, newest, price_list_offers, product
+from pricing.aws_offers import Machines, Product, Seen, price_list_offers, product
 from pricing.source import SchemaChanged, SourceError
 
 SOURCE = "AWS bulk price list"
@@ -45,7 +45,9 @@ def bulk_offers(stream: Readable, region: str, machines: Machines, seen: Seen) -
     unknown: set[str] = set()
     for section, sku, entry in entries(stream):
         if section == "products":
-            _note(sku, product(entry, lambda attributes: attributes.get("regionCode", region)), region, products)
+            listed = product(entry, lambda attributes: attributes.get("regionCode", region))
+            if listed and listed.region == region and (listed.accelerated or machines(listed.instance_type)):
+                products[sku] = listed
         elif sku in products:
             machine = machines(products[sku].instance_type)
             if machine:
@@ -54,12 +56,7 @@ def bulk_offers(stream: Readable, region: str, machines: Machines, seen: Seen) -
                 unknown |= {products[sku].instance_type} if products[sku].accelerated else set()
     if not offers:
         raise SchemaChanged(f"{SOURCE} of {region} prices no machine we know")
-    return newest(offers), unknown
-
-
-def _note(sku: str, listed: Product | None, region: str, products: dict[str, Product]) -> None:
-    if listed and listed.region == region:
-        products[sku] = listed
+    return tuple(offers), unknown
 
 
 def entries(stream: Readable) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

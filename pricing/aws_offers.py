@@ -239,18 +239,6 @@ def _block(block: Mapping[str, Any], region: str, machine: Machine, seen: Seen) 
     )  # fmt: skip
 
 
-def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    """One offer per key: the one in effect last, where AWS lists two."""
-    kept: dict[tuple[str, ...], Offer] = {}
-    for offer in offers:
-        other = kept.get(offer.key)
-        if other is None or (
-            offer.effective_from and other.effective_from and offer.effective_from > other.effective_from
-        ):
-            kept[offer.key] = offer
-    return tuple(kept.values())
-
-
 def _amount(text: str) -> Decimal:
     amount = Decimal(text)
     if not amount.is_finite() or amount < 0:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import requests
+import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
@@ -90,7 +91,7 @@ class Http:
             response.raw.decode_content = True
             try:
                 yield response.raw
-            except (OSError, requests.RequestException) as error:
+            except (OSError, urllib3.exceptions.HTTPError) as error:  # RequestException is an OSError
                 raise HttpError(f"{_place(url)} broke off: {type(error).__name__}") from error
 
     def _json(self, method: str, url: str, **options: Any) -> Any:

@@ -1,7 +1,6 @@
 """AWS payloads become offers: the arithmetic, and what is kept out."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +14,6 @@ from pricing.aws_machines import described_machines, region_of
 from pricing.aws_offers import (
     Seen,
     capacity_block_offers,
-    newest,
     price_list_offers,
     product,
     savings_plan_offers,
@@ -312,12 +310,6 @@ def test_capacity_blocks_in_another_currency_or_place_are_kept_out():
     assert blocks((24, "283"), AvailabilityZone="us-west-2a") == []
     with pytest.raises(SchemaChanged, match="CNY"):
         blocks((24, "283"), CurrencyCode="CNY")
-
-
-def test_of_two_rates_for_one_offer_the_one_in_effect_last_wins():
-    (old,) = offers_of(fake.element(fake.product("p3.2xlarge"), "3.06", {}))
-    new = replace(old, hourly_rate=Decimal(2), effective_from=datetime(2026, 11, 15, tzinfo=UTC))
-    assert newest([old, new]) == newest([new, old]) == (new,)
 
 
 def described(*rows, packaged=None):
