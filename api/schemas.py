@@ -122,6 +122,8 @@ class CostSchema(OfferFilters):
     )
     discount = Discounts("own discount on list rates, a fraction, or provider:fraction", example="0.12")
     currency = Currency("ISO 4217; default USD", example="EUR")
+    label = Text("own words that every export repeats", example="Q4 vision")
+    cost_center = Text("own cost centre, which every export repeats", example="R&D 4711")
 
 
 class OffersSchema(OfferFilters):

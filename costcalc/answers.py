@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Tier
+
+if TYPE_CHECKING:  # which imports Component from here
+    from costcalc.billing import Bill
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,10 @@ class ExchangeRate:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that an edge needs; no edge computes. `count` is the number of estimates before limit and offset."""
+    """All that an edge needs; no edge computes. `count` is the number of estimates before limit and offset.
+
+    `bills` stand beside the estimates: the offers and terms that their costs follow from, for sheets that stay alive.
+    """
 
     query: EstimateQuery
     prices: PriceBasis
@@ -162,3 +169,4 @@ class Answer:
     rejections: dict[str, int]
     best_reached: BestReached | None
     exchange: ExchangeRate | None = None
+    bills: tuple[Bill, ...] = ()

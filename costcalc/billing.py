@@ -31,6 +31,15 @@ class Terms:
     exchange: Decimal = Decimal(1)
 
 
+class Charge(NamedTuple):
+    """One list rate for one machine: charged `per_period` times for every period paid, or by the metered hour where that is 0."""
+
+    name: str
+    unit: str
+    rate: Decimal
+    per_period: Decimal
+
+
 class Line(NamedTuple):
     """One line of a bill, unrounded."""
 
@@ -77,6 +86,17 @@ class Bill:
             return self.tariff.effective_hourly * self._factor
         return self.effective(hours) / hours
 
+    @cached_property
+    def charges(self) -> tuple[Charge, ...]:
+        """The offer's list rates, in its own currency, that make up the tariff."""
+        fees = self._fees() if self.tariff.fee else []
+        metered = self._metered() if self.tariff.metered_hourly or not fees else []
+        return (*fees, *metered)
+
+    def paid_hours(self, hours: Decimal) -> int:
+        """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
+        return self._periods(hours) * self.tariff.period_hours
+
     def components(self, hours: Decimal) -> tuple[Component, ...]:
         """The lines of the bill with amounts in cents that add up to the rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
@@ -107,32 +127,35 @@ class Bill:
         return max(whole, Decimal(self.tariff.minimum_seconds)) / SECONDS_PER_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
-        lines = self._fee_lines(self._periods(hours)) if self.tariff.fee else []
-        if self.tariff.metered_hourly or not lines:
-            lines += self._metered_lines(self._metered_hours(hours))
         own = self.terms.price_factor * self.terms.exchange
-        return [Line(name, quantity * self.terms.nodes, unit, rate * own) for name, quantity, unit, rate in lines]
+        return [
+            Line(charge.name, self._times(charge, hours) * self.terms.nodes, charge.unit, charge.rate * own)
+            for charge in self.charges
+        ]
 
-    def _fee_lines(self, paid: int) -> list[Line]:
+    def _times(self, charge: Charge, hours: Decimal) -> Decimal:
+        return charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)
+
+    def _fees(self) -> list[Charge]:
+        name, hours = self.offer.instance_type, Decimal(self.tariff.period_hours)
         unit = FEE_UNITS.get(self.offer.purchase_option)
         if unit:
-            return [Line(self.offer.instance_type, Decimal(paid), unit, self.tariff.fee)]
-        name, hours = self.offer.instance_type, Decimal(paid * self.tariff.period_hours)
+            return [Charge(name, unit, self.tariff.fee, Decimal(1))]
         upfront, recurring = self.offer.upfront, self.offer.recurring_hourly
         if upfront is None or recurring is None:
-            return [Line(f"{name} {self.offer.term} commitment", hours, "hours", self.offer.hourly_rate)]
-        lines = [
-            Line(f"{name} upfront", Decimal(paid), "units", upfront),
-            Line(f"{name} recurring", hours, "hours", recurring),
+            return [Charge(f"{name} {self.offer.term} commitment", "hours", self.offer.hourly_rate, hours)]
+        charges = [
+            Charge(f"{name} upfront", "units", upfront, Decimal(1)),
+            Charge(f"{name} recurring", "hours", recurring, hours),
         ]
-        return [line for line in lines if line.rate]
+        return [charge for charge in charges if charge.rate]
 
-    def _metered_lines(self, hours: Decimal) -> list[Line]:
-        name = self.offer.instance_type
+    def _metered(self) -> list[Charge]:
+        name, by_hour = self.offer.instance_type, Decimal(0)
         if self.offer.purchase_option is PurchaseOption.OWNED:
-            return [Line(f"{name} running cost", hours, "hours", self.tariff.metered_hourly)]
-        parts = [Line(part.name, hours, "hours", part.hourly) for part in self.offer.parts]
-        return parts or [Line(name, hours, "hours", self.tariff.metered_hourly)]
+            return [Charge(f"{name} running cost", "hours", self.tariff.metered_hourly, by_hour)]
+        parts = [Charge(part.name, "hours", part.hourly, by_hour) for part in self.offer.parts]
+        return parts or [Charge(name, "hours", self.tariff.metered_hourly, by_hour)]
 
 
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}

@@ -92,6 +92,7 @@ class Engine:
             rejections={reason: count for reason, count in sorted(rejections.items()) if count},
             best_reached=best_reached(plan, query),
             exchange=exchange[query.currency] if query.currency != "USD" else None,
+            bills=tuple(map(renderer.bill, entries)),
         )
 
     def _plan(self, query: EstimateQuery) -> Plan:

@@ -24,7 +24,8 @@ class EstimateQuery:
     """A question as the contract's section 2 words it; field names are the HTTP parameters.
 
     Empty tuples mean no filter. `accelerators` is the total, `nodes` the machines. `as_of` None means now. `max_price_age`
-    is in days, `max_cost` in `currency`. The edge validates; the engine trusts.
+    is in days, `max_cost` in `currency`. `label` and `cost_center` are the asker's own words, which every export repeats.
+    The edge validates; the engine trusts.
     """
 
     model: str
@@ -59,3 +60,5 @@ class EstimateQuery:
     max_price_age: int = 540
     discount: tuple[Discount, ...] = ()
     currency: str = "USD"
+    label: str | None = None
+    cost_center: str | None = None

@@ -52,7 +52,7 @@ class Renderer:
         """The exact estimate of an entry; the on-demand rate is that of the same machine, if it can be had."""
         offer, run, query = entry.offer, entry.run, self.query
         recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
-        bill = Bill(offer, self._terms(offer, site.nodes))
+        bill = self.bill(entry)
         point, low, high = (Decimal(repr(hours)) for hours in (run.hours, run.low, run.high))
         even = bill.break_even_hours(on_demand_hourly)
         return Estimate(
@@ -99,6 +99,10 @@ class Renderer:
             sources=self._sources(offer, run, recipe),
             assumptions=assumptions(query, offer, recipe, run, self._notes(run), self.as_of),
         )
+
+    def bill(self, entry: Entry) -> Bill:
+        """What the entry's machines cost under the question's terms."""
+        return Bill(entry.offer, self._terms(entry.offer, self.plan.sites[entry.run.site].nodes))
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
         own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider)))
