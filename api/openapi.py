@@ -14,7 +14,7 @@ from api.health import Alive, Ready
 from api.models import ModelDocument, ModelsDocument
 from api.names import WHERE, Known
 from api.offers import OffersDocument
-from api.parameters import Parameter
+from api.parameters import MOST_VALUES, Parameter
 from api.problems import PROBLEM_TYPE, Problem
 from api.service import COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
 from api.throughput import ThroughputDocument
@@ -147,10 +147,9 @@ def _parameters(operation: Operation, enums: dict[str, list[str]], csv: bool) ->
 
 def _parameter(name: str, field: Parameter, enum: list[str] | None) -> Json:
     one = {"type": "string", "enum": enum} if enum else field.schema()
-    schema = {"type": "array", "items": one, "maxItems": 20} if field.listed else one
+    schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
     told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
-    if field.required:
-        told["required"] = True
+    told |= {"required": True} if field.required else {"allowEmptyValue": True}
     if field.listed:
         told |= {"style": "form", "explode": True}
     if field.example is not None:

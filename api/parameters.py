@@ -192,9 +192,12 @@ class Moment(Parameter):
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def schema(self) -> JsonSchema:
-        """A date or a date-time; the calendar's rules as far as a pattern can say them."""
+        """A date or a date-time since 2017, the first whole year of prices; the calendar's rules as far as a pattern goes."""
         days = "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])"
-        return {"type": "string", "pattern": f"^20[2-9][0-9]-({days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$"}
+        return {
+            "type": "string",
+            "pattern": f"^20(1[7-9]|[2-9][0-9])-({days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$",
+        }
 
 
 class Terms(Parameter):

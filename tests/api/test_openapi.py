@@ -1,0 +1,75 @@
+"""The OpenAPI document is valid, complete, and true: schemathesis holds the service against it."""
+
+import msgspec
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from support.services import packaged_service
+
+from api.app import create_app
+from api.openapi import OPERATIONS
+from api.schemas import CostSchema
+from costcalc.answers import Estimate
+
+APP = create_app(packaged_service())
+SCHEMA = schemathesis.openapi.from_wsgi("/openapi.json", APP)
+EXAMPLES = 25
+
+
+@SCHEMA.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_the_service_keeps_to_its_document(case):
+    case.call_and_validate()
+
+
+@pytest.fixture(scope="module")
+def document():
+    return APP.test_client().get("/openapi.json").json
+
+
+def test_it_is_openapi_3_1_and_has_every_path(document):
+    assert document["openapi"].startswith("3.1")
+    served = {rule.rule.replace("<", "{").replace(">", "}") for rule in APP.url_map.iter_rules()}
+    assert served - set(document["paths"]) == {"/style.css"}
+    assert {operation.path for operation in OPERATIONS} <= served
+
+
+def test_every_parameter_is_described(document):
+    listed = {each["name"]: each for each in document["paths"]["/cost"]["get"]["parameters"]}
+    assert set(listed) == set(CostSchema().fields) - {"token"}
+    assert all(each["description"] for each in listed.values())
+    assert [name for name, each in listed.items() if each.get("required")] == ["model", "target"]
+    assert "p3.8xlarge" in listed["instance_type"]["schema"]["items"]["enum"]
+
+
+def test_answers_are_described_by_their_own_types(document):
+    described = document["components"]["schemas"]["Estimate"]
+    assert list(described["properties"]) == list(Estimate.__dataclass_fields__)
+    assert set(described["required"]) == set(Estimate.__dataclass_fields__)
+    assert described["properties"]["billed_cost"] == {"type": "number"}
+
+
+def test_an_answer_is_valid_by_the_document(document):
+    import jsonschema_rs  # schemathesis brings it
+
+    schema = {"$ref": "#/components/schemas/CostDocument", "components": document["components"]}
+    answer = APP.test_client().get("/cost?model=resnet50&target=0.757&limit=3&discount=aws:0.1&currency=EUR").json
+    assert jsonschema_rs.validator_for(schema).is_valid(answer)
+    assert msgspec.json.decode(msgspec.json.encode(document)) == document
+
+
+def test_the_docs_page_shows_every_path_and_loads_nothing_from_elsewhere(document):
+    response = APP.test_client().get("/docs")
+    page = response.get_data(as_text=True)
+    for path in document["paths"]:
+        assert f"GET {path}</code>" in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<script" not in page
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
