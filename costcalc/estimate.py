@@ -69,7 +69,7 @@ class Engine:
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
         rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
-        done = runs(plan, query, found, wanted_sites(self.catalogue, plan, query))
+        done = runs(plan, query, found, wanted_sites(self.catalogue, plan, placed, query))
         done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, exchange), rejections)
         frontier = costs.on_frontier(query, kept)

@@ -66,11 +66,12 @@ def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
     return np.array([meaning.casefold() in folded for meaning in meanings], bool)
 
 
-def wanted_sites(catalogue: Catalogue, plan: Plan, query: EstimateQuery) -> Flags:
-    """The sites of the asked number of machines and accelerators."""
+def wanted_sites(catalogue: Catalogue, plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
+    """The sites of the asked number of machines and accelerators that some offer can be used as."""
     nodes = np.array([site.nodes for site in plan.sites])
     total = nodes * np.array([catalogue.shapes[site.shape][1] for site in plan.sites])
-    kept = np.ones(len(plan.sites), bool)
+    kept = np.zeros(len(plan.sites), bool)
+    kept[placed.site] = True
     if query.nodes is not None:
         kept &= nodes == query.nodes
     if query.accelerators is not None:

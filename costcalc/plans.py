@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -12,13 +12,13 @@ from costcalc.catalogue import Catalogue
 from costcalc.convergence import Curves, Reach
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.throughput import TIERS, SpeedModel, SpeedTable
-from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe, Tier
+from costcalc.throughput import SpeedModel, SpeedTable, signature
+from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
-ANY_INSTANCE = -1
+ANY_INSTANCE = NOWHERE = -1
 SECONDS_PER_HOUR = 3600
 OPEN_DIVISION = "-open-"
 EXPENSIVE_OPTIMIZERS = frozenset(
@@ -38,19 +38,20 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One model's R recipes on S sites, P the most phases of any.
+    """One model's R recipes on S sites. Recipes that run equally fast everywhere share one of K kinds.
 
-    `seconds` holds for each phase [R, S] seconds of training per epoch, infinite where no speed is known, 0 beyond a
-    recipe's last phase; `own` [R, S] where the recipe's log was written on this very system. `cluster_of_site` indexes the
-    speed table.
+    `seconds` holds for each phase [K, S] seconds of training per epoch, infinite where no speed is known, 0 beyond the last
+    phase. `home` [R] is the site on which a recipe's own log was written, NOWHERE if that can't be rented. `speeds` [K, C]
+    covers all clusters asked about, `cluster_of_site` [S] indexes it.
     """
 
     recipes: tuple[Recipe, ...]
+    kind: Indices
+    home: Indices
     sites: tuple[Site, ...]
     clusters: tuple[Cluster, ...]
     speeds: SpeedTable
     cluster_of_site: Indices
-    own: Flags
     seconds: tuple[Floats, ...]
 
     @cached_property
@@ -72,17 +73,24 @@ class Plan:
     def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:
         """Hours of training alone of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused."""
         spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
-        pairs = np.ix_(recipes, sites)
-        hours = spent[:, :1] * self.seconds[0][pairs]
+        kind = self.kind[recipes]
+        hours = spent[:, :1] * self.seconds[0][np.ix_(kind, sites)]
         for phase in range(1, len(self.seconds)):
             longer = np.flatnonzero(spent[:, phase])
-            hours[longer] += spent[longer, phase, None] * self.seconds[phase][np.ix_(recipes[longer], sites)]
+            hours[longer] += spent[longer, phase, None] * self.seconds[phase][np.ix_(kind[longer], sites)]
+        hours[self.tied[recipes]] = np.inf
         return hours
 
     @cached_property
-    def tier(self) -> NDArray[np.int8]:
-        """How the speed of each pair is known, as an index into TIERS."""
-        return np.where(self.own, TIERS.index(Tier.MEASURED), self.speeds.tier[:, self.cluster_of_site]).astype(np.int8)
+    def tied(self) -> Flags:
+        """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
+        measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
+        return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in self.recipes], bool)
+
+    @cached_property
+    def single_phase(self) -> Flags:
+        """Recipes of one image size: of those of one kind the one with the fewest epochs is the shortest everywhere."""
+        return np.array([len(recipe.phases) == 1 for recipe in self.recipes], bool)
 
     @cached_property
     def phase_starts(self) -> Floats:
@@ -128,46 +136,45 @@ def usual_nodes(evidence: Evidence, model: str) -> tuple[int, ...]:
 def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[Cluster, ...]) -> Plan:
     """The plan of a model on these clusters; those on which nothing is known to run become no site."""
     recipes = evidence.recipes_of(model)
-    speeds = speed_model(evidence).speeds(recipes, clusters)
-    number = {(cluster.accelerator, cluster.accelerators, cluster.nodes): c for c, cluster in enumerate(clusters)}
-    shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
-    placed = {
-        Site(shape[cluster.accelerator, cluster.accelerators], cluster.nodes): c
-        for c, cluster in enumerate(clusters)
-        if (speeds.refusal[:, c] == 0).any()
-    }
-    home = {r: site for r, recipe in enumerate(recipes) if (site := _home(recipe, catalogue))}
-    for site in home.values():
-        c = number.get((*catalogue.shapes[site.shape], site.nodes))
-        if c is not None:
-            placed[site] = c
-    sites = tuple(placed)
-    cluster_of_site = np.array([placed[site] for site in sites], np.int64)
-    own = np.zeros((len(recipes), len(sites)), bool)
-    for r, site in home.items():
-        if site in placed:
-            own[r, sites.index(site)] = True
+    kinds = {signature(recipe): recipe for recipe in reversed(recipes)}
+    number = {kind: k for k, kind in enumerate(kinds)}
+    speeds = speed_model(evidence).speeds(tuple(kinds.values()), clusters)
+    homes = [_home(recipe, catalogue) for recipe in recipes]
+    placed = _placed(catalogue, clusters, speeds, homes)
+    position = {site: s for s, site in enumerate(placed)}
+    cluster_of_site = np.array(list(placed.values()), np.int64)
     return Plan(
         recipes=recipes,
-        sites=sites,
+        kind=np.array([number[signature(recipe)] for recipe in recipes], np.int64),
+        home=np.array([position.get(site, NOWHERE) if site else NOWHERE for site in homes], np.int64),
+        sites=tuple(placed),
         clusters=clusters,
-        speeds=speeds,
+        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         cluster_of_site=cluster_of_site,
-        own=own,
-        seconds=_seconds(recipes, speeds, cluster_of_site),
+        seconds=_seconds(speeds, cluster_of_site),
     )
 
 
-def _seconds(recipes: tuple[Recipe, ...], speeds: SpeedTable, cluster_of_site: Indices) -> tuple[Floats, ...]:
-    refused = (speeds.refusal[:, cluster_of_site] != 0) | _tied(recipes)[:, None]
+def _placed(
+    catalogue: Catalogue, clusters: tuple[Cluster, ...], speeds: SpeedTable, homes: list[Site | None]
+) -> dict[Site, int]:
+    """The cluster of every site: where some kind of recipe has a speed, and where a recipe's own log was written."""
+    shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
+    every = {
+        Site(shape[cluster.accelerator, cluster.accelerators], cluster.nodes): c for c, cluster in enumerate(clusters)
+    }
+    answered = (speeds.refusal == 0).any(axis=0)
+    placed = {site: c for site, c in every.items() if answered[c]}
+    for home in homes:
+        if home and (c := every.get(replace(home, instance=ANY_INSTANCE))) is not None:
+            placed[home] = c
+    return placed
+
+
+def _seconds(speeds: SpeedTable, cluster_of_site: Indices) -> tuple[Floats, ...]:
+    refused = speeds.refusal[:, cluster_of_site] != 0
     by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]), 2, 0)
     return tuple(np.where(refused, np.inf, seconds) for seconds in by_phase)
-
-
-def _tied(recipes: tuple[Recipe, ...]) -> Flags:
-    """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
-    measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
-    return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in recipes], bool)
 
 
 def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:

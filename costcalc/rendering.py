@@ -109,19 +109,18 @@ class Renderer:
         into = self.exchange[self.query.currency].per_usd / self.exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
 
-    def _tier(self, run: Run) -> Tier:
-        return TIERS[int(self.plan.tier[run.recipe, run.site])]
+    def _speed(self, run: Run) -> tuple[int, int]:
+        """Where the speed table speaks of this run."""
+        return int(self.plan.kind[run.recipe]), int(self.plan.cluster_of_site[run.site])
 
-    def _cluster(self, run: Run) -> int:
-        return int(self.plan.cluster_of_site[run.site])
+    def _tier(self, run: Run) -> Tier:
+        return Tier.MEASURED if run.replayed else TIERS[int(self.plan.speeds.tier[self._speed(run)])]
 
     def _notes(self, run: Run) -> tuple[str, ...]:
-        if run.replayed:
-            return ("Speed as logged on this very system.",)
-        return self.plan.speeds.notes(run.recipe, self._cluster(run))
+        return ("Speed as logged on this very system.",) if run.replayed else self.plan.speeds.notes(*self._speed(run))
 
     def _sources(self, offer: Offer, run: Run, recipe: Recipe) -> Sources:
-        measured = None if run.replayed else self.plan.speeds.source(run.recipe, self._cluster(run))
+        measured = None if run.replayed else self.plan.speeds.source(*self._speed(run))
         speed = ThroughputSource(recipe.source, recipe.year)
         if measured is not None:
             speed = ThroughputSource(measured.source, measured.year)

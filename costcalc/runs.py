@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costcalc import overheads
 from costcalc.convergence import Reach
-from costcalc.plans import Plan
+from costcalc.plans import NOWHERE, Plan
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Recipe
 
@@ -119,15 +119,38 @@ def success_probability(recipes: tuple[Recipe, ...], end_accuracy: Floats, query
 
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
     """On each of these sites the shortest usable recipe, or every usable one when all are asked for."""
-    usable, at = np.flatnonzero(found.usable), np.flatnonzero(sites)
-    replayed = plan.replayed_hours(found.reach)
+    at = np.flatnonzero(sites)
     charge = _charge(plan, query, found.reach.epochs)
-    hours = plan.hours(found.reach.epochs, usable, at) * charge.factor[usable, None]
-    own = plan.own[np.ix_(usable, at)] & ~np.isnan(replayed)[usable, None]
-    hours = np.where(own, replayed[usable, None], np.inf if query.evidence == "measured" else hours)
-    total = hours * charge.share[usable, None] + charge.fixed[usable, None]
+    recipes = _contenders(plan, found, charge) if query.recipes == "best" else np.flatnonzero(found.usable)
+    hours = plan.hours(found.reach.epochs, recipes, at) * charge.factor[recipes, None]
+    if query.evidence == "measured":
+        hours[:] = np.inf
+    own = _replay(plan, found, recipes, at, hours)
+    total = hours * charge.share[recipes, None] + charge.fixed[recipes, None]
     r, s = _shortest(total) if query.recipes == "best" else np.nonzero(np.isfinite(total))
-    return _runs(plan, query, found, (usable[r], at[s], own[r, s]), (hours[r, s], total[r, s]))
+    return _runs(plan, query, found, (recipes[r], at[s], own[r, s]), (hours[r, s], total[r, s]))
+
+
+def _contenders(plan: Plan, found: Reached, charge: _Charge) -> Indices:
+    """The usable recipes that can be the shortest somewhere: of equally fast ones of one image size only the one with the
+    fewest epochs, and all with several sizes or a log of their own to replay."""
+    usable = np.flatnonzero(found.usable)
+    order = usable[np.lexsort(((found.reach.epochs * charge.factor * charge.share)[usable], plan.kind[usable]))]
+    fewest = np.r_[True, plan.kind[order][1:] != plan.kind[order][:-1]] if len(order) else np.zeros(0, bool)
+    alone = ~plan.single_phase[order] | (plan.home[order] != NOWHERE)
+    return np.sort(order[fewest | alone])
+
+
+def _replay(plan: Plan, found: Reached, recipes: Indices, at: Indices, hours: Floats) -> Flags:
+    """Puts each recipe's logged hours in the place of its own system, and says where."""
+    own = np.zeros(hours.shape, bool)
+    logged = plan.replayed_hours(found.reach)[recipes]
+    rows = np.flatnonzero((plan.home[recipes] != NOWHERE) & ~np.isnan(logged))
+    columns = np.searchsorted(at, plan.home[recipes[rows]])
+    inside = (columns < len(at)) & (at[np.minimum(columns, len(at) - 1)] == plan.home[recipes[rows]]) if len(at) else []
+    rows, columns = rows[inside], columns[inside]
+    hours[rows, columns], own[rows, columns] = logged[rows], True
+    return own
 
 
 def _shortest(total: Floats) -> tuple[Indices, Indices]:
@@ -147,7 +170,7 @@ def _runs(
     hours: tuple[Floats, Floats],
 ) -> Runs:
     (r, s, own), (train, total) = pairs, hours
-    width = np.where(own, OWN_WIDTH, plan.speeds.width_80[r, plan.cluster_of_site[s]])
+    width = np.where(own, OWN_WIDTH, plan.speeds.width_80[plan.kind[r], plan.cluster_of_site[s]])
     success, epochs, overhead = found.success[r], found.reach.epochs[r], total - train
     typical = query.overheads == "typical"
     whole = found.reach.end_epochs[r] / epochs * train + overhead

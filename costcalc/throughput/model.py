@@ -48,7 +48,7 @@ class SpeedModel:
         done: dict[tuple[object, ...], int] = {}
         evidence: dict[tuple[object, ...], tuple[Measurements, NDArray[np.int64]]] = {}
         for r, recipe in enumerate(recipes):
-            twin = done.setdefault(_signature(recipe), r)
+            twin = done.setdefault(signature(recipe), r)
             if twin != r:
                 _copy(table, twin, r)
                 continue
@@ -104,7 +104,7 @@ class _Sentences:
         return f"{row.organisation}, {row.framework} {row.precision or ''}, {row.year}, {where}".replace(" ,", ",")
 
 
-def _signature(recipe: Recipe) -> tuple[object, ...]:
+def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
