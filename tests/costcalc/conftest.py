@@ -1,0 +1,36 @@
+"""The packaged evidence and prices, and a way to ask questions of them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from costcalc.answers import Answer
+from costcalc.catalogue import Catalogue
+from costcalc.estimate import answer
+from costcalc.evidence import Evidence, load_evidence
+from costcalc.query import EstimateQuery
+from pricing.packaged import read_packaged
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture(scope="session")
+def packaged_evidence() -> Evidence:
+    return load_evidence()
+
+
+@pytest.fixture(scope="session")
+def packaged_prices() -> Catalogue:
+    return Catalogue.from_offers(read_packaged().offers, "packaged")
+
+
+@pytest.fixture(scope="session")
+def ask(packaged_evidence: Evidence, packaged_prices: Catalogue) -> Ask:
+    """Asks the packaged data; keywords are those of a query, `prices` another catalogue, `exchange` the rates by currency."""
+
+    def ask(target, model="resnet50", prices=packaged_prices, exchange=None, **parameters):
+        return answer(EstimateQuery(model, target, **parameters), packaged_evidence, prices, NOW, exchange)
+
+    return ask

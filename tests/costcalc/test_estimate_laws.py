@@ -1,0 +1,374 @@
+"""What must hold of every answer, asked of the packaged evidence and prices."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from fakes.offers import offer
+
+from costcalc.answers import ExchangeRate
+from costcalc.catalogue import Catalogue
+from costcalc.hardware import Machine
+from costcalc.offers import PurchaseOption
+from costcalc.query import Discount
+from costcalc.training import Crossing, Metric, Tier
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RENTED = {"purchase": (PurchaseOption.COMMITTED_USE, PurchaseOption.MONTHLY), "limit": 1000, "nodes": 1}
+
+
+def identity(one):
+    """What makes two estimates the same offer for the same recipe."""
+    machine = one.provider, one.region, one.instance_type, one.nodes
+    return (*machine, one.purchase_option, one.term, one.payment, one.recipe)
+
+
+def group(one):
+    """What the cheapest region is chosen within."""
+    return one.provider, one.instance_type, one.nodes, one.purchase_option, one.term, one.payment, one.recipe
+
+
+def whole(answer):
+    """Every estimate of an answer by what it is of."""
+    found = {identity(one): one for one in answer.estimates}
+    assert answer.count == len(found) > 20
+    return found
+
+
+@pytest.fixture(scope="module")
+def estimates(ask):
+    """Estimates of every kind of purchase."""
+    kinds = set(PurchaseOption) - {PurchaseOption.OWNED, PurchaseOption.FREE}
+    listed = [one for kind in kinds for one in ask(0.757, purchase=(kind,), limit=200, max_price_age=3000).estimates]
+    assert {one.purchase_option for one in listed} == kinds
+    return listed
+
+
+def test_components_add_up_to_the_billed_cost(estimates):
+    assert all(sum(line.amount for line in one.components) == one.billed_cost for one in estimates)
+
+
+def test_hours_add_up_and_lie_in_their_interval(estimates):
+    for one in estimates:
+        assert one.hours == pytest.approx(one.train_hours + one.overhead_hours)
+        assert one.train_hours > 0
+        assert one.overhead_hours > 0
+        assert 0 < one.hours_low < one.hours < one.hours_high
+        assert one.calendar_hours == one.hours
+
+
+def test_costs_lie_in_their_interval(estimates):
+    for one in estimates:
+        assert one.billed_cost_low <= one.billed_cost <= one.billed_cost_high
+        assert one.effective_cost_low <= one.effective_cost <= one.effective_cost_high
+        assert one.effective_cost <= one.billed_cost
+        assert float(one.effective_cost) == pytest.approx(float(one.hourly_rate) * one.hours, abs=0.006)
+
+
+def test_counts_and_speeds_belong_together(estimates, packaged_evidence):
+    recipes = {recipe.name: recipe for recipe in packaged_evidence.recipes}
+    for one in estimates:
+        assert one.accelerators % one.nodes == 0
+        assert one.images_per_second * one.train_hours * 3600 == pytest.approx(one.epochs * 1_281_167)
+        assert (one.global_batch_size, one.precision) == (
+            recipes[one.recipe].global_batch_size,
+            recipes[one.recipe].precision,
+        )
+        assert 0.9 <= one.success_probability <= 1
+        assert one.retry_hours >= 0
+
+
+def test_every_fact_has_a_source_and_every_assumption_is_a_sentence(estimates):
+    for one in estimates:
+        assert one.sources.price.source
+        assert one.sources.throughput.source
+        assert one.sources.convergence.source
+        assert 2012 <= one.sources.throughput.year <= 2026
+        assert one.assumptions
+        assert all(sentence.endswith(".") for sentence in one.assumptions)
+
+
+def test_no_price_is_newer_than_the_question_or_older_than_allowed(estimates):
+    assert all(NOW - timedelta(days=3000) <= one.sources.price.observed_at <= NOW for one in estimates)
+
+
+@pytest.mark.parametrize("crossing", Crossing)
+def test_a_stricter_target_never_costs_less(ask, crossing):
+    asked = {"recipe": ("ffcv-rn50-*",), "recipes": "all", "accelerator": ("A100-40GB",), "limit": 1000}
+    answers = [ask(target, crossing=crossing, **asked) for target in (0.70, 0.73, 0.757, 0.772)]
+    for loose, strict in pairwise(answers):
+        before = {identity(one): one for one in loose.estimates}
+        after = {identity(one): one for one in strict.estimates}
+        assert after
+        assert after.keys() <= before.keys()
+        for key, one in after.items():
+            assert one.hours >= before[key].hours
+            assert one.billed_cost >= before[key].billed_cost
+            assert one.effective_cost >= before[key].effective_cost
+            assert one.success_probability <= before[key].success_probability
+
+
+def test_sorted_by_cost_then_by_time(ask):
+    by_cost = ask(0.757, limit=300).estimates
+    assert [one.billed_cost for one in by_cost] == sorted(one.billed_cost for one in by_cost)
+    effective = ask(0.757, limit=300, basis="effective").estimates
+    assert [one.effective_cost for one in effective] == sorted(one.effective_cost for one in effective)
+    by_time = ask(0.757, limit=300, sort="time").estimates
+    assert [one.hours for one in by_time] == sorted(one.hours for one in by_time)
+    assert min(one.hours for one in by_cost) >= by_time[0].hours
+
+
+def test_the_less_others_use_the_more_a_run_carries(ask):
+    full, half, none = (whole(ask(0.757, **RENTED, utilization=share)) for share in (1.0, 0.5, 0.0))
+    assert full.keys() == half.keys() == none.keys()
+    for key, one in full.items():
+        assert one.effective_cost < half[key].effective_cost < none[key].effective_cost
+        assert one.billed_cost == half[key].billed_cost == none[key].billed_cost == none[key].effective_cost
+        assert one.hourly_rate < half[key].hourly_rate
+        assert one.hours == half[key].hours == none[key].hours
+
+
+def test_a_discount_is_taken_off_list_rates(ask):
+    listed = whole(ask(0.757, **RENTED))
+    own = whole(ask(0.757, **RENTED, discount=(Discount(Decimal("0.12"), "gcp"), Discount(Decimal("0.5")))))
+    assert listed.keys() == own.keys()
+    for key, one in own.items():
+        factor = Decimal("0.88") if one.provider == "gcp" else Decimal("0.5")
+        assert one.hourly_rate == pytest.approx(listed[key].hourly_rate * factor)
+        assert one.billed_cost == pytest.approx(listed[key].billed_cost * factor, abs=Decimal("0.01"))
+        assert sum(line.amount for line in one.components) == one.billed_cost
+
+
+def test_limits_keep_what_fits_both_and_count_the_rest(ask):
+    everything = ask(0.757, **RENTED)
+    hours = sorted(one.hours for one in everything.estimates)[everything.count // 2]
+    cost = sorted(one.billed_cost for one in everything.estimates)[everything.count // 2]
+    fitting = ask(0.757, **RENTED, max_hours=hours, max_cost=cost)
+    assert 0 < fitting.count < everything.count
+    assert all(one.hours <= hours and one.billed_cost <= cost for one in fitting.estimates)
+    left_out = fitting.rejections["over_max_hours"] + fitting.rejections["over_max_cost"]
+    assert fitting.count + left_out == everything.count
+    share = sorted(one.effective_cost for one in everything.estimates)[everything.count // 2]
+    by_share = ask(0.757, **RENTED, max_cost=share, basis="effective")
+    assert all(one.effective_cost <= share for one in by_share.estimates)
+    assert by_share.count + by_share.rejections["over_max_cost"] == everything.count
+
+
+def test_the_cheapest_region_stands_for_all(ask):
+    asked = {"provider": ("azure",), "purchase": (PurchaseOption.ON_DEMAND,), "limit": 1000, "nodes": 1}
+    cheapest, every = ask(0.757, **asked), ask(0.757, **asked, regions="all")
+    lowest = {}
+    for one in every.estimates:
+        lowest[group(one)] = min(one.billed_cost, lowest.get(group(one), one.billed_cost))
+    assert {group(one): one.billed_cost for one in cheapest.estimates} == lowest
+    assert len(lowest) == cheapest.count < every.count
+
+
+def test_of_the_named_regions_the_cheapest_stands(ask):
+    asked = {"provider": ("gcp",), "purchase": (PurchaseOption.ON_DEMAND,), "limit": 1000, "nodes": 1}
+    common = Counter(one.region for one in ask(0.757, **asked, regions="all").estimates).most_common(2)
+    asked["region"] = tuple(region.upper() for region, _ in common)
+    one_each, both = ask(0.757, **asked), ask(0.757, **asked, regions="all")
+    assert {one.region for one in both.estimates} == {region for region, _ in common}
+    assert one_each.count < both.count
+    lowest = {}
+    for one in both.estimates:
+        lowest[group(one)] = min(one.billed_cost, lowest.get(group(one), one.billed_cost))
+    assert {group(one): one.billed_cost for one in one_each.estimates} == lowest
+
+
+@pytest.mark.parametrize("basis", ["billed", "effective"])
+def test_the_frontier_is_what_nothing_beats_on_time_and_cost(ask, basis):
+    asked = RENTED | {"purchase": (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT), "basis": basis, "nodes": 1}
+    every = ask(0.757, **asked)
+    cost = "billed_cost" if basis == "billed" else "effective_cost"
+    points = [(one.hours, getattr(one, cost)) for one in every.estimates]
+    for (hours, price), one in zip(points, every.estimates, strict=True):
+        beaten = any((h <= hours and c < price) or (h < hours and c <= price) for h, c in points)
+        close = any(abs(c - price) <= Decimal("0.01") for h, c in points if (h, c) != (hours, price) and h <= hours)
+        assert one.frontier != beaten or close, "prices in cents cannot tell costs that are closer"
+    alone = ask(0.757, **asked, frontier=True)
+    assert [identity(one) for one in alone.estimates] == [identity(one) for one in every.estimates if one.frontier]
+    assert 1 < alone.count < every.count
+    assert all(one.frontier for one in alone.estimates)
+
+
+def test_pages_join_to_the_whole(ask):
+    everything = ask(0.757, limit=100)
+    pages = [one for offset in range(0, 100, 30) for one in ask(0.757, limit=30, offset=offset).estimates]
+    assert pages[:100] == list(everything.estimates)
+    assert [one.rank for one in pages] == list(range(1, 121))
+    assert ask(0.757, limit=30, offset=90).count == everything.count
+    assert ask(0.757, offset=10**6).estimates == ()
+
+
+def test_an_earlier_date_sees_earlier_prices_only(ask):
+    dates = [datetime(year, 6, 1, tzinfo=UTC) for year in (2018, 2021, 2024)]
+    answers = [ask(0.757, as_of=date, limit=1000) for date in dates]
+    for date, answer in zip(dates, answers, strict=True):
+        assert answer.estimates
+        assert answer.prices.as_of == date
+        assert answer.prices.newest_observed_at <= date
+        assert answer.prices.oldest_observed_at >= date - timedelta(days=540)
+        assert all(one.sources.price.observed_at <= date for one in answer.estimates)
+    assert "H100" not in {one.accelerator for answer in answers[:2] for one in answer.estimates}
+
+
+def test_before_the_first_price_there_is_nothing_to_rent(ask):
+    answer = ask(0.757, as_of=datetime(2010, 1, 1, tzinfo=UTC))
+    assert (answer.count, answer.estimates) == (0, ())
+    assert (answer.prices.oldest_observed_at, answer.prices.newest_observed_at) == (None, None)
+    assert answer.best_reached is not None
+
+
+def test_old_prices_are_stale_unless_age_is_allowed(ask):
+    strict, lenient = (ask(0.757, max_price_age=days, limit=1000) for days in (30, 5000))
+    oldest = NOW - timedelta(days=30)
+    assert all(one.sources.price.observed_at >= oldest for one in strict.estimates)
+    assert strict.rejections["stale_price"] > lenient.rejections.get("stale_price", 0)
+    old = [one for one in lenient.estimates if one.sources.price.observed_at < oldest]
+    assert old
+    assert all(any("last seen on" in sentence for sentence in one.assumptions) for one in old)
+    new = [one for one in lenient.estimates if one.sources.price.observed_at >= oldest]
+    assert not any("last seen on" in sentence for one in new for sentence in one.assumptions)
+
+
+def test_costs_in_another_currency_are_converted_with_a_named_rate(ask):
+    euro = ExchangeRate("EUR", Decimal("0.8"), NOW.date(), "European Central Bank")
+    dollars = ask(0.757, **RENTED, exchange={"EUR": euro})
+    euros = ask(0.757, **RENTED, exchange={"EUR": euro}, currency="EUR")
+    assert (dollars.exchange, euros.exchange) == (None, euro)
+    dollars = whole(dollars)
+    for key, one in whole(euros).items():
+        assert one.currency == "EUR"
+        assert float(one.hourly_rate) == pytest.approx(float(dollars[key].hourly_rate) * 0.8)
+        assert one.billed_cost == pytest.approx(dollars[key].billed_cost * Decimal("0.8"), abs=Decimal("0.01"))
+
+
+def test_offers_in_a_currency_without_a_rate_are_counted(ask):
+    offers = [offer(), offer(instance_type="euro", currency="EUR", hourly_rate=Decimal("2.4"))]
+    prices = Catalogue.from_offers(offers, "two currencies")
+    asked = {"model": "resnet50", "prices": prices, "as_of": offers[0].observed_at, "nodes": 1}
+    without = ask(0.757, **asked)
+    assert without.rejections["no_exchange_rate"] == 1
+    assert {one.instance_type for one in without.estimates} == {"one"}
+    euro = ExchangeRate("EUR", Decimal("0.8"), None, "a bank")
+    both = {one.instance_type: one for one in ask(0.757, **asked, exchange={"EUR": euro}).estimates}
+    assert both["euro"].hourly_rate == both["one"].hourly_rate == 3
+    assert both["euro"].currency == "USD"
+
+
+def test_measured_evidence_is_a_replay_on_the_own_system(ask):
+    asked = {"recipes": "all", "overheads": "none", "limit": 1000, "as_of": datetime(2019, 1, 1, tzinfo=UTC)}
+    measured = ask(0.757, **asked, evidence="measured").estimates
+    assert measured
+    assert {one.evidence.throughput for one in measured} == {Tier.MEASURED}
+    assert all("Speed as logged on this very system." in one.assumptions for one in measured)
+    some = {identity(one) for one in ask(0.757, **asked, provider=("gcp",), nodes=1).estimates}
+    assert {identity(one) for one in measured if one.provider == "gcp" and one.nodes == 1} <= some
+
+
+def test_the_best_recipe_is_the_shortest_sure_one(ask):
+    asked = {"purchase": (PurchaseOption.ON_DEMAND,), "nodes": 1, "limit": 1000}
+    best = ask(0.757, **asked, provider=("lambda",)).estimates
+    assert len(best) > 5
+    for one in best:
+        rivals = ask(0.757, **asked, provider=("lambda",), instance_type=(one.instance_type,), recipes="all")
+        assert rivals.count == len(rivals.estimates)
+        sure = [rival for rival in rivals.estimates if rival.success_probability >= 0.9]
+        assert one.hours == min(rival.hours for rival in sure)
+        assert one.billed_cost == min(rival.billed_cost for rival in sure)
+
+
+def test_surer_answers_take_no_less_time(ask):
+    asked = {"provider": ("aws",), "purchase": (PurchaseOption.ON_DEMAND,), "nodes": 1, "limit": 1000}
+    bold, careful = (
+        {identity(one)[:-1]: one for one in ask(0.757, **asked, confidence=sure).estimates} for sure in (0.5, 0.999)
+    )
+    assert careful
+    assert careful.keys() <= bold.keys()
+    assert all(one.hours >= bold[key].hours for key, one in careful.items())
+    assert all(one.success_probability >= 0.999 for one in careful.values())
+    assert ask(0.757, confidence=0.999).rejections["below_confidence"] > 0
+
+
+@pytest.mark.parametrize(
+    ("patterns", "kept"),
+    [
+        (("ffcv-*",), {"ffcv"}),
+        (("FFCV-RN50-*", "riseml-2018-v100"), {"ffcv", "riseml"}),
+        (("no-such-recipe",), set()),
+    ],
+)
+def test_recipes_are_named_or_end_in_a_star(ask, patterns, kept):
+    answer = ask(0.75, recipe=patterns, recipes="all", limit=1000, nodes=1)
+    assert {one.recipe.split("-")[0] for one in answer.estimates} == kept
+
+
+def test_machines_and_accelerators_are_those_asked_for(ask):
+    assert {one.nodes for one in ask(0.757, nodes=2, limit=1000).estimates} == {2}
+    eight = ask(0.757, accelerators=8, limit=1000).estimates
+    assert {one.accelerators for one in eight} == {8}
+    assert len({one.nodes for one in eight}) > 1
+    both = ask(0.757, accelerators=16, nodes=2, limit=1000).estimates
+    assert {(one.accelerators, one.nodes) for one in both} == {(16, 2)}
+    assert ask(0.757, accelerators=7, nodes=2).count == 0
+
+
+def test_filters_ignore_case_and_combine(ask):
+    one = ask(
+        0.757, provider=("GCP",), accelerator=("a100-40gb",), purchase=(PurchaseOption.SPOT,), limit=1000
+    ).estimates
+    assert {(e.provider, e.accelerator, e.purchase_option.value) for e in one} == {("gcp", "A100-40GB", "spot")}
+    terms = ask(0.757, term=("1y", "3y"), limit=1000).estimates
+    assert {e.term for e in terms} == {"1y", "3y"}
+    paid = ask(0.757, payment=tuple({e.payment for e in terms} - {None}), limit=1000).estimates
+    assert None not in {e.payment for e in paid}
+
+
+def test_a_target_beyond_every_recipe_is_explained(ask, packaged_evidence):
+    answer = ask(0.95)
+    assert answer.count == 0
+    assert answer.rejections["target_never_reached"] == len(packaged_evidence.recipes_of("resnet50"))
+    best = max(
+        (point.top1, recipe.name)
+        for recipe in packaged_evidence.recipes_of("resnet50")
+        for point in recipe.evaluations
+        if point.top1
+    )
+    assert (answer.best_reached.accuracy, answer.best_reached.recipe) == best
+
+
+def test_the_query_and_the_prices_are_named(ask):
+    answer = ask(0.757)
+    assert (answer.query.model, answer.query.target, answer.query.metric) == ("resnet50", 0.757, Metric.TOP1)
+    assert (answer.prices.snapshot, answer.prices.as_of, answer.prices.gaps) == ("packaged", NOW, ())
+
+
+def test_answers_do_not_depend_on_the_order_of_offers(ask, packaged_prices):
+    rows = packaged_prices.view(NOW).rows[::20]
+    offers = [packaged_prices.offer(row) for row in rows]
+    forth, back = (Catalogue.from_offers(listed, "some") for listed in (offers, offers[::-1]))
+    assert ask(0.757, prices=forth, limit=100).estimates == ask(0.757, prices=back, limit=100).estimates
+
+
+def test_dropped_views_leave_no_answers_behind(ask):
+    """Forgotten views may be followed by others at the same place in memory."""
+    offers = [
+        offer(observed_at=NOW - timedelta(days=500 - day), hourly_rate=Decimal(day + 1), source="daily")
+        for day in range(60)
+    ]
+    prices = Catalogue.from_offers(offers, "daily")
+    for one in offers:
+        answer = ask(0.757, prices=prices, as_of=one.observed_at, nodes=1)
+        assert {e.sources.price.observed_at for e in answer.estimates} == {one.observed_at}
+        assert {e.hourly_rate for e in answer.estimates} == {one.hourly_rate}
+
+
+def test_a_machine_nobody_measured_is_counted(ask):
+    strange = replace(offer(), instance_type="strange", machine=Machine("Nobody 9000", 1))
+    answer = ask(0.757, prices=Catalogue.from_offers([strange], "strange"), as_of=strange.observed_at)
+    assert (answer.count, answer.rejections) == (0, answer.rejections | {"no_throughput": 1})
