@@ -44,6 +44,7 @@ NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
 LINUX_SPOT = frozenset({"Linux/UNIX", "Linux/UNIX (Amazon VPC)"})  # the second is what EC2-Classic accounts are told
 PLAN_CLASSES = {"Compute": "compute", "EC2Instance": "ec2_instance"}
 BOX_USAGE = re.compile(r"(^|-)BoxUsage:")  # not HostBoxUsage, DedicatedUsage, UnusedBox, Reservation
+REGION_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 SECONDS_PER_YEAR = HOURS_PER_YEAR * 3600
 PER_SECOND: Mapping[str, Any] = {
     "billing_increment_seconds": 1,
@@ -169,8 +170,8 @@ def _latest_quotes(quotes: Iterable[Mapping[str, Any]], region: str) -> dict[str
 
 
 def _is_zone(zone: str, region: str) -> bool:
-    """`us-east-1a` lies in us-east-1; `us-east-1-bos-1a` is a Local Zone with its own prices."""
-    return zone[:-1] == region and zone[-1:].isalpha()
+    """`us-east-1a` lies in us-east-1; `us-east-1-bos-1a` is a Local Zone with its own prices; `use1-az4` names no region."""
+    return zone[:-1] == region if REGION_NAME.match(zone) else bool(zone)
 
 
 def savings_plan_offers(

@@ -216,6 +216,13 @@ def test_spot_of_the_virtual_private_cloud_counts_and_unknown_machines_do_not():
     assert [each.instance_type for each in spot_offers(rows, "us-east-1", {"m5.large": CPU}.get, SEEN)] == ["m5.large"]
 
 
+def test_a_zone_id_names_no_region_and_is_believed():
+    (offer,) = spot_offers(
+        quotes([("use1-az4", "0.04", "2021-02-09T02:00:00")]), "us-east-1", {"m5.large": CPU}.get, SEEN
+    )
+    assert offer.flags[0] == "zone=use1-az4"
+
+
 def test_spot_quotes_of_another_shape_are_refused():
     with pytest.raises(SchemaChanged, match="spot price history"):
         list(spot_offers([{"InstanceType": "m5.large"}], "us-east-1", {"m5.large": CPU}.get, SEEN))
