@@ -32,6 +32,18 @@ SOURCES: Mapping[str, SourceSpec] = _Sources(
         "aws": "pricing.aws",
         "gcp": "pricing.gcp",
         "azure": "pricing.azure",
+        "lambda": "pricing.lambda_cloud",
+        "runpod": "pricing.runpod",
+        "vast": "pricing.vast",
+        "oci": "pricing.oci",
+        "digitalocean": "pricing.digitalocean",
+        "vultr": "pricing.vultr",
+        "hetzner": "pricing.hetzner",
+        "cirrascale": "pricing.cirrascale",
+        "verda": "pricing.verda",
+        "gpuhunt": "pricing.gpuhunt_import",
+        "skypilot": "pricing.skypilot_import",
+        "sheet": "pricing.sheet",
     }
 )
 """Every price source: command line, settings, documentation and tests derive from this table."""

@@ -131,7 +131,8 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
     count = 0
     for count, row in enumerate(rows, 1):  # noqa: B007
         try:
-            offers += read(row)
+            for offer in read(row):  # one by one: what a row gave before its fault stays
+                offers.append(offer)
         except UnknownName as unknown:
             reasons[f"{unknown.kind}s not known here left out"].append(unknown.spelling)
         except LeftOut as left:

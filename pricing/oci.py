@@ -2,8 +2,8 @@
 
 Needs no permission. Oracle prices an accelerator-hour with its share of the host; which shape holds how many is our table
 (docs.oracle.com, "Compute Shapes"). One price holds in all regions: the region is `any`. Preemptible capacity costs half
-(docs.oracle.com, "Preemptible Instances") and is sold as virtual machines only; the list doesn't name it, so that its rate
-is flagged `derived`.
+(docs.oracle.com, "Preemptible Instances") and comes in the older virtual machines only; the list doesn't name it, so that
+its rate is flagged `derived`.
 Cannot see: annual and monthly universal credits, negotiated rates, block storage, and whether a region has the shape.
 """
 
@@ -28,6 +28,7 @@ SITE = Site("oci", "COSTCALC_OCI_URL", "https://apexapps.oracle.com")
 PATH = "/pls/apex/cetools/api/v1/products/"
 GPU_HOUR = "GPU Per Hour"
 PREEMPTIBLE_SHARE = Decimal("0.5")
+PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 BARE_METAL, VIRTUAL = Billing(1, 3600), Billing(1, 60)  # Oracle's announcement of per-second billing
 
 # docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm; the packaged machine types hold the older ones
@@ -95,7 +96,7 @@ def _price(part: Mapping[str, Any]) -> Decimal:
 
 
 def _preemptible(offer: Offer) -> Iterator[Offer]:
-    if offer.instance_type.startswith("VM."):
+    if offer.instance_type.startswith(PREEMPTIBLE):
         half = offer.hourly_rate * PREEMPTIBLE_SHARE
         yield replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=half, flags=("derived",))
 
