@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import quote
 
 from platformdirs import user_data_path
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
 
+from pricing import engines
+from pricing.engines import StoreError, StoreUnavailable
 from pricing.schema import HEAD
 
+__all__ = ["Database", "StoreBusy", "StoreError", "StoreUnavailable", "default_url"]
+
 WRITER_LOCK = 0x436F7374  # one writer per PostgreSQL database holds this advisory lock
-CONNECT_SECONDS = 5
+SECRET_OPTIONS = ("password", "sslpassword")  # libpq takes them in a URL's query too
 POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-
-
-class StoreError(Exception):
-    """The store cannot do what was asked; the message says what to do."""
-
-
-class StoreUnavailable(StoreError):
-    """The store cannot be reached or read. Names the place, never a password."""
 
 
 class StoreBusy(StoreError):
@@ -48,8 +39,9 @@ class Database:
     def __init__(self, url: str, wait_seconds: float = 120) -> None:
         self._wait_seconds = wait_seconds
         self._url = _parsed(url)
-        self.place = self._url.render_as_string(hide_password=True)
+        self.place = self._url.difference_update_query(SECRET_OPTIONS).render_as_string(hide_password=True)
         self._engine = self._connected()
+        self._bulk_engine = engines.postgresql_in_binary(self._url) if self.dialect == "postgresql" else self._engine
         with self._explained():
             self._migrate()
 
@@ -59,9 +51,10 @@ class Database:
         return self._engine.dialect.name
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One consistent view of the store. Raises StoreUnavailable."""
-        with self._explained(), self._engine.connect() as connection:
+    def reading(self, bulk: bool = False) -> Iterator[Connection]:
+        """One connection for reading, `bulk` for large documents. Raises StoreUnavailable."""
+        engine = self._bulk_engine if bulk else self._engine
+        with self._explained(), engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -89,11 +82,8 @@ class Database:
 
     def _connected(self) -> Engine:
         if self._url.get_backend_name() == "postgresql":
-            options = {"connect_timeout": CONNECT_SECONDS, "application_name": "costcalc"}
-            return create_engine(self._url, poolclass=NullPool, connect_args=options)
-        path = _file(self._url)
-        _create_sqlite(path, self._wait_seconds)
-        return _sqlite_engine(path, self._wait_seconds)
+            return engines.postgresql(self._url)
+        return engines.sqlite(self._url, self._wait_seconds)
 
     def _migrate(self) -> None:
         with self.reading() as connection:
@@ -101,7 +91,22 @@ class Database:
                 return
         with self.writing() as connection:
             if _revision(connection) != HEAD:
-                _upgrade(connection)
+                self._upgrade(connection)
+
+    def _upgrade(self, connection: Connection) -> None:
+        from alembic import command
+        from alembic.config import Config
+        from alembic.util import CommandError
+
+        config = Config()
+        config.set_main_option("script_location", "pricing:migrations")
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise StoreUnavailable(
+                f"{self.place} was written by a newer costcalc ({_revision(connection)}): upgrade this one"
+            ) from error
 
 
 def _parsed(url: str) -> URL:
@@ -118,72 +123,7 @@ def _parsed(url: str) -> URL:
     )
 
 
-def _file(url: URL) -> Path:
-    assert url.database is not None
-    return Path(url.database).expanduser().absolute()
-
-
-def _create_sqlite(path: Path, wait_seconds: float) -> None:
-    """An SQLite file in write-ahead mode, so that readers go on while one process publishes."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = _open_sqlite(path, "rwc", wait_seconds)
-    except (OSError, sqlite3.Error) as error:
-        raise StoreUnavailable(
-            f"cannot keep prices in {path}: {error}; set COSTCALC_DATABASE_URL to a place that can be written"
-        ) from error
-    try:
-        _write_ahead(connection, time.monotonic() + wait_seconds)
-    except sqlite3.Error as error:
-        raise StoreUnavailable(f"{path} cannot be used as the price store: {error}") from error
-    finally:
-        connection.close()
-
-
-def _write_ahead(connection: sqlite3.Connection, deadline: float) -> None:
-    """Switching the journal needs the file alone for a moment, and SQLite does not wait for that by itself."""
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").close()
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-def _open_sqlite(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
-    address = f"file:{quote(str(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=wait_seconds, isolation_level=None)
-
-
-def _sqlite_engine(path: Path, wait_seconds: float) -> Engine:
-    """Connections that never create the file: a store that was taken away is an error, not an empty store."""
-    engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _open_sqlite(path, "rw", wait_seconds))
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, _: object) -> None:
-        connection.execute("PRAGMA foreign_keys = ON").close()
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        exclusive = connection.get_execution_options().get("exclusive")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if exclusive else "BEGIN")
-
-    return engine
-
-
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-
-def _upgrade(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")

@@ -74,7 +74,7 @@ class Store:
 
     def load(self, snapshot_id: str) -> Catalogue:
         """The catalogue of one of the newest snapshots. Raises SnapshotGone."""
-        with self._database.reading() as connection:
+        with self._database.reading(bulk=True) as connection:
             catalogue = snapshots.load(connection, snapshot_id)
         if catalogue is None:
             raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.place} any more")

@@ -327,9 +327,19 @@ def test_an_unusable_url_says_what_one_looks_like(url: str) -> None:
         Store(url)
 
 
-def test_no_error_shows_a_password() -> None:
+def test_a_store_of_a_newer_version_is_refused(store: Store, store_url: str) -> None:
+    with Database(store_url).writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreUnavailable, match=r"newer costcalc \(9999\): upgrade"):
+        Store(store_url)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://user:hunter2@127.0.0.1:1/prices", "postgresql://user@127.0.0.1:1/prices?password=hunter2"]
+)
+def test_no_error_shows_a_password(url: str) -> None:
     with pytest.raises(StoreUnavailable) as refused:
-        Store("postgresql://user:hunter2@127.0.0.1:1/prices")
+        Store(url)
     assert "hunter2" not in str(refused.value)
     assert "127.0.0.1" in str(refused.value)
 
