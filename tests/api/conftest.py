@@ -1,21 +1,10 @@
 """The application on packaged prices, in process and as a real server."""
 
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
-import requests
+from support.live_server import start_server
 from support.services import packaged_service
 
 from api.app import create_app
-
-COSTCALC = Path(sys.executable).with_name("costcalc")
 
 
 @pytest.fixture(scope="session")
@@ -31,57 +20,6 @@ def app(service):
 @pytest.fixture
 def client(app):
     return app.test_client()
-
-
-@dataclass
-class LiveServer:
-    """`costcalc serve` in a process of its own."""
-
-    url: str
-    process: subprocess.Popen
-    log: Path
-    home: Path
-
-    def get(self, path, **keywords):
-        return requests.get(self.url + path, timeout=30, **keywords)
-
-    def wait_until_ready(self, seconds=60):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                if self.get("/readyz").ok:
-                    return
-            except requests.ConnectionError:
-                pass
-            time.sleep(0.1)
-        pytest.fail(f"not ready after {seconds} s: {self.log.read_text()}")
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
-
-
-def clean_environment(home, **variables):
-    """What a new user's shell would hand over."""
-    kept = {name: value for name, value in os.environ.items() if not re.match("COSTCALC_|XDG_|PROMETHEUS_", name)}
-    return {**kept, "HOME": str(home), **variables}
-
-
-def start_server(home, **variables):
-    """The server on a free port; its own announcement says which."""
-    log = home / "server.log"
-    with log.open("w") as output:
-        command = [COSTCALC, "serve", "--bind", "127.0.0.1:0"]
-        process = subprocess.Popen(command, env=clean_environment(home, **variables), stdout=output, stderr=output)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
-        if found:
-            return LiveServer(found.group(0), process, log, home)
-        time.sleep(0.05)
-    process.kill()
-    pytest.fail(f"the server did not start: {log.read_text()}")
 
 
 @pytest.fixture(scope="session")
