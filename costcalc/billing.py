@@ -100,8 +100,9 @@ class Bill:
     def components(self, hours: Decimal) -> tuple[Component, ...]:
         """The lines of the bill with amounts in cents that add up to the rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
-        amounts = [cents(line.quantity * line.rate) for line in lines]
-        amounts[amounts.index(max(amounts))] += cents(self.billed(hours)) - sum(amounts)
+        exact = [line.quantity * line.rate for line in lines]
+        amounts = [cents(amount) for amount in exact]
+        amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
     def break_even_hours(self, on_demand_hourly: Decimal | None) -> Decimal | None:
@@ -117,8 +118,10 @@ class Bill:
         return hours if hours <= paid * self.tariff.period_hours else None
 
     def _periods(self, hours: Decimal) -> int:
+        if not self.tariff.fee:
+            return 0
         started = (hours / self.tariff.period_hours).quantize(MILLIONTH).to_integral_value(ROUND_CEILING)
-        return max(int(started), self.tariff.minimum_periods) if self.tariff.fee else 0
+        return max(int(started), self.tariff.minimum_periods)
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
         increment = self.tariff.increment_seconds

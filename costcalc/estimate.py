@@ -69,7 +69,7 @@ class Engine:
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
         rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
-        done = runs(plan, query, found, wanted_sites(self.catalogue, plan, placed, query))
+        done = runs(plan, query, found, wanted_sites(plan, placed, query))
         done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, exchange), rejections)
         frontier = costs.on_frontier(query, kept)
@@ -150,16 +150,15 @@ def hire(
     order = np.argsort(done.site, kind="stable")
     starts = np.searchsorted(done.site[order], np.arange(len(plan.sites) + 1))
     counts = np.diff(starts)[placed.site]
-    row = np.repeat(placed.row, counts)
-    site = np.repeat(placed.site, counts)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    entry = np.repeat(np.arange(len(counts)), counts)
+    row, site = placed.row[entry], placed.site[entry]
+    within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
     run = order[starts[site] + within]
-    nodes = np.array([site.nodes for site in plan.sites], np.int64)
     if query.overheads == "typical":
         spot = catalogue.columns.option[row] == costs.SPOT
         run = run + spot * len(done.site)
-        done = done + interrupted(done, nodes[done.site])
-    return done, costs.Hired(row, run, nodes[site], done.hours[run])
+        done = done + interrupted(done, plan.nodes[done.site])
+    return done, costs.Hired(row, run, plan.nodes[site], done.hours[run])
 
 
 def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:

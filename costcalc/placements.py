@@ -66,16 +66,14 @@ def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
     return np.array([meaning.casefold() in folded for meaning in meanings], bool)
 
 
-def wanted_sites(catalogue: Catalogue, plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
+def wanted_sites(plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
     """The sites of the asked number of machines and accelerators that some offer can be used as."""
-    nodes = np.array([site.nodes for site in plan.sites])
-    total = nodes * np.array([catalogue.shapes[site.shape][1] for site in plan.sites])
     kept = np.zeros(len(plan.sites), bool)
     kept[placed.site] = True
     if query.nodes is not None:
-        kept &= nodes == query.nodes
+        kept &= plan.nodes == query.nodes
     if query.accelerators is not None:
-        kept &= total == query.accelerators
+        kept &= plan.accelerators == query.accelerators
     return kept
 
 

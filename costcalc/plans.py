@@ -74,12 +74,24 @@ class Plan:
         """Hours of training alone of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused."""
         spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
         kind = self.kind[recipes]
-        hours = spent[:, :1] * self.seconds[0][np.ix_(kind, sites)]
+        every = len(sites) == len(self.sites)
+        hours = spent[:, :1] * (self.seconds[0] if every else self.seconds[0][:, sites])[kind]
         for phase in range(1, len(self.seconds)):
             longer = np.flatnonzero(spent[:, phase])
-            hours[longer] += spent[longer, phase, None] * self.seconds[phase][np.ix_(kind[longer], sites)]
+            later = self.seconds[phase][kind[longer]]
+            hours[longer] += spent[longer, phase, None] * (later if every else later[:, sites])
         hours[self.tied[recipes]] = np.inf
         return hours
+
+    @cached_property
+    def nodes(self) -> Indices:
+        """Machines of each site."""
+        return np.array([site.nodes for site in self.sites], np.int64)
+
+    @cached_property
+    def accelerators(self) -> Indices:
+        """Accelerators of each site, over all machines."""
+        return np.array([self.clusters[c].total_accelerators for c in self.cluster_of_site], np.int64)
 
     @cached_property
     def tied(self) -> Flags:
