@@ -1,9 +1,11 @@
 """The AWS source against a fake AWS over real HTTP: what it collects, what is a gap, what is a failure."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 
 import pytest
+from botocore.loaders import create_loader
 from botocore.retries.standard import ExponentialBackoff
 from fakes import aws as fake
 from fakes.server import Fault
@@ -11,7 +13,9 @@ from fakes.server import Fault
 from costcalc.offers import PurchaseOption
 from pricing import aws
 from pricing.http import Http
+from pricing.refresh import refresh
 from pricing.source import CredentialsMissing, SourceError
+from pricing.store import Store
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECRET = "wJalrXUtnFEMI-not-a-real-secret"
@@ -24,6 +28,9 @@ RESERVED = {
 PARTS = ("DescribeSpotPriceHistory", "DescribeSavingsPlansOfferingRates", "DescribeCapacityBlockOfferings")
 
 
+one_loader = cache(create_loader)  # reading EC2's model takes longer than a test
+
+
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch, tmp_path):
     """No credentials, files or metadata service of the machine the tests run on; and few attempts."""
@@ -32,6 +39,7 @@ def _alone(monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr(aws, "ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)
 
@@ -322,3 +330,19 @@ def test_importing_the_source_imports_no_sdk():
 
     code = "import sys, pricing.aws; sys.exit('boto3' in sys.modules or 'botocore' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_refresh_publishes_aws_and_keeps_it_when_it_fails(cloud, tmp_path):
+    path = tmp_path / "prices.sqlite3"
+    store = Store(f"sqlite:///{path}")
+    cloud.denied["DescribeSavingsPlansOfferingRates"] = "AccessDeniedException"
+    report = refresh(["aws"], store, environment(cloud), NOW)
+    assert (report.exit_code, len(store.load_current())) == (0, 10)
+    assert [gap.reason.partition(":")[0] for gap in store.gaps()] == ["Savings Plans"]
+    cloud.denied["GetProducts"] = "ExpiredTokenException"
+    report = refresh(["aws"], store, environment(cloud), NOW + timedelta(hours=1))
+    assert (report.exit_code, len(store.load_current())) == (1, 10)
+    assert ["expired" in gap.reason for gap in store.gaps()] == [True]
+    stored = b"".join(each.read_bytes() for each in tmp_path.iterdir() if each.is_file())
+    assert b"p3.8xlarge" in stored
+    assert not any(secret.encode() in stored for secret in (SECRET, KEY, "123456789012"))
