@@ -4,12 +4,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 import requests
 from support.live_server import COSTCALC, clean_environment, start_server
 
+ROOT = Path(__file__).parents[2]
 ASKED = "/cost?model=resnet50&target=0.757&limit=3"
 
 
@@ -127,3 +130,30 @@ def test_a_bad_setting_stops_it_at_once(tmp_path):
     )
     assert ended.returncode == 2
     assert "COSTCALC_WORKERS=many: write a whole number" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ("costcalc/evidence/data/recipes.csv", "recipes.csv, line 3"),
+        ("pricing/data/offers.csv", "offers.csv, line 3"),
+    ],
+)
+def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, table, complaint):
+    for package in ("api", "costcalc", "pricing"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    lines = (tmp_path / table).read_text("utf-8").splitlines(keepends=True)
+    lines[2] = "torn,off\n"
+    (tmp_path / table).write_text("".join(lines), "utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-c", "from api.cli import main; main()", "serve", "--bind", "127.0.0.1:0", "--workers", "1"],
+        env=clean_environment(tmp_path, PYTHONPATH=str(tmp_path)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert complaint in ended.stderr
+    assert "Traceback" not in ended.stderr
