@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +69,9 @@ class Measurements:
                 best[where] = newest[distance.argmin(axis=0)]
         return best
 
-    def _middle(self, rows: Iterable[int]) -> Match:
-        rates = {row: training_rate(self._rows[row]) for row in rows}
+    def _middle(self, rows: Sequence[int]) -> Match:
+        real = [row for row in rows if not self._rows[row].is_synthetic]
+        rates = {row: training_rate(self._rows[row]) for row in real or rows}
         middle = float(np.exp(np.median(np.log(list(rates.values())))))
         return Match(middle, min(rates, key=lambda row: abs(np.log(rates[row] / middle))))
 
