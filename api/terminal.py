@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator
+from typing import Literal
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -20,11 +21,22 @@ from api.wiring import build_once
 from costcalc.answers import Answer, Estimate
 
 WIDE = 180  # where nobody looks at a terminal of a certain width
-HEADINGS = (
-    ("#", "right"), ("where", "left"), ("machine", "left"), ("bought", "left"), ("recipe", "left"),
-    ("hours", "right"), ("80 % range", "right"), ("to pay", "right"), ("80 % range", "right"), ("share of use", "right"),
-    ("P(reach)", "right"), ("price seen", "left"),
-)  # fmt: skip
+HEADINGS: tuple[tuple[str, Literal["left", "right"]], ...] = (
+    ("#", "right"),
+    ("where", "left"),
+    ("machine", "left"),
+    ("bought", "left"),
+    ("recipe", "left"),
+    ("hours", "right"),
+    ("to pay", "right"),
+    ("share", "right"),
+    ("P", "right"),
+    ("price seen", "left"),
+)
+LEGEND = (
+    "hours and money with their 80 % ranges below; to pay: for this run alone, whole terms included; share: the hours' share of "
+    "the term; P: probability of reaching the target; * nothing is both faster and cheaper. --explain says what is assumed."
+)
 
 
 def parameter_options() -> Iterator[click.Option]:
@@ -97,23 +109,23 @@ def table(found: Answer, explain: bool = False) -> str:
 def _grid(estimates: tuple[Estimate, ...]) -> Table:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for heading, justify in HEADINGS:
-        grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        grid.add_column(heading, justify=justify, overflow="fold")
     for estimate in estimates:
         grid.add_row(*_cells(estimate))
     return grid
 
 
 def _cells(each: Estimate) -> tuple[str, ...]:
+    machines = f"{each.nodes} x " if each.nodes > 1 else ""
     return (
         f"{each.rank}{'*' if each.frontier else ''}",
-        f"{each.provider} {each.region}",
-        f"{each.nodes} x {each.instance_type} ({each.accelerators} {each.accelerator})",
-        " ".join(filter(None, [each.purchase_option.value, each.term, each.payment and each.payment.value])),
+        f"{each.provider}\n{each.region}",
+        f"{machines}{each.instance_type}\n{each.accelerators} {each.accelerator}",
+        " ".join(filter(None, [each.purchase_option.value, each.term]))
+        + (f"\n{each.payment.value}" if each.payment else ""),
         each.recipe,
-        f"{each.hours:,.2f}",
-        f"{each.hours_low:,.2f}-{each.hours_high:,.2f}",
-        f"{each.billed_cost:,.2f}",
-        f"{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
+        f"{each.hours:,.2f}\n{each.hours_low:,.2f}-{each.hours_high:,.2f}",
+        f"{each.billed_cost:,.2f}\n{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
         f"{each.effective_cost:,.2f}",
         f"{each.success_probability:.2f}",
         f"{each.sources.price.observed_at:%Y-%m-%d}",
@@ -122,7 +134,7 @@ def _cells(each: Estimate) -> tuple[str, ...]:
 
 def _notes(found: Answer) -> Iterator[str]:
     if found.estimates:
-        yield "* nothing is both faster and cheaper. `--explain` says what each estimate assumes and where it is from."
+        yield LEGEND
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     if found.best_reached:
