@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
 from costcalc.answers import Gap
@@ -18,6 +18,7 @@ from pricing.rows import Observation, machine_cells
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
 from pricing.snapshots import all_offers, newest, write_gaps
 
+SECOND_HAND = "second_hand"  # the flag of a rate that was read from somebody else's collection
 CATALOGUES_KEPT = 3  # a worker may still be loading the one before
 
 
@@ -42,16 +43,22 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """New observations with their origin, ids seen again with the moment, ids taken back, and machines by their name."""
+    """New observations with their origin, ids seen again with the moment, ids taken back, and machines by their name.
+
+    `hearsay` are machines that only a second-hand source described: they fill what is unknown and overrule nothing.
+    """
 
     new: list[tuple[str, Observation]] = field(default_factory=list)
     seen: list[tuple[int, datetime]] = field(default_factory=list)
     retracted: list[int] = field(default_factory=list)
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
+    hearsay: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
     def note_machines(self, offers: Iterable[Offer]) -> None:
         """Remember what these offers' machines hold."""
-        self.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
+        for offer in offers:
+            kept = self.hearsay if SECOND_HAND in offer.flags else self.machines
+            kept[offer.provider, offer.instance_type] = offer
 
 
 def write_snapshot(connection: Connection, changes: Changes, gaps: tuple[Gap, ...], now: datetime) -> Published:
@@ -82,7 +89,7 @@ def record_attempts(connection: Connection, attempts: Sequence[Attempt], now: da
         }
         for attempt in attempts
     ]
-    _upsert(connection, source_status, rows, keep=("succeeded_at", "offers"))
+    _upsert(connection, source_status, rows, _last_success)
 
 
 def _name(previous: str, changes: Changes, gaps: tuple[Gap, ...], now: datetime) -> str:
@@ -95,8 +102,8 @@ def _name(previous: str, changes: Changes, gaps: tuple[Gap, ...], now: datetime)
 
 
 def _write_observations(connection: Connection, changes: Changes, sequence: int) -> None:
-    kinds = [machine_cells(offer) for offer in changes.machines.values()]
-    _upsert(connection, machines, kinds, keep=("accelerator_memory_gib", "vcpus", "memory_gib"))
+    _upsert(connection, machines, map(machine_cells, changes.machines.values()), _unless_unknown)
+    _upsert(connection, machines, map(machine_cells, changes.hearsay.values()), _if_unknown)
     if changes.new:
         rows = [{**item.cells, "sequence": sequence, "origin": origin} for origin, item in changes.new]
         connection.execute(insert(observations), rows)
@@ -107,23 +114,36 @@ def _write_observations(connection: Connection, changes: Changes, sequence: int)
 
 def _write_sightings(connection: Connection, seen: Sequence[tuple[int, datetime]]) -> None:
     rows = [{"observation_id": number, "month": f"{seen_at:%Y-%m}", "seen_at": seen_at} for number, seen_at in seen]
-    _upsert(connection, sightings, rows)
+    _upsert(connection, sightings, rows, _overwrite)
 
 
-def _upsert(
-    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], keep: tuple[str, ...] = ()
-) -> None:
-    """Insert, or overwrite what has the same primary key; columns in `keep` hold their value where the new one is null."""
-    if not rows:
+Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
+
+
+def _upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], merge: Merge) -> None:
+    """Insert; where the primary key is there already, `merge` each other column from the old and the new value."""
+    given = list(rows)
+    if not given:
         return
     dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = dialect.insert(table)
     key = [column.name for column in table.primary_key]
-    new = {
-        column.name: func.coalesce(statement.excluded[column.name], column)
-        if column.name in keep
-        else statement.excluded[column.name]
-        for column in table.columns
-        if column.name not in key
-    }
-    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=new), rows)
+    others = [column for column in table.columns if column.name not in key]
+    values = {column.name: merge(column, statement.excluded[column.name]) for column in others}
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values), given)
+
+
+def _overwrite(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return new
+
+
+def _unless_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.coalesce(new, old)
+
+
+def _if_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.coalesce(old, new)
+
+
+def _last_success(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return _unless_unknown(old, new) if new.key in ("succeeded_at", "offers") else new

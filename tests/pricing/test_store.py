@@ -122,6 +122,16 @@ def test_machine_facts_may_be_learned_later_and_are_not_forgotten(store: Store) 
     assert [known.machine for known in current(store, LATER)] == [Machine("V100", 1, 16.0, None, 61.0)]
 
 
+def test_hearsay_about_a_machine_fills_gaps_and_overrules_nothing(store: Store) -> None:
+    heard = Machine("A100-40GB", 1, 40.0, 8, 61.0)
+    store.publish(listed("gpuhunt", offer(flags=("second_hand",), machine=heard)), NOW)
+    assert current(store, NOW)[0].machine == heard, "where nobody else says anything"
+    read = Machine("V100", 1, 16.0, None, 60.0)
+    store.publish(listed("aws", offer("3.07", LATER, machine=read)), LATER)
+    store.publish(listed("gpuhunt", offer("3.08", LATER, flags=("second_hand",), machine=heard)), LATER)
+    assert {known.machine for known in current(store, LATER)} == {Machine("V100", 1, 16.0, 8, 60.0)}
+
+
 def test_observations_cannot_be_changed(store: Store, store_url: str) -> None:
     store.publish(listed("aws", offer()), NOW)
     for statement in ("UPDATE observations SET hourly_nanos = 1", "DELETE FROM observations"):
