@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
-from costcalc.throughput import REFUSALS
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -93,12 +92,8 @@ def placements(catalogue: Catalogue, plan: Plan, rows: Indices) -> Placements:
 
 
 def _reasons(catalogue: Catalogue, plan: Plan, instances: Codes) -> dict[str, int]:
-    reason_of = {}
-    for c, cluster in enumerate(plan.clusters):
-        codes = plan.speeds.refusal[:, c]
-        reason_of[cluster.accelerator, cluster.accelerators] = REFUSALS[int(codes.max(initial=1))] or "no_throughput"
     by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
     counted: Counter[str] = Counter()
     for shape, count in by_shape.items():
-        counted[reason_of.get(catalogue.shapes[shape], "no_throughput")] += count
+        counted[plan.refused.get(catalogue.shapes[shape], "no_throughput")] += count
     return dict(counted)

@@ -12,12 +12,13 @@ from costcalc.catalogue import Catalogue
 from costcalc.convergence import Curves, Reach
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.throughput import SpeedModel, SpeedTable, signature
+from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
+Shape = tuple[str, int]
 ANY_INSTANCE = NOWHERE = -1
 SECONDS_PER_HOUR = 3600
 OPEN_DIVISION = "-open-"
@@ -28,10 +29,11 @@ EXPENSIVE_OPTIMIZERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Machines of one shape in some number; `instance` is the code of an instance type on which a recipe was itself run,
-    ANY_INSTANCE for all others of the shape."""
+    """Machines of one shape in some number, with `accelerators` in each; `instance` is the code of an instance type on which
+    a recipe was itself run, ANY_INSTANCE for all others of the shape."""
 
     shape: int
+    accelerators: int
     nodes: int
     instance: int = ANY_INSTANCE
 
@@ -41,18 +43,17 @@ class Plan:
     """One model's R recipes on S sites. Recipes that run equally fast everywhere share one of K kinds.
 
     `seconds` holds for each phase [K, S] seconds of training per epoch, infinite where no speed is known, 0 beyond the last
-    phase. `home` [R] is the site on which a recipe's own log was written, NOWHERE if that can't be rented. `speeds` [K, C]
-    covers all clusters asked about, `cluster_of_site` [S] indexes it.
+    phase. `home` [R] is the site on which a recipe's own log was written, NOWHERE if that can't be rented. `speeds` is the
+    table of the K kinds on the S sites; `refused` says why nothing runs on the shapes of machines that became no site.
     """
 
     recipes: tuple[Recipe, ...]
     kind: Indices
     home: Indices
     sites: tuple[Site, ...]
-    clusters: tuple[Cluster, ...]
     speeds: SpeedTable
-    cluster_of_site: Indices
     seconds: tuple[Floats, ...]
+    refused: dict[Shape, str]
 
     @cached_property
     def curves(self) -> dict[Metric, Curves]:
@@ -91,7 +92,7 @@ class Plan:
     @cached_property
     def accelerators(self) -> Indices:
         """Accelerators of each site, over all machines."""
-        return np.array([self.clusters[c].total_accelerators for c in self.cluster_of_site], np.int64)
+        return np.array([site.accelerators * site.nodes for site in self.sites], np.int64)
 
     @cached_property
     def tied(self) -> Flags:
@@ -154,17 +155,24 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
     homes = [_home(recipe, catalogue) for recipe in recipes]
     placed = _placed(catalogue, clusters, speeds, homes)
     position = {site: s for s, site in enumerate(placed)}
-    cluster_of_site = np.array(list(placed.values()), np.int64)
+    here = speeds.of(np.array(list(placed.values()), np.int64))
     return Plan(
         recipes=recipes,
         kind=np.array([number[signature(recipe)] for recipe in recipes], np.int64),
         home=np.array([position.get(site, NOWHERE) if site else NOWHERE for site in homes], np.int64),
         sites=tuple(placed),
-        clusters=clusters,
-        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
-        cluster_of_site=cluster_of_site,
-        seconds=_seconds(speeds, cluster_of_site),
+        speeds=replace(here, seconds_per_epoch=here.seconds_per_epoch[:, :0]),
+        seconds=_seconds(here),
+        refused=_refused(clusters, speeds),
     )
+
+
+def _refused(clusters: tuple[Cluster, ...], speeds: SpeedTable) -> dict[Shape, str]:
+    worst = speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))
+    return {
+        (cluster.accelerator, cluster.accelerators): REFUSALS[code]
+        for cluster, code in zip(clusters, worst, strict=True)
+    }
 
 
 def _placed(
@@ -173,7 +181,8 @@ def _placed(
     """The cluster of every site: where some kind of recipe has a speed, and where a recipe's own log was written."""
     shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
     every = {
-        Site(shape[cluster.accelerator, cluster.accelerators], cluster.nodes): c for c, cluster in enumerate(clusters)
+        Site(shape[cluster.accelerator, cluster.accelerators], cluster.accelerators, cluster.nodes): c
+        for c, cluster in enumerate(clusters)
     }
     answered = (speeds.refusal == 0).any(axis=0)
     placed = {site: c for site, c in every.items() if answered[c]}
@@ -183,10 +192,9 @@ def _placed(
     return placed
 
 
-def _seconds(speeds: SpeedTable, cluster_of_site: Indices) -> tuple[Floats, ...]:
-    refused = speeds.refusal[:, cluster_of_site] != 0
-    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch[:, cluster_of_site]), 2, 0)
-    return tuple(np.where(refused, np.inf, seconds) for seconds in by_phase)
+def _seconds(speeds: SpeedTable) -> tuple[Floats, ...]:
+    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch), 2, 0)
+    return tuple(np.where(speeds.refusal != 0, np.inf, seconds) for seconds in by_phase)
 
 
 def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
@@ -195,4 +203,7 @@ def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
     if system is None or system.provider is None or system.instance_type is None:
         return None
     instance = catalogue.instance_code.get((system.provider, system.instance_type))
-    return None if instance is None else Site(int(catalogue.shape_of_instance[instance]), system.nodes, instance)
+    if instance is None:
+        return None
+    shape = int(catalogue.shape_of_instance[instance])
+    return Site(shape, catalogue.shapes[shape][1], system.nodes, instance)

@@ -111,7 +111,7 @@ class Renderer:
 
     def _speed(self, run: Run) -> tuple[int, int]:
         """Where the speed table speaks of this run."""
-        return int(self.plan.kind[run.recipe]), int(self.plan.cluster_of_site[run.site])
+        return int(self.plan.kind[run.recipe]), run.site
 
     def _tier(self, run: Run) -> Tier:
         return Tier.MEASURED if run.replayed else TIERS[int(self.plan.speeds.tier[self._speed(run)])]

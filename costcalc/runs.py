@@ -170,7 +170,7 @@ def _runs(
     hours: tuple[Floats, Floats],
 ) -> Runs:
     (r, s, own), (train, total) = pairs, hours
-    width = np.where(own, OWN_WIDTH, plan.speeds.width_80[plan.kind[r], plan.cluster_of_site[s]])
+    width = np.where(own, OWN_WIDTH, plan.speeds.width_80[plan.kind[r], s].astype(float))
     success, epochs, overhead = found.success[r], found.reach.epochs[r], total - train
     typical = query.overheads == "typical"
     whole = found.reach.end_epochs[r] / epochs * train + overhead

@@ -127,9 +127,9 @@ def _empty(throughputs: tuple[Throughput, ...], recipes: Sequence[Recipe], clust
         refusal=np.full(shape, REFUSALS.index("no_throughput"), np.int8),
         tier=np.full(shape, -1, np.int8),
         kind=np.zeros(shape, np.int8),
-        width_80=np.full(shape, np.nan),
-        width_90=np.full(shape, np.nan),
-        row=np.full(shape, -1, np.int64),
+        width_80=np.full(shape, np.nan, np.float32),
+        width_90=np.full(shape, np.nan, np.float32),
+        row=np.full(shape, -1, np.int32),
         sentences=(),
-        sentence=np.full(shape, -1, np.int64),
+        sentence=np.full(shape, -1, np.int32),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
-Indices = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Widths = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,11 @@ class SpeedTable:
     refusal: Codes
     tier: Codes
     kind: Codes
-    width_80: Floats
-    width_90: Floats
+    width_80: Widths
+    width_90: Widths
     row: Indices
     sentences: tuple[str, ...]
-    sentence: NDArray[np.int64]
+    sentence: Indices
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -48,3 +49,8 @@ class SpeedTable:
         """What was assumed about the speed of a pair, in sentences."""
         index = int(self.sentence[recipe, cluster])
         return (self.sentences[index],) if index >= 0 else ()
+
+    def of(self, clusters: NDArray[np.int64]) -> SpeedTable:
+        """The same of these clusters alone, in this order."""
+        columns = ("seconds_per_epoch", "refusal", "tier", "kind", "width_80", "width_90", "row", "sentence")
+        return replace(self, **{name: getattr(self, name)[:, clusters] for name in columns})
