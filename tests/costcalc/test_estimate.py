@@ -1,0 +1,166 @@
+"""Answers on made-up prices: each way of buying, each overhead, and the edges of the question."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from fakes.offers import DAY, monthly, offer, owned, reserved
+
+from costcalc.catalogue import Catalogue
+from costcalc.hardware import Machine
+from costcalc.offers import PurchaseOption
+from costcalc.overheads import calendar_hours, interrupted_hours
+from costcalc.training import Metric, Tier
+
+EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
+P3 = {"provider": "aws", "instance_type": "p3.16xlarge", "machine": Machine("V100", 8, 16.0)}
+FASTAI = {"metric": Metric.TOP5, "recipe": ("dawnbench-fastai-rn50-p3",), "recipes": "all"}
+
+
+@pytest.fixture
+def ask_of(ask):
+    """Asks prices made of these offers, on the day they were seen."""
+
+    def ask_of(*offers, target=0.757, **parameters):
+        prices = Catalogue.from_offers(offers, "made up")
+        return ask(target, prices=prices, **({"as_of": DAY, "nodes": 1, "limit": 1000} | parameters))
+
+    return ask_of
+
+
+def test_a_spot_run_is_interrupted(ask_of):
+    spot = offer(purchase_option=PurchaseOption.SPOT, hourly_rate=Decimal(1))
+    by_option = {one.purchase_option.value: one for one in ask_of(offer(), spot).estimates}
+    steady, broken = by_option["on_demand"], by_option["spot"]
+    assert broken.recipe == steady.recipe
+    assert broken.train_hours == steady.train_hours
+    assert broken.hours == pytest.approx(float(interrupted_hours(steady.hours, 48.0)))
+    assert broken.hours_high == pytest.approx(float(interrupted_hours(steady.hours_high, 12.0)))
+    assert broken.hours_low == steady.hours_low
+    assert any(sentence.startswith("Spot: one interruption") for sentence in broken.assumptions)
+
+
+def test_more_spot_machines_are_interrupted_more_often(ask_of):
+    steady = offer(**P3)
+    for nodes in (1, 16):
+        found = ask_of(steady, replace(steady, purchase_option=PurchaseOption.SPOT), nodes=nodes, sort="time")
+        calm, broken = found.estimates
+        assert (calm.purchase_option, broken.purchase_option) == ("on_demand", "spot")
+        assert broken.hours == pytest.approx(float(interrupted_hours(calm.hours, 48.0 / nodes)))
+
+
+def test_the_own_clock_knows_no_interruptions(ask_of):
+    spot = offer(purchase_option=PurchaseOption.SPOT)
+    found = ask_of(offer(), spot, overheads="none").estimates
+    assert len({one.hours for one in found}) == 1
+    assert {one.overhead_hours for one in found} == {0}
+
+
+def test_a_replay_keeps_its_log_and_adds_what_it_left_out(ask_of):
+    bare = ask_of(offer(**P3), target=0.93, overheads="none", **FASTAI).estimates[0]
+    typical = ask_of(offer(**P3), target=0.93, **FASTAI).estimates[0]
+    assert bare.evidence.throughput is Tier.MEASURED
+    assert typical.train_hours == bare.hours
+    fixed = (300 + 298 + 20 * (bare.epochs // 10)) / 3600
+    assert typical.overhead_hours == pytest.approx(fixed + bare.hours * 50_000 / 1_281_167 / 3)
+
+
+def test_evaluation_is_not_counted_twice(ask_of, packaged_evidence):
+    clocked = [r for r in packaged_evidence.recipes_of("resnet50") if r.clock == "training+evaluation" and r.system]
+    recipe = next(r for r in clocked if (r.system.accelerator, r.system.accelerators) == ("V100", 8) and r.is_log)
+    target = recipe.evaluations[-1].top1 - 0.001
+    found = ask_of(offer(**EIGHT), target=target, recipe=(recipe.name,), recipes="all", crossing="first").estimates[0]
+    assert found.overhead_hours == pytest.approx((300 + 298 + 20 * (found.epochs // 10)) / 3600)
+
+
+@pytest.mark.parametrize(("epochs", "stretched"), [(16, False), (88, True)])
+def test_a_free_tier_costs_nothing_but_days(ask_of, epochs, stretched):
+    free = offer(purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0), session_hours=12.0, hours_per_week=84.0)
+    (one,) = ask_of(free, target=0.737, recipe=(f"ffcv-rn50-{epochs}ep",), recipes="all").estimates
+    assert (one.billed_cost, one.effective_cost, one.hourly_rate) == (0, 0, 0)
+    assert one.calendar_hours == pytest.approx(calendar_hours(one.hours, 12.0, 84.0))
+    assert (one.calendar_hours > one.hours) == stretched
+
+
+def test_an_owned_machine_is_bought_whole_and_used_in_part(ask_of):
+    (one,) = ask_of(owned(), utilization=1).estimates
+    assert one.billed_cost > 26280
+    assert one.hourly_rate == Decimal("1.1")
+    assert float(one.effective_cost) == pytest.approx(one.hours * 1.1, abs=0.01)
+    (alone,) = ask_of(owned(), utilization=0).estimates
+    assert float(alone.effective_cost) == pytest.approx(float(alone.billed_cost), abs=0.01)
+
+
+def test_each_way_of_paying_breaks_even_against_the_same_machine(ask_of):
+    found = {one.purchase_option.value: one for one in ask_of(offer(), reserved(), monthly()).estimates}
+    assert found["on_demand"].break_even_hours is None
+    assert found["reserved"].break_even_hours == 3504
+    assert found["monthly"].break_even_hours == pytest.approx(730 / 3)
+    elsewhere = ask_of(offer(region="there"), reserved()).estimates
+    assert {one.break_even_hours for one in elsewhere} == {None}
+
+
+def test_what_is_taken_for_granted_is_said(ask_of):
+    rounded = replace(monthly(), flags=("rounded", "second_hand"), observed_at=DAY - timedelta(days=60))
+    (one,) = ask_of(rounded, utilization=0.5).estimates
+    said = " ".join(one.assumptions)
+    for words in (
+        "60 days before the date asked for",
+        "whole months of 730 hours",
+        "Other work uses 50%",
+        "rounded, second hand",
+        "start-up",
+    ):
+        assert words in said
+    (committed,) = ask_of(reserved()).estimates
+    assert any("the whole 1y commitment" in sentence for sentence in committed.assumptions)
+
+
+def test_points_and_early_stops_are_said(ask_of):
+    asked = {"recipes": "all", "overheads": "none"}
+    (riseml,) = ask_of(offer(**P3), recipe=("riseml-2018-v100",), **asked).estimates
+    said = " ".join(riseml.assumptions)
+    assert "known only at its published points" in said
+    assert "source's own clock (training)" in said
+    (winner,) = ask_of(offer(**P3), target=0.70, recipe=("dawnbench-diux-rn50-p3-tensorpack",), **asked).estimates
+    assert "selected winners" in " ".join(winner.assumptions)
+
+
+def test_an_early_stop_is_said(ask_of):
+    machine = offer(**(EIGHT | {"machine": Machine("A100-40GB", 8, 40.0)}))
+    early, whole = (
+        ask_of(machine, target=target, recipe=("ffcv-rn50-88ep",), recipes="all").estimates[0] for target in (0.7, 0.78)
+    )
+    assert f"Stops early, after {early.epochs:g} of 88 scheduled epochs" in " ".join(early.assumptions)
+    assert "Stops early" not in " ".join(whole.assumptions)
+
+
+@pytest.mark.parametrize("parameters", [{"nodes": 3}, {"nodes": None, "accelerators": 24}])
+def test_numbers_of_machines_that_no_recipe_used_can_be_asked_for(ask_of, parameters):
+    found = ask_of(offer(instance_type="h100", machine=Machine("H100", 8, 80.0)), **parameters).estimates
+    assert {(one.nodes, one.accelerators, one.evidence.throughput) for one in found} == {(3, 24, Tier.MODELLED)}
+
+
+@pytest.mark.parametrize(("model", "metric"), [("xception", Metric.TOP1), ("alexnet", Metric.TOP5)])
+def test_a_model_without_a_curve_answers_with_nothing(ask_of, packaged_evidence, model, metric):
+    assert not any(point for recipe in packaged_evidence.recipes_of(model) for point in recipe.evaluations)
+    answer = ask_of(offer(), model=model, metric=metric)
+    assert (answer.count, answer.best_reached) == (0, None)
+
+
+def test_no_prices_at_all_are_no_error(ask_of):
+    answer = ask_of()
+    assert (answer.count, answer.estimates) == (0, ())
+
+
+def test_all_runs_on_one_instance_type_share_its_own_system(ask_of):
+    """Elsewhere a recipe's epochs meet the machine's throughput, at home its log is replayed."""
+    same_shape = offer(**EIGHT)
+    home, away = (
+        ask_of(one, target=0.93, overheads="none", **FASTAI).estimates[0] for one in (offer(**P3), same_shape)
+    )
+    assert home.epochs == away.epochs
+    assert home.evidence.throughput is Tier.MEASURED
+    assert away.evidence.throughput is not Tier.MEASURED
+    assert home.sources.throughput.source == home.sources.convergence.source
