@@ -1,0 +1,145 @@
+"""The README and the worked cases are run: every command they show prints what they show.
+
+UPDATE_DOCS=1 writes what the commands print now into the documents; read the difference before you keep it.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+from support.live_server import clean_environment, start_server
+
+from api.cli import main
+from api.settings import SETTINGS
+from api.sources import source_settings
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = ("README.md", "docs/worked-cases.md")
+SERVED = "http://127.0.0.1:8000"
+UPDATE = bool(os.environ.get("UPDATE_DOCS"))
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+SETTINGS_BLOCK = re.compile(r"(?<=<!-- settings -->\n).*?(?=<!-- /settings -->)", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    started = start_server(tmp_path_factory.mktemp("docs"), COSTCALC_WORKERS="1")
+    started.wait_until_ready()
+    yield started
+    started.stop()
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Runs a documented command as a reader would, against our server."""
+
+    url: str
+    home: Path
+
+    def output(self, command):
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command.replace(SERVED, self.url)],
+            env=clean_environment(self.home, PATH=path, COLUMNS="120"),
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return done.stdout.replace("\r\n", "\n").rstrip("\n")
+
+
+def commands(block):
+    return re.findall(r"^\$ (.*)$", block, re.MULTILINE)
+
+
+def as_printed(block, shell):
+    return "".join(f"$ {command}\n{shell.output(command)}\n" for command in commands(block))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_commands_print_what_the_documents_show(name, server, tmp_path):
+    shell, document = Shell(server.url, tmp_path), ROOT / name
+    text = document.read_text("utf-8")
+    assert BLOCK.findall(text)
+    printed = BLOCK.sub(lambda match: f"```console\n{as_printed(match[1], shell)}```", text)
+    if UPDATE:
+        document.write_text(printed, "utf-8")
+    assert printed == document.read_text("utf-8")
+
+
+def settings_table():
+    rows = [f"| `{each.variable}` | {_default(each)} | {each.meaning} |\n" for each in [*SETTINGS, *source_settings()]]
+    return "| variable | default | |\n|---|---|---|\n" + "".join(rows)
+
+
+def _default(setting):
+    return f"`{setting.default}`" if setting.default else ""
+
+
+def test_the_readme_lists_every_setting():
+    document = ROOT / "README.md"
+    if UPDATE:
+        text = document.read_text("utf-8")
+        document.write_text(SETTINGS_BLOCK.sub(lambda _: settings_table(), text), "utf-8")
+    assert SETTINGS_BLOCK.search(document.read_text("utf-8")).group() == settings_table()
+
+
+def test_the_readme_lists_every_command():
+    text = (ROOT / "README.md").read_text("utf-8")
+    for name, command in main.commands.items():
+        for path in [f"{name} {each}" for each in command.commands] if hasattr(command, "commands") else [name]:
+            assert f"`costcalc {path}" in text
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_between_documents_lead_somewhere(name):
+    document = ROOT / name
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text("utf-8")):
+        assert (document.parent / link).exists(), link
+
+
+def test_the_two_commands_of_the_readme(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"make serve\ncurl '{SERVED}/cost?model=resnet50&target=0.757'\n" in text
+    if not (ROOT / ".venv" / "installed").exists():
+        pytest.skip("the environment was not made by make")
+    process = subprocess.Popen(
+        ["make", "-o", ".venv/installed", "serve", f"PORT={port}"],
+        cwd=ROOT,
+        env=clean_environment(tmp_path, COSTCALC_WORKERS="1"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        answer = _asked(f"http://127.0.0.1:{port}/cost?model=resnet50&target=0.757", process)
+        assert answer["estimates"][0]["hours"] > 0
+    finally:
+        os.killpg(process.pid, 15)
+        process.wait(30)
+
+
+def _asked(url, process, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert process.poll() is None
+        try:
+            response = requests.get(url, timeout=30)
+            if response.ok:
+                return response.json()
+        except requests.ConnectionError:
+            pass
+        time.sleep(0.2)
+    pytest.fail(f"{url} did not answer")
