@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from support.prices import LATER, NOW, many, offer
 
-import pricing
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
@@ -257,14 +256,6 @@ def test_an_unchanged_world_adds_no_observation(sources: Sources, store: Store) 
         report = refresh([], store, {}, NOW + timedelta(hours=hours))
         assert (report.published.new, report.published.seen_again) == (0, 6)
     assert len(store.history("p3.2xlarge")) == 6
-
-
-def test_every_source_in_the_table_is_what_it_says() -> None:
-    for name, spec in pricing.SOURCES.items():
-        assert spec.name == name
-        assert spec.secrets <= set(spec.settings)
-        assert callable(spec.build)
-    assert len(pricing.SOURCES) == len(set(pricing.SOURCES))
 
 
 def test_sessions_are_closed_whatever_happens(sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

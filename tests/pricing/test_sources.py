@@ -1,0 +1,60 @@
+"""Adding a source means a file, a line in SOURCES, a recording and a section of documentation: none may be missing."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pricing import SOURCES
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = "\n".join(path.read_text() for path in sorted((ROOT / "docs").glob("price-sources*.md")))
+SECRET_WORDS = ("KEY", "SECRET", "TOKEN", "PASSWORD")
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_is_what_its_line_says(name: str) -> None:
+    spec = SOURCES[name]
+    assert spec.name == name
+    assert spec.title
+    assert spec.secrets <= set(spec.settings)
+    assert import_module(spec.build.__module__).__doc__, "permissions and blind spots stand at the top of its file"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_has_recordings(name: str) -> None:
+    recorded = [path for path in (ROOT / "tests" / "recordings" / name).glob("*") if path.name != "README.md"]
+    assert recorded, f"put a recorded payload into tests/recordings/{name}"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_is_documented_with_its_settings(name: str) -> None:
+    assert re.search(rf"^#+ .*`{name}`", DOCUMENTS, re.MULTILINE), f"docs/price-sources.md needs a section `{name}`"
+    for variable in SOURCES[name].settings:
+        assert variable in DOCUMENTS, f"docs/price-sources.md does not name {variable}"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_settings_that_look_secret_are_kept_secret(name: str) -> None:
+    spec = SOURCES[name]
+    looks_secret = {variable for variable in spec.settings if variable.endswith(SECRET_WORDS)}
+    assert looks_secret <= spec.secrets
+
+
+def test_every_adapter_is_in_the_table() -> None:
+    modules = {path.stem for path in (ROOT / "pricing").glob("*.py") if "\nSPEC = " in path.read_text()}
+    listed = {SOURCES[name].build.__module__ for name in SOURCES}
+    assert len(modules) == len(SOURCES), f"files with a SPEC: {sorted(modules)}; in SOURCES: {sorted(SOURCES)}"
+    assert {module.partition(".")[0] for module in listed} == {"pricing"}
+
+
+def test_the_table_is_read_without_importing_any_adapter() -> None:
+    """The web process lists the sources' names and must pay for none of them."""
+    script = (
+        "import sys, pricing; print(list(pricing.SOURCES), 'pricing.aws' in sys.modules, 'requests' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert answer.stdout == f"{list(SOURCES)} False False\n"
