@@ -136,10 +136,10 @@ def test_an_early_stop_is_said(ask_of):
     assert "Stops early" not in " ".join(whole.assumptions)
 
 
-@pytest.mark.parametrize("parameters", [{"nodes": 3}, {"nodes": None, "accelerators": 24}])
+@pytest.mark.parametrize("parameters", [{"nodes": 5}, {"nodes": None, "accelerators": 40}])
 def test_numbers_of_machines_that_no_recipe_used_can_be_asked_for(ask_of, parameters):
     found = ask_of(offer(instance_type="h100", machine=Machine("H100", 8, 80.0)), **parameters).estimates
-    assert {(one.nodes, one.accelerators, one.evidence.throughput) for one in found} == {(3, 24, Tier.MODELLED)}
+    assert {(one.nodes, one.accelerators, one.evidence.throughput) for one in found} == {(5, 40, Tier.MODELLED)}
 
 
 @pytest.mark.parametrize(("model", "metric"), [("xception", Metric.TOP1), ("alexnet", Metric.TOP5)])

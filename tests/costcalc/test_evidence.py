@@ -91,3 +91,8 @@ def test_the_version_changes_with_any_table(texts):
         versions.add(parse_evidence({**texts, name: texts[name].replace("\n", "\r\n")}).version)
     assert len(versions) == 1 + len(TABLES)
     assert load_evidence().version == load_evidence().version
+
+
+def test_what_was_learned_from_the_tables_is_refused_where_it_is_corrupt(texts):
+    with pytest.raises(TableError, match=r"fitted\.json: .*make fit"):
+        parse_evidence({**texts, "fitted": "{"})
