@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -15,6 +16,9 @@ from traceback import extract_tb
 
 from pricing.http import Http, HttpError
 from pricing.source import Collected, Environment, SourceError, SourceSpec
+
+for _chatty in ("botocore", "google.auth", "google.api_core"):
+    logging.getLogger(_chatty).setLevel(logging.INFO)  # at DEBUG they write down signed requests, key ids included
 
 
 @dataclass(frozen=True, slots=True)

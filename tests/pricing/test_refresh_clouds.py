@@ -1,0 +1,137 @@
+"""Three clouds refreshed together over real HTTP: whatever one of them does, the others are published and nothing is lost."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+from botocore.loaders import create_loader
+from botocore.retries.standard import ExponentialBackoff
+from fakes import aws as fake_aws
+from fakes.azure import FakeAzure
+from fakes.gcp import COMPUTE, FakeGcp
+from fakes.server import FakeServer, Fault
+from support.prices import LATER, NOW
+
+import pricing.http
+from pricing import aws, azure, collecting, gcp
+from pricing.http import Http
+from pricing.refresh import LIMIT_VARIABLE, refresh
+from pricing.store import Store
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+SECRETS = {
+    "AWS_ACCESS_KEY_ID": "AKIANOTAREALKEY00000",
+    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI-not-a-real-secret",
+    "COSTCALC_GCP_API_KEY": "a-key-that-nobody-may-see",
+}
+FAULTS = (
+    Fault.THROTTLED,
+    Fault.BROKEN,
+    Fault.UNAUTHORIZED,
+    Fault.STALLED,
+    Fault.TRUNCATED,
+    Fault.HALF_JSON,
+    Fault.WEB_PAGE,
+)
+one_loader = cache(create_loader)  # reading EC2's model takes longer than a test
+
+
+@dataclass
+class Clouds:
+    """Three servers, how each is made to fail, and the environment that leads to them."""
+
+    break_down: dict[str, Callable[[Fault], None]]
+    environment: dict[str, str]
+
+
+@pytest.fixture
+def clouds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Clouds]:
+    _hurry(monkeypatch)
+    for name in aws.SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setattr(azure, "REGIONS", frozenset({"eastus", "westeurope"}))
+    with ExitStack() as stack:
+        amazon = stack.enter_context(_amazon().running())
+        google = stack.enter_context(_google().running())
+        microsoft = stack.enter_context(_microsoft().running())
+        yield Clouds(
+            {"aws": partial(amazon.fail, "GetProducts"), "gcp": google.fail, "azure": microsoft.fail},
+            {
+                **SECRETS,
+                "AWS_ENDPOINT_URL": amazon.url,
+                "COSTCALC_AWS_REGIONS": "us-east-1",
+                "COSTCALC_AWS_READ_SECONDS": "1",
+                "COSTCALC_GCP_BILLING_URL": google.url,
+                "COSTCALC_AZURE_PRICES_URL": microsoft.url,
+                LIMIT_VARIABLE: "30",
+            },
+        )
+
+
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few attempts and short waits."""
+    monkeypatch.setattr(collecting, "Http", lambda: Http(retries=1, backoff_seconds=0))
+    monkeypatch.setattr(pricing.http, "TIMEOUT_SECONDS", (2, 0.5))
+    monkeypatch.setattr(gcp, "CALL_SECONDS", 0.5)
+    monkeypatch.setattr("botocore.session.create_loader", one_loader)
+    monkeypatch.setattr(aws, "ATTEMPTS", 2)
+    monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)
+
+
+def _amazon() -> fake_aws.FakeAws:
+    return fake_aws.FakeAws(elements=[fake_aws.element(fake_aws.product("p3.8xlarge"), "12.2400000000", {})])
+
+
+def _google() -> FakeServer:
+    skus = json.loads((RECORDINGS / "gcp" / "skus_compute_engine.json").read_text())["skus"]
+    return FakeGcp({COMPUTE: skus}).server()
+
+
+def _microsoft() -> FakeServer:
+    return FakeAzure(
+        json.loads((RECORDINGS / "azure" / "retail_prices.json").read_text())["Items"], page_size=2
+    ).server()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+
+
+def observed(store: Store) -> dict[str, set[datetime]]:
+    """When the current offers of each provider were last observed."""
+    catalogue, found = store.load_current(), {}
+    for row in catalogue.view(LATER).rows:
+        offer = catalogue.offer(row)
+        found.setdefault(offer.provider, set()).add(offer.observed_at)
+    return found
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.lower())
+@pytest.mark.parametrize("victim", ["aws", "gcp", "azure"])
+def test_a_fault_of_one_cloud_costs_the_others_nothing(
+    clouds: Clouds, store: Store, victim: str, fault: Fault, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    names = ("aws", "gcp", "azure")
+    healthy = refresh(names, store, clouds.environment, NOW)
+    assert [(result.name, result.error) for result in healthy.results if result.error] == []
+    assert observed(store) == {name: {NOW} for name in names}
+    clouds.break_down[victim](fault)
+    report = refresh(names, store, clouds.environment, LATER)
+    assert report.exit_code == 1
+    assert observed(store) == {name: {NOW if name == victim else LATER} for name in names}
+    assert report.published.new == 0
+    [gap] = [gap for gap in store.gaps() if gap.since == NOW and gap.reason in {each.error for each in report.results}]
+    assert gap.source == victim
+    said = repr((report, store.status(), store.gaps())) + caplog.text
+    assert [name for name, secret in SECRETS.items() if secret in said] == []
