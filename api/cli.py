@@ -92,11 +92,11 @@ def settings() -> None:
 def validate(form: str) -> None:
     """Score the estimator against published results."""
     try:
-        from costcalc import validation
+        from costcalc.validation import report
     except ImportError:
         stop("this version has no validation", FAILED)
-    report = validation.report()
-    click.echo(report.as_json() if form == "json" else report.as_text())
+    found = report()
+    click.echo(found.as_json() if form == "json" else found.as_text())
 
 
 @main.group()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from api.csv_export import columns_of, lines
+from api.csv_export import columns_of, document
 from api.offers import OfferRow, as_row
 from api.schemas import Layout
 from api.settings import Setting, Settings
@@ -82,8 +82,7 @@ def try_source(name: str) -> int:
         return _failed(error, WRONG_USE)
     if result.error:
         return _failed(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
-    for line in lines(columns_of(OfferRow), map(as_row, result.offers), Layout()):
-        click.echo(line.rstrip("\r\n"))
+    click.echo(document(columns_of(OfferRow), map(as_row, result.offers), Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
         f"{result.name}: {len(result.offers)} offers in {result.seconds:.1f} s, "
