@@ -26,6 +26,7 @@ from pricing.http import Http
 from pricing.imports import Row, machine
 from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
+SOURCE = "gpuhunt catalogue"
 SITE = Site("gpuhunt", "COSTCALC_GPUHUNT_URL", "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com")
 PROVIDERS = "COSTCALC_GPUHUNT_PROVIDERS"
 PUBLISHED = "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift"
@@ -92,16 +93,15 @@ def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
     missing = COLUMNS - set(reader.fieldnames or ())
     if missing:
         raise SchemaChanged(f"gpuhunt: {provider}'s catalogue lacks {', '.join(sorted(missing))}")
-    seen = Seen(OURS.get(provider, provider), f"gpuhunt catalogue {version}", _day(version, now))
+    seen = Seen(OURS.get(provider, provider), _day(version, now))
     return read_rows("gpuhunt", filter(_is_wanted, reader), partial(_offers, seen=seen))
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Whose rows these are, and what stands as their source and moment."""
+    """Whose rows these are, and when they were collected."""
 
     provider: str
-    source: str
     moment: datetime
 
 
@@ -137,7 +137,7 @@ def _offers(row: Mapping[str, str], seen: Seen) -> Iterator[Offer]:
         purchase_option=PurchaseOption.SPOT if row["spot"] == "True" else PurchaseOption.ON_DEMAND,
         hourly_rate=amount(row["price"]),
         observed_at=seen.moment,
-        source=seen.source,
+        source=SOURCE,
         flags=(SECOND_HAND, *(row.get("flags") or "").split()),
     )
     yield billing(seen.provider).of(offer)

@@ -108,6 +108,7 @@ class Http:
             # without its cause, whose text holds the whole URL
             raise HttpError(f"{_place(url)}: {type(error).__name__}") from None
         if response.status_code != 200:
+            response.close()  # a stream's socket stays open otherwise
             raise HttpError(f"{_place(url)} answered {response.status_code}", response.status_code)
         return response
 

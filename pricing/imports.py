@@ -14,7 +14,12 @@ from pricing.packaged import packaged_machines
 
 SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
 TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
-FORM = re.compile(r"pcie|sxm|nvl", re.IGNORECASE)
+FORMS = {
+    "pcie": "PCIe",
+    "sxm": "SXM",
+    "nvl": "NVL",
+    "hbm3": "SXM",
+}  # of the H100s, only SXM has HBM3 and that in its name
 NAMED_MEMORY = re.compile(r"(?P<base>[A-Z]+\d+)-(?P<memory>\d+)GB(?:-(?P<form>SXM|PCIe))?")
 LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
 
@@ -61,9 +66,9 @@ def _accelerator(row: Row) -> str | None:
 
 
 def _form(row: Row) -> str:
-    found = FORM.search(row.instance_type)
-    if found:
-        return found[0]
+    told = [form for text, form in FORMS.items() if text in row.instance_type.casefold()]
+    if told:
+        return told[0]
     if row.provider in SXM_ONLY:
         return "SXM"
     raise LeftOut("machines that don't say SXM or PCIe left out", f"{row.provider} {row.instance_type}")

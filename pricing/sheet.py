@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import cache
@@ -52,13 +52,14 @@ COLUMNS: Mapping[str, str] = {
     "billing_increment_seconds": "the steps in which time is billed; empty means 1",
     "minimum_seconds": "the least time that is billed; empty means 0",
     "offering_class": "tells apart offers that are otherwise alike; empty means own",
-    "source": "where the rate is written down: a contract, a quote's number; empty means the sheet and the row",
+    "source": "where the rate is written down: a contract, a quote's number; empty means the sheet",
     "flags": "notes for the reader, separated by semicolons; may be empty",
 }
 ANY_REGION = "any"
 OWN = "own"
 MOST_FAULTS = 10  # in one message
 LARGEST_BYTES = 10_000_000
+FURTHEST_EAST = timedelta(hours=14)  # where a day begins first
 COMMITTED = (PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE)
 
 
@@ -111,7 +112,7 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     faults: list[str] = []
     for number, cells in _rows(text):
         try:
-            offer = _offer(Cells(cells, number), now)
+            offer = _offer(Cells(cells), now)
             first = found.setdefault(offer.key, (number, offer))[0]
             if first != number:
                 advice = f"row {first} says the same: delete one, or tell them apart by offering_class"
@@ -164,7 +165,6 @@ class Cells:
     """One row with typed access; every method raises Fault saying what to type."""
 
     cells: Mapping[str, str]
-    row: int
 
     def maybe(self, column: str) -> str | None:
         """A cell's text, None where it is empty."""
@@ -235,7 +235,7 @@ def _offer(cells: Cells, now: datetime) -> Offer:
         purchase_option=option,
         hourly_rate=_hourly(cells, option, terms, hours),
         observed_at=_observed(cells, now),
-        source=cells.maybe("source") or f"price sheet, row {cells.row}",
+        source=cells.maybe("source") or "price sheet",
         term=terms,
         payment=cells.choice("payment", Payment, *(payment.value for payment in Payment)),
         offering_class=cells.maybe("offering_class") or OWN,
@@ -321,13 +321,12 @@ def _hourly(cells: Cells, option: PurchaseOption, term: str | None, hours_in_mon
 
 
 def _observed(cells: Cells, now: datetime) -> datetime:
+    """The day of the quote; where a day has begun that hasn't in UTC, now."""
     day = cells.day("observed_at")
-    if day is not None and day > now:
-        raise Fault(
-            "observed_at",
-            f"{cells.text('observed_at')} lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}",
-        )
-    return day or now
+    if day is not None and day - now > FURTHEST_EAST:
+        advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"
+        raise Fault("observed_at", f"{cells.text('observed_at')!r} {advice}")
+    return min(day or now, now)
 
 
 def _currency(cells: Cells) -> str:
