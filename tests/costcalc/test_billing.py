@@ -13,7 +13,7 @@ from costcalc.billing import Bill, TariffColumns, Terms
 from costcalc.money import cents
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
 
-times = st.floats(0.0001, 20_000).map(lambda hours: Decimal(repr(hours)))
+times = (st.floats(0.0001, 2) | st.floats(0.0001, 20_000)).map(lambda hours: Decimal(repr(hours)))
 shares = st.sampled_from([Decimal(text) for text in ("0", "0.25", "0.8", "1")])
 terms = st.builds(
     Terms,

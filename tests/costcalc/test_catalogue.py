@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from fakes.offers import DAY, MACHINES, all_offers, monthly, offer, reserved
+from fakes.offers import DAY, MACHINES, all_offers, amounts, monthly, offer, reserved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +17,16 @@ from costcalc.columns import Columns
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, RatePart
 
+histories = st.lists(
+    st.builds(
+        offer,
+        region=st.sampled_from(["here", "there", "far"]),
+        hourly_rate=amounts,
+        observed_at=st.integers(0, 20).map(lambda day: DAY + timedelta(days=day)),
+    ),
+    max_size=12,
+    unique_by=lambda one: (one.key, one.observed_at),
+)
 distinct = st.lists(all_offers, max_size=12, unique_by=lambda one: (one.key, one.observed_at))
 
 
@@ -76,7 +86,7 @@ def test_other_bytes_are_refused(document):
         Catalogue.from_bytes(document, "broken")
 
 
-@given(distinct, st.integers(-10, 2010), st.integers(0, 2100))
+@given(distinct | histories, st.integers(-2, 25) | st.integers(0, 2010), st.integers(0, 25) | st.integers(0, 2100))
 def test_a_view_holds_the_newest_of_each_offer(offers, day, age):
     as_of = DAY + timedelta(days=day)
     held = catalogue(*offers)
