@@ -1,0 +1,91 @@
+"""What is sent to Slack: blocks within Slack's limits, and the plain text that stands in for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+# https://docs.slack.dev/reference/block-kit/blocks
+MOST_ROWS, MOST_COLUMNS, MOST_CELL_CHARACTERS = 100, 20, 10_000
+LONGEST_TEXT = 3000
+LONGEST_CELL = 80
+LONGEST_URL = 3000
+LONGEST_FALLBACK = 4000
+
+Block = dict[str, Any]
+_CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reply: `text` alone must do where blocks cannot be shown. Only whoever asked sees it unless `shared`."""
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    shared: bool = False
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON document for an HTTP answer or a response_url."""
+        kind = "in_channel" if self.shared else "ephemeral"
+        blocks = {"blocks": list(self.blocks)} if self.blocks else {}
+        return {"response_type": kind, "text": clipped(self.text, LONGEST_FALLBACK), **blocks}
+
+    def without_blocks(self) -> Message:
+        """The same in words alone."""
+        return replace(self, blocks=())
+
+
+def escape(text: str) -> str:
+    """Text that Slack shows as it is: no link, mention or entity comes out of it, and no control sign."""
+    plain = _CONTROL.sub("?", text)
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def clipped(text: str, most: int) -> str:
+    """The text, cut where it is longer than Slack takes, never within an entity."""
+    if len(text) <= most:
+        return text
+    return re.sub(r"&[a-z]{0,4}$", "", text[: most - 1]) + "…"
+
+
+def link(url: str, words: str) -> str:
+    """A link under some words."""
+    return f"<{url.replace('&', '&amp;').replace('|', '%7C').replace('>', '%3E').replace('<', '%3C')}|{escape(words)}>"
+
+
+def section(text: str) -> Block:
+    """A paragraph; the text is mrkdwn already escaped."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": clipped(text, LONGEST_TEXT)}}
+
+
+def context(text: str) -> Block:
+    """Small print; the text is mrkdwn already escaped."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": clipped(text, LONGEST_TEXT)}]}
+
+
+def image(url: str, told: str) -> Block:
+    """A picture that Slack fetches from `url`."""
+    return {"type": "image", "image_url": url, "alt_text": clipped(told, 2000)}
+
+
+def table(header: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> Block:
+    """A table of plain texts: header cells with their column's alignment, then as many rows as Slack takes."""
+    titles = [title for title, _ in header]
+    fitting = list(_fitting([titles, *rows]))
+    return {
+        "type": "table",
+        "column_settings": [{"align": align, "is_wrapped": True} for _, align in header],
+        "rows": [[{"type": "raw_text", "text": cell} for cell in row] for row in fitting],
+    }
+
+
+def _fitting(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    left = MOST_CELL_CHARACTERS
+    for number, row in enumerate(rows):
+        cells = [clipped(_CONTROL.sub("?", cell), LONGEST_CELL) or "–" for cell in row[:MOST_COLUMNS]]
+        left -= sum(map(len, cells))
+        if left < 0 or number == MOST_ROWS:
+            return
+        yield cells
