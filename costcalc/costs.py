@@ -15,6 +15,7 @@ from costcalc.billing import TariffColumns
 from costcalc.catalogue import OPTIONS, Catalogue
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import PurchaseOption
+from costcalc.overheads import ENDLESS_HOURS
 from costcalc.query import EstimateQuery
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,10 @@ def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, exchange: M
 
 
 def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> Priced:
-    """The entries within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
+    """The entries that end, within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
+    ends = candidates.hours < ENDLESS_HOURS
+    rejections["interrupted_too_often"] += int((~ends).sum())
+    candidates = candidates if ends.all() else candidates.take(ends)
     known = ~np.isnan(candidates.billed)
     quick = candidates.hours <= (query.max_hours if query.max_hours is not None else np.inf)
     limit = float(query.max_cost) if query.max_cost is not None else np.inf

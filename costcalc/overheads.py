@@ -26,6 +26,8 @@ SPOT_HOURS_BETWEEN = 48.0
 SPOT_PESSIMISTIC_HOURS_BETWEEN = 12.0
 SPOT_RESTART_HOURS = 0.1
 SPOT_WRITE_HOURS = CHECKPOINT_SECONDS / SECONDS_PER_HOUR
+ENDLESS_HOURS = 1_000_000.0
+"""A century: work that interruptions stretch so far is never done."""
 
 
 def checkpoint_hours(epochs: Floats) -> Floats:
@@ -43,14 +45,16 @@ def interrupted_hours(hours: Floats, hours_between: Floats) -> Floats:
     """Expected wall time of `hours` of work when interruptions come at random, `hours_between` on average (Daly 2006).
 
     Each checkpoint interval x costs M e^(R/M) (e^(x/M) - 1) in expectation, R being the restart; the last one is shorter.
+    At most ENDLESS_HOURS.
     """
     interval = np.minimum(young_interval(hours_between), np.maximum(hours, 1e-9))
     intervals = np.ceil(hours / interval)
     last = hours - (intervals - 1) * interval
-    scale = hours_between * np.exp(SPOT_RESTART_HOURS / hours_between)
-    whole = np.expm1((interval + SPOT_WRITE_HOURS) / hours_between)
-    expected: Floats = scale * ((intervals - 1) * whole + np.expm1(last / hours_between))
-    return expected
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = hours_between * np.exp(SPOT_RESTART_HOURS / hours_between)
+        whole = np.expm1((interval + SPOT_WRITE_HOURS) / hours_between)
+        expected: Floats = scale * ((intervals - 1) * whole + np.expm1(last / hours_between))
+    return np.fmin(expected, ENDLESS_HOURS)
 
 
 def calendar_hours(hours: float, session_hours: float | None, hours_per_week: float | None) -> float:

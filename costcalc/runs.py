@@ -207,7 +207,11 @@ def _charge(plan: Plan, query: EstimateQuery, epochs: Floats) -> _Charge:
 
 
 def interrupted(candidates: Runs, nodes: Indices) -> Runs:
-    """The same runs on spot machines: expected hours with interruptions; the high end takes the pessimistic rate."""
-    usual = overheads.interrupted_hours(candidates.hours, overheads.SPOT_HOURS_BETWEEN / nodes)
+    """The same runs on spot machines: expected hours with interruptions; the high end takes the pessimistic rate.
+
+    Where that end is never reached, neither is the expected one.
+    """
     worst = overheads.interrupted_hours(candidates.high, overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN / nodes)
+    usual = overheads.interrupted_hours(candidates.hours, overheads.SPOT_HOURS_BETWEEN / nodes)
+    usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
     return replace(candidates, overhead=usual - candidates.train, high=worst)

@@ -54,6 +54,13 @@ def test_more_spot_machines_are_interrupted_more_often(ask_of):
         assert broken.hours == pytest.approx(float(interrupted_hours(calm.hours, 48.0 / nodes)))
 
 
+def test_spot_machines_too_many_to_ever_finish_are_rejected(ask_of):
+    spot = offer(**P3, purchase_option=PurchaseOption.SPOT)
+    found = ask_of(offer(**P3), spot, nodes=100_000)
+    assert {one.purchase_option.value for one in found.estimates} <= {"on_demand"}
+    assert found.rejections["interrupted_too_often"] > 0
+
+
 def test_the_own_clock_knows_no_interruptions(ask_of):
     spot = offer(purchase_option=PurchaseOption.SPOT)
     found = ask_of(offer(), spot, overheads="none").estimates

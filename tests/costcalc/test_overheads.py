@@ -45,6 +45,12 @@ def test_more_work_and_more_interruptions_take_longer(work, between):
     assert at[0] < at[2]
 
 
+@pytest.mark.parametrize("work", [0.001, 8.0, 1000.0])
+def test_work_that_is_never_done_has_an_end_in_numbers(work):
+    for between in (12 / 7_777, 12 / 1_000_000):
+        assert float(interrupted_hours(np.array([work]), np.array([between]))[0]) == overheads.ENDLESS_HOURS
+
+
 def test_checkpoints_are_every_ten_epochs():
     assert (checkpoint_hours(np.array([9.9, 10, 84])) * 3600).tolist() == pytest.approx([0, 20, 160])
 
