@@ -35,6 +35,10 @@ class LeftOut(Exception):
         self.reason, self.name = reason, name
 
 
+class NotThere(SourceError):
+    """The provider has nothing at this address (404)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """Where a source's API lives, and which variables say otherwise. An optional key is sent where there is one."""
@@ -101,6 +105,8 @@ class Endpoint:
         except HttpError as error:
             if error.status in (401, 403):
                 raise CredentialsMissing(f"{self.source}: {error}; {self.hint}") from None
+            if error.status == 404:
+                raise NotThere(f"{self.source}: {error}; check its address setting") from None
             raise SourceError(f"{self.source}: {error}") from None
 
 
@@ -143,7 +149,7 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
     if not offers:
         said = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({said})")
-    return Collected(cheapest(offers), gaps)
+    return Collected(_flagged(cheapest(offers)), gaps)
 
 
 def _said(error: Exception) -> str:
@@ -158,6 +164,23 @@ def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
         if before is None or offer.hourly_rate < before.hourly_rate:
             kept[offer.key] = offer
     return tuple(kept.values())
+
+
+def _flagged(offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
+    """Spot that is dearer than on demand says so: of many zones or hosts, the cheapest ways may be different ones."""
+    on_demand = {
+        offer.key[:3]: offer.hourly_rate for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND
+    }
+    return tuple(_said_dear(offer) if _is_dear(offer, on_demand.get(offer.key[:3])) else offer for offer in offers)
+
+
+def _is_dear(offer: Offer, on_demand: Decimal | None) -> bool:
+    is_spot = offer.purchase_option is PurchaseOption.SPOT and SPOT_ABOVE_ON_DEMAND not in offer.flags
+    return is_spot and on_demand is not None and offer.hourly_rate > on_demand
+
+
+def _said_dear(offer: Offer) -> Offer:
+    return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
 
 
 def names(found: Iterable[str]) -> str:
@@ -198,9 +221,8 @@ def monthly(offer: Offer, month: Decimal, hours: int, term: str = "1mo") -> Offe
 
 
 def spot(offer: Offer, rate: Decimal) -> Offer:
-    """The same machine as spot, flagged where that is dearer than on demand."""
-    dear = (SPOT_ABOVE_ON_DEMAND,) if rate > offer.hourly_rate else ()
-    return replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=rate, parts=(), flags=(*offer.flags, *dear))
+    """The same machine as spot."""
+    return replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=rate, parts=())
 
 
 def filled(machine: Machine, packaged: Machine | None = None) -> Machine:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.adapter import SECOND_HAND, Endpoint, Site, amount, billing, read_rows
 from pricing.http import Http
-from pricing.imports import Row, machine
+from pricing.imports import Row, all_that_hold, machine
+from pricing.invariants import MARKETPLACE
 from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
 SOURCE = "gpuhunt catalogue"
@@ -32,6 +32,7 @@ PROVIDERS = "COSTCALC_GPUHUNT_PROVIDERS"
 PUBLISHED = "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift"
 VERSION_PATH, ZIP_PATH = "/v3/{provider}/version", "/v3/{provider}/{version}/catalog.zip"
 OURS = {"lambdalabs": "lambda", "vastai": "vast"}
+MARKETS = {"vast": (MARKETPLACE,)}
 COLUMNS = frozenset(
     {"instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "gpu_memory", "spot"}
 )
@@ -51,19 +52,7 @@ class Gpuhunt:
 
     def collect(self, now: datetime) -> Collected:
         """Every provider's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        offers: list[Offer] = []
-        gaps: list[Gap] = []
-        for provider in self.providers:
-            try:
-                found = self._provider(provider, now)
-            except SourceError as error:
-                gaps.append(Gap("gpuhunt", f"{provider}: {str(error).removeprefix('gpuhunt: ')}"))
-            else:
-                offers += found.offers
-                gaps += found.gaps
-        if not offers:
-            raise SourceError("gpuhunt: no catalogue could be read: " + "; ".join(gap.reason for gap in gaps))
-        return Collected(tuple(offers), tuple(gaps))
+        return Collected(*all_that_hold("gpuhunt", self.providers, partial(self._provider, now=now), now))
 
     def _provider(self, provider: str, now: datetime) -> Collected:
         try:
@@ -138,7 +127,7 @@ def _offers(row: Mapping[str, str], seen: Seen) -> Iterator[Offer]:
         hourly_rate=amount(row["price"]),
         observed_at=seen.moment,
         source=SOURCE,
-        flags=(SECOND_HAND, *(row.get("flags") or "").split()),
+        flags=(SECOND_HAND, *MARKETS.get(seen.provider, ()), *(row.get("flags") or "").split()),
     )
     yield billing(seen.provider).of(offer)
 

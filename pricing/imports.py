@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 
+from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from pricing.adapter import LeftOut, data_sheet_memory_gib, filled
-from pricing.naming import accelerator
+from costcalc.offers import Offer
+from pricing.adapter import LeftOut, data_sheet_memory_gib, filled, known_accelerators, names
+from pricing.invariants import Judged, violations
+from pricing.naming import UnknownName, accelerator
 from pricing.packaged import packaged_machines
+from pricing.source import Collected, SourceError
 
 SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
 TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
@@ -59,10 +64,21 @@ def _accelerator(row: Row) -> str | None:
     named = NAMED_MEMORY.fullmatch(row.accelerator)
     base = named["base"] if named else row.accelerator
     memory = float(named["memory"]) if named else row.memory_gib
-    if base not in TOLD_APART:
-        return accelerator(row.provider, base, memory)
-    form = (named and named["form"]) or _form(row)
-    return accelerator(row.provider, f"{base} {form}", memory)
+    if base in TOLD_APART:
+        base += " " + ((named and named["form"]) or _form(row))
+    found = _looked_up(row.provider, base, memory)
+    if isinstance(found, UnknownName):
+        raise found
+    return found
+
+
+@cache
+def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | UnknownName | None:
+    """Once for each spelling: the files have a hundred thousand rows, and looking for the nearest name takes its time."""
+    try:
+        return accelerator(provider, spelling, memory_gib)
+    except UnknownName as unknown:
+        return unknown
 
 
 def _form(row: Row) -> str:
@@ -78,3 +94,27 @@ def _form(row: Row) -> str:
 def packaged(provider: str) -> Mapping[str, Machine]:
     """The packaged machine types of a provider."""
     return packaged_machines(provider)
+
+
+def all_that_hold(
+    source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime
+) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+    """Every part of a collection; one that can't be read or breaks an invariant is a gap and costs the others nothing.
+
+    Raises SourceError if no part is left.
+    """
+    offers: list[Offer] = []
+    gaps: list[Gap] = []
+    for part in parts:
+        try:
+            found = read(part)
+            if broken := violations(Judged(found.offers, frozenset(known_accelerators()), {}, now)):
+                raise SourceError(f"its prices were not taken over: {names(broken)}")
+        except SourceError as error:
+            gaps.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
+        else:
+            offers += found.offers
+            gaps += found.gaps
+    if not offers:
+        raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in gaps))
+    return tuple(offers), tuple(gaps)

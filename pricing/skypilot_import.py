@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
 from pricing.adapter import SECOND_HAND, Endpoint, LeftOut, Site, billing, filled, maybe_amount, read_rows, spot
 from pricing.http import Http
-from pricing.imports import Row, machine, packaged
+from pricing.imports import Row, all_that_hold, machine, packaged
+from pricing.invariants import MARKETPLACE
 from pricing.naming import accelerator
-from pricing.source import Collected, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SITE = Site("skypilot", "COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com")
 CLOUDS = "COSTCALC_SKYPILOT_CLOUDS"
@@ -34,7 +34,8 @@ PUBLISHED = "aws,gcp,lambda,nebius,oci,verda"
 PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"
 SOURCE = "SkyPilot catalogue v8"
 COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "Region"})
-OURS = {"do": "digitalocean", "vast": "vast"}
+OURS = {"do": "digitalocean"}
+MARKETS = {"vast": (MARKETPLACE,)}
 UNKNOWN = Decimal(700)
 MIB_IN_GIB = 1024
 GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
@@ -76,19 +77,10 @@ class SkyPilot:
 
     def collect(self, now: datetime) -> Collected:
         """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        offers: list[Offer] = []
-        gaps: list[Gap] = []
-        for cloud in self.clouds:
-            try:
-                found = cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
-            except SourceError as error:
-                gaps.append(Gap("skypilot", f"{cloud}: {str(error).removeprefix('skypilot: ')}"))
-            else:
-                offers += found.offers
-                gaps += found.gaps
-        if not offers:
-            raise SourceError("skypilot: no catalogue could be read: " + "; ".join(gap.reason for gap in gaps))
-        return Collected(tuple(offers), tuple(gaps))
+        return Collected(*all_that_hold("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now))
+
+    def _cloud(self, cloud: str, now: datetime) -> Collected:
+        return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
 
 
 def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
@@ -143,7 +135,9 @@ def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: date
     if known is None:
         return
     offer = billing(place[0]).of(
-        Offer(*place, found, PurchaseOption.ON_DEMAND, known, now, SOURCE, flags=(SECOND_HAND,))
+        Offer(
+            *place, found, PurchaseOption.ON_DEMAND, known, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
+        )
     )
     if rates.on_demand:
         yield offer

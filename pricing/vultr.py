@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.adapter import (
@@ -22,6 +23,7 @@ from pricing.adapter import (
     UNSPECIFIED,
     Endpoint,
     LeftOut,
+    NotThere,
     Site,
     amount,
     billing,
@@ -56,8 +58,19 @@ class Vultr:
     api: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every plan with whole accelerators, in every place. Raises SourceError."""
-        return offers([plan for path in LISTS for plan in self._plans(path)], now)
+        """Every plan with whole accelerators, in every place; a list that is gone is a gap. Raises SourceError."""
+        plans: list[Any] = []
+        faults = []
+        for path in LISTS:
+            try:
+                plans += self._plans(path)
+            except NotThere as fault:
+                faults.append(fault)
+        if not plans:
+            raise faults[0]
+        found = offers(plans, now)
+        silent = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
+        return Collected(found.offers, (*found.gaps, *silent))
 
     def _plans(self, path: str) -> Iterator[Any]:
         asked = {"per_page": PAGE_SIZE}

@@ -82,6 +82,17 @@ def test_another_file_is_a_changed_schema(content):
         cloud_offers(content, "aws", NOW)
 
 
+def test_a_cloud_whose_rates_cannot_be_is_a_gap(httpserver):
+    CLOUDS["skypilot"].serve(httpserver)
+    row = "BM.GPU{0},L40S,{0},8.0,61.0,,{1},,any,\n"
+    odd = recorded("skypilot/aws.csv").decode().splitlines()[0].removesuffix(",Arch") + "\n"
+    odd += row.format(4, "11.8") + row.format(8, "5.9")
+    httpserver.expect_request(f"{SKYPILOT}/oci/vms.csv").respond_with_data(odd)
+    collected = CLOUDS["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="oci,gcp")
+    assert {offer.provider for offer in collected.offers} == {"gcp"}
+    assert any(gap.reason.startswith("oci: its prices were not taken over") for gap in collected.gaps)
+
+
 def test_a_cloud_without_a_file_costs_the_others_nothing(httpserver):
     CLOUDS["skypilot"].serve(httpserver)
     httpserver.expect_request(f"{SKYPILOT}/nebius/vms.csv").respond_with_data("", status=404)

@@ -10,6 +10,7 @@ from werkzeug import Request, Response
 from costcalc.evidence import load_evidence
 from pricing import SOURCES
 from pricing.invariants import Judged, violations
+from pricing.packaged import read_packaged
 from pricing.source import CredentialsMissing, SourceError
 
 EVERY = pytest.mark.parametrize("cloud", CLOUDS.values(), ids=CLOUDS)
@@ -124,6 +125,13 @@ def test_no_representation_shows_a_key(cloud, httpserver):
     source = SOURCES[cloud.name].build(cloud.environment("http://127.0.0.1:1"), http)
     http.close()
     assert SECRET not in repr(source)
+
+
+@pytest.mark.parametrize("name", ["lambda", "runpod", "oci", "digitalocean", "cirrascale"])
+def test_live_offers_bear_the_names_of_packaged_ones_and_so_supersede_them(name, httpserver):
+    CLOUDS[name].serve(httpserver)
+    live = {offer.key for offer in CLOUDS[name].collect(httpserver.url_for("")).offers}
+    assert live & {offer.key for offer in read_packaged().offers}
 
 
 @pytest.mark.parametrize("name", KEYS)

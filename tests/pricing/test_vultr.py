@@ -1,9 +1,11 @@
 import json
 from decimal import Decimal
 
+import pytest
 from support.small_clouds import CLOUDS, NOW, recorded
 
 from costcalc.offers import tariff
+from pricing.source import SourceError
 from pricing.vultr import offers
 
 
@@ -70,6 +72,17 @@ def test_a_plan_that_no_place_has_is_flagged():
     [plan, *_] = plans()
     found = offers([{**plan, "locations": [""]}], NOW).offers
     assert {(offer.region, offer.flags) for offer in found} == {("unspecified", ("no_capacity",))}
+
+
+@pytest.mark.parametrize(("status", "taken"), [(404, True), (500, False)])
+def test_a_list_that_is_gone_is_a_gap_and_one_that_fails_is_a_failure(httpserver, status, taken):
+    httpserver.expect_request("/v2/plans-metal").respond_with_data(recorded("vultr/plans_metal.json"))
+    httpserver.expect_request("/v2/plans").respond_with_data("", status=status)
+    if taken:
+        assert any("404" in gap.reason for gap in CLOUDS["vultr"].collect(httpserver.url_for("")).gaps)
+    else:
+        with pytest.raises(SourceError, match="500"):
+            CLOUDS["vultr"].collect(httpserver.url_for(""))
 
 
 def test_pages_are_followed(httpserver):
