@@ -159,7 +159,9 @@ class ExchangeRate:
 class Answer:
     """All that an edge needs; no edge computes. `count` is the number of estimates before limit and offset.
 
-    `bills` stand beside the estimates: the offers and terms that their costs follow from, for sheets that stay alive.
+    Beside the estimates stand their `bills`, the offers and terms that the costs follow from, for sheets that stay alive, and
+    the on-demand list rate per hour of each offer's machine in the offer's own currency, None where it can't be had.
+    `exchange` is the rate of the asked currency, `quoted_exchange` those of further currencies that offers here are quoted in.
     """
 
     query: EstimateQuery
@@ -170,3 +172,5 @@ class Answer:
     best_reached: BestReached | None
     exchange: ExchangeRate | None = None
     bills: tuple[Bill, ...] = ()
+    on_demand_hourly: tuple[Decimal | None, ...] = ()
+    quoted_exchange: tuple[ExchangeRate, ...] = ()

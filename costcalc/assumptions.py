@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from costcalc import overheads
+from costcalc.answers import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.runs import Run
@@ -36,6 +37,11 @@ def _recipe(recipe: Recipe, run: Run) -> Iterator[str]:
 
 
 def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
+    if query.runs > 1:
+        yield (
+            f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: billing increments "
+            "are rounded up once, a commitment is bought once. Epochs and probability of success are one run's."
+        )
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
@@ -49,6 +55,14 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
             f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
             "6 min to restart; waiting for capacity and price moves are not counted."
         )
+
+
+def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
+    """The exchange rates between the currency that an offer is quoted in and the one asked for."""
+    codes = [code for code in (offer.currency, wanted) if code != "USD"] if offer.currency != wanted else []
+    for rate in map(exchange.__getitem__, codes):
+        what = "Quoted in" if rate.currency == offer.currency else "Converted to"
+        yield f"{what} {rate.currency}: {round(rate.per_usd, 6).normalize():f} per USD on {rate.date} ({rate.source})."
 
 
 def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.answers import Component
+from costcalc.extras import Extra
 from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
@@ -51,10 +52,12 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Bill:
-    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded."""
+    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded; `extras` come on top of
+    the machines."""
 
     offer: Offer
     terms: Terms
+    extras: tuple[Extra, ...] = ()
 
     @cached_property
     def tariff(self) -> Tariff:
@@ -68,23 +71,28 @@ class Bill:
     def billed(self, hours: Decimal) -> Decimal:
         """What must be paid for this run alone: whole increments, months and terms."""
         fees = self.tariff.fee * self._periods(hours)
-        return (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self._factor
+        machines = (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self._factor
+        return machines + self._beside(hours)
 
     def effective(self, hours: Decimal) -> Decimal:
-        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, and its metered hours.
+        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, its metered hours and
+        what comes beside the machines.
 
-        At utilization 1 this is hours x (fee / period + metered rate); at 0 the run carries the whole fee.
+        At utilization 1 the machines cost hours x (fee / period + metered rate); at 0 the run carries the whole fee.
         """
+        return self._share(hours) + self._beside(hours)
+
+    def _share(self, hours: Decimal) -> Decimal:
         paid = self._periods(hours)
         left = paid * self.tariff.period_hours - hours
         share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
         return (self.tariff.fee * paid * share + self.tariff.metered_hourly * hours) * self._factor
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
-        """The rate that makes `effective` of these hours: fee / period + metered rate where commitments are fully used."""
+        """The machines' rate for these hours: fee / period + metered rate where commitments are fully used."""
         if self.terms.utilization == 1 or not hours:
             return self.tariff.effective_hourly * self._factor
-        return self.effective(hours) / hours
+        return self._share(hours) / hours
 
     @cached_property
     def charges(self) -> tuple[Charge, ...]:
@@ -98,7 +106,8 @@ class Bill:
         return self._periods(hours) * self.tariff.period_hours
 
     def components(self, hours: Decimal) -> tuple[Component, ...]:
-        """The lines of the bill with amounts in cents that add up to the rounded total: the largest takes what is left over."""
+        """The lines of the bill, first one for each of `charges`, then the extras, with amounts in cents that add up to the
+        rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
         exact = [line.quantity * line.rate for line in lines]
         amounts = [cents(amount) for amount in exact]
@@ -117,6 +126,9 @@ class Bill:
         hours = self.tariff.fee * paid / saved
         return hours if hours <= paid * self.tariff.period_hours else None
 
+    def _beside(self, hours: Decimal) -> Decimal:
+        return sum((extra.rate * extra.units(hours) for extra in self.extras), Decimal(0))
+
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:
             return 0
@@ -131,10 +143,11 @@ class Bill:
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own = self.terms.price_factor * self.terms.exchange
-        return [
+        machines = [
             Line(charge.name, self._times(charge, hours) * self.terms.nodes, charge.unit, charge.rate * own)
             for charge in self.charges
         ]
+        return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.extras]
 
     def _times(self, charge: Charge, hours: Decimal) -> Decimal:
         return charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)

@@ -13,6 +13,7 @@ from costcalc import ranking
 from costcalc.answers import ExchangeRate
 from costcalc.billing import TariffColumns
 from costcalc.catalogue import OPTIONS, Catalogue
+from costcalc.extras import Market, asked
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import ENDLESS_HOURS
@@ -49,16 +50,32 @@ class Hired:
     hours: Floats
 
 
-def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, exchange: Mapping[str, ExchangeRate]) -> Priced:
+def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Priced:
     """Billed and effective cost of each entry; NaN where the offer's currency has no exchange rate."""
-    tariffs = _tariffs(catalogue, hired.row, hired.nodes * _price_factors(catalogue, query, hired.row, exchange))
+    factors = _price_factors(catalogue, query, hired.row, market.exchange)
+    tariffs = _tariffs(catalogue, hired.row, hired.nodes * factors)
+    beside = _beside(catalogue, query, hired, market)
     return Priced(
         hired.row,
         hired.run,
         hired.hours,
-        tariffs.billed(hired.hours),
-        tariffs.effective(hired.hours, query.utilization),
+        tariffs.billed(hired.hours) + beside,
+        tariffs.effective(hired.hours, query.utilization) + beside,
     )
+
+
+def _beside(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Floats | float:
+    """What storage and egress cost with each entry, where they are asked for."""
+    if not any(asked(query)):
+        return 0.0
+    providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
+    extras = {provider: market.extras(query, provider) for provider in providers}
+    once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in extras.items()}
+    hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in extras.items()}
+    instance = catalogue.columns.instance[hired.row]
+    by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
+    beside: Floats = by_instance[instance, 0] + by_instance[instance, 1] * hired.hours
+    return beside
 
 
 def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> Priced:

@@ -17,14 +17,15 @@ from costcalc import costs
 from costcalc.answers import Answer, BestReached, ExchangeRate, PriceBasis
 from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.evidence import Evidence
+from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
 from costcalc.money import from_nanos
-from costcalc.offers import PurchaseOption
+from costcalc.offers import Offer, PurchaseOption
 from costcalc.placements import Placements, allowed_rows, placements, wanted_sites
 from costcalc.plans import Plan, plan, usual_nodes
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
-from costcalc.runs import Runs, interrupted, reached, runs
+from costcalc.runs import Runs, campaign, interrupted, reached, runs
 
 T = TypeVar("T")
 Indices = NDArray[np.int64]
@@ -38,13 +39,16 @@ def answer(
     catalogue: Catalogue,
     now: datetime,
     exchange: Mapping[str, ExchangeRate] | None = None,
+    extra_rates: ExtraRates = NO_RATES,
 ) -> Answer:
     """What it costs and how long it takes to reach the target on every offer the question allows.
 
     `query.model` must be a model of the evidence. `exchange` gives units of each currency per US dollar, by ISO code; it must
-    hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted.
+    hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted. `extra_rates` are
+    what providers ask for storage and egress.
     """
-    return engine(evidence, catalogue).answer(query, now, {"USD": US_DOLLAR} | dict(exchange or {}))
+    market = Market({"USD": US_DOLLAR} | dict(exchange or {}), extra_rates)
+    return engine(evidence, catalogue).answer(query, now, market)
 
 
 @lru_cache(maxsize=2)
@@ -61,7 +65,7 @@ class Engine:
         self.catalogue = catalogue
         self._worked_out: OrderedDict[object, object] = OrderedDict()
 
-    def answer(self, query: EstimateQuery, now: datetime, exchange: Mapping[str, ExchangeRate]) -> Answer:
+    def answer(self, query: EstimateQuery, now: datetime, market: Market) -> Answer:
         """See the function `answer`."""
         as_of = query.as_of or now
         view = self.catalogue.view(as_of, query.max_price_age)
@@ -71,12 +75,12 @@ class Engine:
         rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
         done = runs(plan, query, found, wanted_sites(plan, placed, query))
         done, hired = hire(self.catalogue, plan, placed, done, query)
-        kept = costs.kept(query, costs.priced(self.catalogue, query, hired, exchange), rejections)
+        kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
         frontier = costs.on_frontier(query, kept)
         if query.frontier:
             kept, frontier = kept.take(frontier), frontier[frontier]
         page = costs.chosen(self.catalogue, query, kept)
-        renderer = Renderer(query, plan, exchange, as_of)
+        renderer = Renderer(query, plan, market, as_of)
         entries = [
             Entry(
                 self.catalogue.offer(kept.row[position]), done.one(kept.run[position]), rank, bool(frontier[position])
@@ -91,8 +95,10 @@ class Engine:
             estimates=tuple(renderer.estimate(entry, rate) for entry, rate in zip(entries, on_demand, strict=True)),
             rejections={reason: count for reason, count in sorted(rejections.items()) if count},
             best_reached=best_reached(plan, query),
-            exchange=exchange[query.currency] if query.currency != "USD" else None,
+            exchange=market.exchange[query.currency] if query.currency != "USD" else None,
+            quoted_exchange=quoted_exchange(query, market, (entry.offer for entry in entries)),
             bills=tuple(map(renderer.bill, entries)),
+            on_demand_hourly=tuple(on_demand),
         )
 
     def _plan(self, query: EstimateQuery) -> Plan:
@@ -158,7 +164,15 @@ def hire(
         spot = catalogue.columns.option[row] == costs.SPOT
         run = run + spot * len(done.site)
         done = done + interrupted(done, plan.nodes[done.site])
+    if query.runs > 1:
+        done = campaign(done, query.runs)
     return done, costs.Hired(row, run, plan.nodes[site], done.hours[run])
+
+
+def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
+    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
+    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
+    return tuple(market.exchange[code] for code in sorted(quoted))
 
 
 def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:

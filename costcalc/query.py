@@ -20,12 +20,21 @@ class Discount:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnRate:
+    """An own exchange rate: units of `currency` for one US dollar."""
+
+    currency: str
+    per_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class EstimateQuery:
     """A question as the contract's section 2 words it; field names are the HTTP parameters.
 
     Empty tuples mean no filter. `accelerators` is the total, `nodes` the machines. `as_of` None means now. `max_price_age`
     is in days, `max_cost` in `currency`. `label` and `cost_center` are the asker's own words, which every export repeats.
-    The edge validates; the engine trusts.
+    `runs` is how many runs, one after another on the same machines, hours and costs are for. `storage_gb` is kept while they
+    run, `egress_gb` leaves the cloud in all; their own rates are in `currency`. The edge validates; the engine trusts.
     """
 
     model: str
@@ -60,5 +69,11 @@ class EstimateQuery:
     max_price_age: int = 540
     discount: tuple[Discount, ...] = ()
     currency: str = "USD"
+    fx: tuple[OwnRate, ...] = ()
+    runs: int = 1
+    storage_gb: Decimal = Decimal(0)
+    storage_rate: Decimal | None = None
+    egress_gb: Decimal = Decimal(0)
+    egress_rate: Decimal | None = None
     label: str | None = None
     cost_center: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,14 +10,14 @@ from costcalc.answers import (
     ConvergenceSource,
     Estimate,
     EvidenceTiers,
-    ExchangeRate,
     PriceSource,
     Sources,
     ThroughputSource,
 )
-from costcalc.assumptions import assumptions
+from costcalc.assumptions import assumptions, converted
 from costcalc.billing import Bill, Terms
 from costcalc.costs import discount_fraction
+from costcalc.extras import Market
 from costcalc.money import cents
 from costcalc.offers import Offer
 from costcalc.overheads import calendar_hours
@@ -45,7 +44,7 @@ class Renderer:
 
     query: EstimateQuery
     plan: Plan
-    exchange: Mapping[str, ExchangeRate]
+    market: Market
     as_of: datetime
 
     def estimate(self, entry: Entry, on_demand_hourly: Decimal | None) -> Estimate:
@@ -76,7 +75,7 @@ class Renderer:
             epochs=run.epochs,
             global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
-            images_per_second=run.epochs * IMAGES_PER_EPOCH / (run.train * 3600),
+            images_per_second=query.runs * run.epochs * IMAGES_PER_EPOCH / (run.train * 3600),
             train_hours=run.train,
             overhead_hours=run.overhead,
             hours=run.hours,
@@ -97,17 +96,25 @@ class Renderer:
             evidence=EvidenceTiers(self._tier(run), Tier.MEASURED),
             components=bill.components(point),
             sources=self._sources(offer, run, recipe),
-            assumptions=assumptions(query, offer, recipe, run, self._notes(run), self.as_of),
+            assumptions=self._assumptions(offer, recipe, run),
         )
 
     def bill(self, entry: Entry) -> Bill:
         """What the entry's machines cost under the question's terms."""
-        return Bill(entry.offer, self._terms(entry.offer, self.plan.sites[entry.run.site].nodes))
+        terms = self._terms(entry.offer, self.plan.sites[entry.run.site].nodes)
+        return Bill(entry.offer, terms, self.market.extras(self.query, entry.offer.provider))
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
         own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider)))
-        into = self.exchange[self.query.currency].per_usd / self.exchange[offer.currency].per_usd
+        exchange = self.market.exchange
+        into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
+
+    def _assumptions(self, offer: Offer, recipe: Recipe, run: Run) -> tuple[str, ...]:
+        query = self.query
+        own = assumptions(query, offer, recipe, run, self._notes(run), self.as_of)
+        beside = self.market.extra_rates.notes(query, offer.provider)
+        return (*own, *converted(query.currency, offer, self.market.exchange), *beside)
 
     def _speed(self, run: Run) -> tuple[int, int]:
         """Where the speed table speaks of this run."""

@@ -206,6 +206,12 @@ def _charge(plan: Plan, query: EstimateQuery, epochs: Floats) -> _Charge:
     return _Charge(factor, np.where(included, 1.0, 1 + overheads.EVALUATION_SHARE), fixed)
 
 
+def campaign(single: Runs, count: int) -> Runs:
+    """The hours of that many such runs, one after another, each with its own overhead; epochs and success are still one's."""
+    hours = ("train", "overhead", "low", "high", "retry")
+    return replace(single, **{name: getattr(single, name) * count for name in hours})
+
+
 def interrupted(candidates: Runs, nodes: Indices) -> Runs:
     """The same runs on spot machines: expected hours with interruptions; the high end takes the pessimistic rate.
 

@@ -1,0 +1,104 @@
+"""What is paid beside machines where the question asks for it: the data set's storage, and data that leaves the cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from costcalc.answers import ExchangeRate
+from costcalc.query import EstimateQuery
+
+HOURS_PER_MONTH = 730
+STORAGE, EGRESS = "storage", "egress"
+NAMES = {STORAGE: "data set storage", EGRESS: "data egress"}
+UNITS = {STORAGE: "GB-months", EGRESS: "GB"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraRate:
+    """A provider's list rate in US dollars per GB-month of storage, or per GB that leaves; `what` names its tier."""
+
+    provider: str
+    item: str
+    usd_per_unit: Decimal
+    what: str
+    source: str
+    observed_on: date
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A line of a bill beside the machines: `quantity` once and `quantity_hourly` for each hour, at a rate in the wanted
+    currency that is already the customer's own."""
+
+    name: str
+    unit: str
+    rate: Decimal
+    quantity: Decimal = Decimal(0)
+    quantity_hourly: Decimal = Decimal(0)
+
+    def units(self, hours: Decimal) -> Decimal:
+        """How much of it a run of so many hours takes."""
+        return self.quantity + self.quantity_hourly * hours
+
+
+@dataclass(frozen=True)
+class ExtraRates:
+    """The rates known of each provider and item."""
+
+    known: Mapping[tuple[str, str], ExtraRate]
+
+    def extras(self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]) -> tuple[Extra, ...]:
+        """The lines that the question asks for and that have a rate: the asker's own, else the provider's."""
+        return tuple(self._lines(query, provider, exchange))
+
+    def _lines(self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]) -> Iterator[Extra]:
+        for item, amount, own in asked(query):
+            rate = self._listed(item, provider, exchange[query.currency]) if own is None else own
+            if rate is not None:
+                once, hourly = (Decimal(0), amount / HOURS_PER_MONTH) if item == STORAGE else (amount, Decimal(0))
+                yield Extra(NAMES[item], UNITS[item], rate, once, hourly)
+
+    def _listed(self, item: str, provider: str, into: ExchangeRate) -> Decimal | None:
+        known = self.known.get((provider, item))
+        return None if known is None else known.usd_per_unit * into.per_usd
+
+    def notes(self, query: EstimateQuery, provider: str) -> Iterator[str]:
+        """Where each rate is from, and which are unknown and thus left out."""
+        for item, amount, own in asked(query):
+            listed = self.known.get((provider, item))
+            told = f"{NAMES[item].capitalize()} of {amount:f} GB"
+            if own is not None:
+                yield f"{told} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
+            elif listed:
+                yield (
+                    f"{told} at {listed.usd_per_unit:f} USD per {UNITS[item].removesuffix('s')}: {listed.what}, free allowances "
+                    f"not deducted ({listed.source}, {listed.observed_on})."
+                )
+            else:
+                yield f"{told} is left out: no rate of {provider} is known; give one as {item}_rate=."
+
+
+NO_RATES = ExtraRates({})
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """What prices are converted with and completed by: units of each currency per US dollar, and extra rates."""
+
+    exchange: Mapping[str, ExchangeRate]
+    extra_rates: ExtraRates = NO_RATES
+
+    def extras(self, query: EstimateQuery, provider: str) -> tuple[Extra, ...]:
+        """What this provider charges beside machines, in the asked currency."""
+        return self.extra_rates.extras(query, provider, self.exchange)
+
+
+def asked(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:
+    """Item, gigabytes and own rate of each thing that the question asks for."""
+    if query.storage_gb:
+        yield STORAGE, query.storage_gb, query.storage_rate
+    if query.egress_gb:
+        yield EGRESS, query.egress_gb, query.egress_rate
