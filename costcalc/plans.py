@@ -152,6 +152,8 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
     kinds = {signature(recipe): recipe for recipe in reversed(recipes)}
     number = {kind: k for k, kind in enumerate(kinds)}
     speeds = speed_model(evidence).speeds(tuple(kinds.values()), clusters)
+    foreign = _foreign(evidence, tuple(kinds.values()), clusters)
+    speeds.refusal[foreign & (speeds.refusal == 0)] = REFUSALS.index("no_throughput")
     homes = [_home(recipe, catalogue) for recipe in recipes]
     placed = _placed(catalogue, clusters, speeds, homes)
     position = {site: s for s, site in enumerate(placed)}
@@ -165,6 +167,17 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
         seconds=_seconds(here),
         refused=_refused(clusters, speeds),
     )
+
+
+def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: tuple[Cluster, ...]) -> Flags:
+    """Which kinds [K] would run on chips [C] of a vendor that their code was never seen on: PyTorch's FFCV on a TPU, say."""
+    vendors = [evidence.vendor(cluster.accelerator) for cluster in clusters]
+    position = {vendor: number for number, vendor in enumerate(dict.fromkeys(vendors))}
+    seen = [evidence.vendors_of(recipe) for recipe in recipes]
+    strange = np.array([[vendor not in vendors for vendor in position] for vendors in seen], bool).reshape(
+        -1, len(position)
+    )
+    return strange[:, [position[vendor] for vendor in vendors]]
 
 
 def _refused(clusters: tuple[Cluster, ...], speeds: SpeedTable) -> dict[Shape, str]:

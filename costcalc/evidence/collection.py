@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from costcalc.hardware import Accelerator
+from costcalc.throughput.core import tool
 from costcalc.throughput.fitted import Fitted
 from costcalc.training import Model, Recipe, Throughput
 
@@ -18,6 +19,11 @@ _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
 def normalised(name: str) -> str:
     """A model's name as it is compared: letters without case, digits, and dots between digits (1.6GF is not 16GF)."""
     return _IGNORED.sub("", name.casefold())
+
+
+def code(measured: Recipe | Throughput) -> tuple[str, str]:
+    """Whose code a run was, and in which framework."""
+    return measured.stack, tool(measured.framework)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,3 +53,22 @@ class Evidence:
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train the model of this exact name."""
         return self._by_model.get(model, ())
+
+    def vendor(self, accelerator: str) -> str:
+        """Who makes an accelerator; its own name where that is not known, as for processors."""
+        return self.accelerators[accelerator].vendor if accelerator in self.accelerators else accelerator
+
+    def vendors_of(self, recipe: Recipe) -> frozenset[str]:
+        """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, those of its framework."""
+        own = self._vendors.get(code(recipe))
+        return own or frozenset().union(*(seen for (_, name), seen in self._vendors.items() if name == code(recipe)[1]))
+
+    @cached_property
+    def _vendors(self) -> dict[tuple[str, str], frozenset[str]]:
+        seen: dict[tuple[str, str], set[str]] = {}
+        for recipe in self.recipes:
+            if recipe.system:
+                seen.setdefault(code(recipe), set()).add(self.vendor(recipe.system.accelerator))
+        for row in self.throughputs:
+            seen.setdefault(code(row), set()).add(self.vendor(row.accelerator))
+        return {key: frozenset(vendors) for key, vendors in seen.items()}
