@@ -22,7 +22,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.adapter import SECOND_HAND, Endpoint, Site, amount, billing, read_rows
 from pricing.http import Http
-from pricing.imports import Row, all_that_hold, machine
+from pricing.imports import Row, all_that_hold, machine, start_of_day
 from pricing.invariants import MARKETPLACE
 from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
@@ -95,13 +95,13 @@ class Seen:
 
 
 def _day(version: str, now: datetime) -> datetime:
-    """Midnight of the day in a version such as 20261119-7; now where there is none or it lies ahead."""
+    """Midnight of the day in a version such as 20261119-7; of today where there is none or it lies ahead."""
     found = DAY.match(version)
     try:
-        day = datetime(*(int(part) for part in found.groups()), tzinfo=UTC) if found else now  # type: ignore[arg-type, misc]
+        day = datetime(*(int(part) for part in found.groups()), tzinfo=UTC) if found else start_of_day(now)  # type: ignore[arg-type, misc]
     except ValueError:
-        return now
-    return min(day, now)
+        return start_of_day(now)
+    return min(day, start_of_day(now))
 
 
 def _is_wanted(row: Mapping[str, str]) -> bool:

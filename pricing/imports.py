@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 
 from costcalc.answers import Gap
@@ -118,3 +118,8 @@ def all_that_hold(
     if not offers:
         raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in gaps))
     return tuple(offers), tuple(gaps)
+
+
+def start_of_day(moment: datetime) -> datetime:
+    """When a second-hand rate counts as observed: what the provider itself said on that day comes after it, and holds."""
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -23,7 +23,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
 from pricing.adapter import SECOND_HAND, Endpoint, LeftOut, Site, billing, filled, maybe_amount, read_rows, spot
 from pricing.http import Http
-from pricing.imports import Row, all_that_hold, machine, packaged
+from pricing.imports import Row, all_that_hold, machine, packaged, start_of_day
 from pricing.invariants import MARKETPLACE
 from pricing.naming import accelerator
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
@@ -93,9 +93,10 @@ def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
     missing = COLUMNS - set(reader.fieldnames or ())
     if missing:
         raise SchemaChanged(f"skypilot: the file lacks {', '.join(sorted(missing))}")
+    day = start_of_day(now)
     if cloud != "gcp":
-        return read_rows("skypilot", rows, _whole(OURS.get(cloud, cloud), now))
-    return read_rows("skypilot", rows, _google(_parts(rows), now))
+        return read_rows("skypilot", rows, _whole(OURS.get(cloud, cloud), day))
+    return read_rows("skypilot", rows, _google(_parts(rows), day))
 
 
 def _rates(row: Cells) -> Rates:

@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -49,6 +50,10 @@ def test_an_on_demand_rate_that_is_calendar_mode_is_refused_and_its_spot_rate_ke
 def test_machines_whose_local_ssd_is_not_in_the_sum_say_so():
     flags = by_key("gcp")["us-east5", "a2-ultragpu-2g", "on_demand"].flags
     assert flags == ("second_hand", "without_local_ssd")
+
+
+def test_what_a_provider_says_itself_on_that_day_comes_later_and_holds():
+    assert {offer.observed_at for offer in read("aws").offers} == {datetime(2026, 11, 20, tzinfo=UTC)}
 
 
 def test_tpu_slices_count_chips_or_cores():
