@@ -171,13 +171,11 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
 
 def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: tuple[Cluster, ...]) -> Flags:
     """Which kinds [K] would run on chips [C] of a vendor that their code was never seen on: PyTorch's FFCV on a TPU, say."""
-    vendors = [evidence.vendor(cluster.accelerator) for cluster in clusters]
-    position = {vendor: number for number, vendor in enumerate(dict.fromkeys(vendors))}
-    seen = [evidence.vendors_of(recipe) for recipe in recipes]
-    strange = np.array([[vendor not in vendors for vendor in position] for vendors in seen], bool).reshape(
-        -1, len(position)
-    )
-    return strange[:, [position[vendor] for vendor in vendors]]
+    vendors = np.array([evidence.vendor(cluster.accelerator) for cluster in clusters], str)
+    foreign = np.zeros((len(recipes), len(clusters)), bool)
+    for k, recipe in enumerate(recipes):
+        foreign[k] = ~np.isin(vendors, list(evidence.vendors_of(recipe)))
+    return foreign
 
 
 def _refused(clusters: tuple[Cluster, ...], speeds: SpeedTable) -> dict[Shape, str]:
