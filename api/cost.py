@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import Blueprint, Response
 
-from api import csv_export
+from api import exports
 from api.documents import cost_document, to_json
-from api.replies import arguments, cached, chosen_format, service
+from api.problems import BadParameters
+from api.replies import Body, arguments, cached, chosen_format, name_file, service
 from api.urls import to_url
 
 blueprint = Blueprint("cost", __name__)
@@ -14,19 +17,21 @@ blueprint = Blueprint("cost", __name__)
 
 @blueprint.get("/cost")
 @blueprint.get("/cost.csv")
+@blueprint.get("/cost.xlsx")
 def cost() -> Response:
     """What will it cost, and how long, to train this model to that accuracy, and where?"""
     asked = service()
     catalogue = asked.catalogue()
     query, layout = asked.question(arguments(), catalogue)
+    kind = chosen_format(layout)
+    if layout.profile == "focus" and kind != "csv":
+        raise BadParameters({"profile": ["focus is a form of CSV: ask /cost.csv, or add format=csv"]})
     parts = (catalogue.snapshot, to_url(query), layout, "" if query.as_of else asked.clock().date())
-    return cached(
-        parts,
-        chosen_format(layout),
-        {
-            "json": lambda: to_json(cost_document(asked.answer(query, catalogue))),
-            "csv": lambda: csv_export.document(
-                csv_export.estimate_columns(), asked.answer(query, catalogue).estimates, layout
-            ),
-        },
-    )
+    makers: dict[str, Callable[[], Body]] = {
+        "json": lambda: to_json(cost_document(asked.answer(query, catalogue))),
+        "csv": lambda: exports.cost_csv(asked.answer(query, catalogue), layout),
+        "xlsx": lambda: exports.cost_xlsx(asked.answer(query, catalogue)),
+    }
+    response = cached(parts, kind, makers)
+    saved = kind == "xlsx" or (kind == "csv" and layout.excel)
+    return name_file(response, f"cost-{query.model}-{query.target:g}.{kind}") if saved else response

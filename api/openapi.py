@@ -16,6 +16,7 @@ from api.names import WHERE, Known
 from api.offers import OffersDocument
 from api.parameters import MOST_VALUES, Parameter
 from api.problems import PROBLEM_TYPE, Problem
+from api.replies import TYPES
 from api.service import COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
 from api.throughput import ThroughputDocument
 from pricing import exchange
@@ -23,27 +24,29 @@ from pricing import exchange
 Json = dict[str, Any]
 REFERENCE = "#/components/schemas/{name}"
 _CSV_ONLY = ("excel", "sep", "decimal")
+_ASKED_OF_CSV = ("profile", "focus")  # which no other form has
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One path: what it answers, from which parameters, in which types; `csv` where it comes as a sheet too."""
+    """One path: what it answers, from which parameters, in which types; `sheets` are the endings under which it comes as one."""
 
     path: str
     summary: str
     document: type | None = None
     schema: Schema | None = None
-    csv: bool = False
+    sheets: tuple[str, ...] = ()
     media: str = "application/json"
     errors: tuple[int, ...] = (400, 503)
 
 
 OPERATIONS = (
-    Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST, csv=True,
-              errors=(400, 404, 503)),
-    Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS, csv=True),
+    Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST,
+              sheets=("csv", "xlsx"), errors=(400, 404, 503)),
+    Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
+              sheets=("csv",)),
     Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
-              csv=True, errors=(400, 404, 503)),
+              sheets=("csv",), errors=(400, 404, 503)),
     Operation("/models", "Every model that something was measured about", ModelsDocument, READ, errors=(400,)),
     Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, READ,
               errors=(400, 404)),
@@ -94,54 +97,57 @@ def _numbers(node: Any) -> Any:
 
 def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
     for operation in OPERATIONS:
-        yield operation.path, {"get": _operation(operation, enums, csv=False)}
-        if operation.csv:
-            yield f"{operation.path}.csv", {"get": _operation(operation, enums, csv=True)}
+        yield operation.path, {"get": _operation(operation, enums)}
+        for sheet in operation.sheets:
+            yield f"{operation.path}.{sheet}", {"get": _operation(operation, enums, sheet)}
 
 
-def _operation(operation: Operation, enums: dict[str, list[str]], csv: bool) -> Json:
+def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "") -> Json:
+    name = operation.path.strip("/{}").replace("/{", "_").replace("/", "_").replace(".", "_") or "page"
     told: Json = {
-        "operationId": "get_"
-        + (operation.path.strip("/{}").replace("/{", "_").replace(".", "_") or "page")
-        + "_csv" * csv,
-        "summary": operation.summary + ", as a sheet" * csv,
-        "responses": {"200": _success(operation, csv)},
+        "operationId": f"get_{name}_{sheet}".rstrip("_"),
+        "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
+        "responses": {"200": _success(operation, sheet)},
     }
-    parameters = list(_parameters(operation, enums, csv))
+    parameters = list(_parameters(operation, enums, sheet))
     if parameters:
         told["parameters"] = parameters
     for status in operation.errors:
-        told["responses"][str(status)] = _error(status, operation, csv)
+        told["responses"][str(status)] = _error(status, operation, sheet)
     return told
 
 
-def _success(operation: Operation, csv: bool) -> Json:
+def _success(operation: Operation, sheet: str) -> Json:
     content: Json = {}
-    if not csv:
+    if not sheet:
         body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
         content[operation.media] = {"schema": body}
-    if operation.csv:
-        content["text/csv"] = {"schema": {"type": "string"}}
+    for kind in [sheet] if sheet else operation.sheets:
+        content[TYPES[kind].partition(";")[0]] = {"schema": {"type": "string"}}
     headers = {"ETag": {"description": "the snapshot, evidence and question behind this", "schema": {"type": "string"}}}
-    return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.csv else {})
+    return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.sheets else {})
 
 
-def _error(status: int, operation: Operation, csv: bool) -> Json:
-    content: Json = {} if csv else {PROBLEM_TYPE: {"schema": {"$ref": REFERENCE.format(name="Problem")}}}
-    if operation.csv:
+def _error(status: int, operation: Operation, sheet: str) -> Json:
+    content: Json = {}
+    if sheet != "csv":
+        content[PROBLEM_TYPE] = {"schema": {"$ref": REFERENCE.format(name="Problem")}}
+    if operation.sheets and sheet != "xlsx":
         content["text/csv"] = {"schema": {"type": "string"}}
     if operation.media == "text/html":
         content["text/html"] = {"schema": {"type": "string"}}
     return {"description": _MEANINGS[status], "content": content}
 
 
-def _parameters(operation: Operation, enums: dict[str, list[str]], csv: bool) -> Iterator[Json]:
+def _parameters(operation: Operation, enums: dict[str, list[str]], sheet: str) -> Iterator[Json]:
     if "{model}" in operation.path:
         yield {"name": "model", "in": "path", "required": True, "schema": {"type": "string", "enum": enums["model"]}}
     for name, field in (operation.schema.fields if operation.schema else {}).items():
-        if name == "token" or (name == "format" and (csv or not operation.csv)):
+        if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue
-        if isinstance(field, Parameter) and (operation.csv or name not in _CSV_ONLY):
+        if name in _ASKED_OF_CSV and sheet != "csv":
+            continue
+        if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
             yield _parameter(name, field, enums.get(name))
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import cast
 
 from flask import Response, current_app, g, request
 
-from api.caching import KEEP, Keep, matches, tag
+from api.caching import KEEP, LARGEST, Keep, matches, tag
 from api.problems import CSV_TYPE, BadParameters
 from api.schemas import Layout
 from api.service import Service
 
 JSON_TYPE = "application/json"
-TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE}
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
+PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
+Body = bytes | Iterator[bytes]
 
 
 def service() -> Service:
@@ -27,13 +31,14 @@ def arguments() -> dict[str, list[str]]:
 
 
 def chosen_format(layout: Layout | None = None) -> str:
-    """`json` or `csv`: by the path's ending, else `format=`, else Accept. Raises BadParameters where the first two differ."""
+    """A key of TYPES: by the path's ending, else `format=`, else Accept. Raises BadParameters where the first two differ."""
     asked = layout.format if layout else None
-    if request.path.endswith(".csv"):
-        if asked not in (None, "csv"):
-            raise BadParameters({"format": [f"{request.path} is CSV: ask {request.path[:-4]} for {asked}"]})
-        return "csv"
-    return asked or _accepted()
+    path, _, ending = request.path.rpartition(".")
+    if ending not in TYPES:
+        return asked or _accepted()
+    if asked not in (None, ending):
+        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: ask {path} for {asked}"]})
+    return ending
 
 
 def wants_csv() -> bool:
@@ -46,14 +51,15 @@ def wants_csv() -> bool:
 
 def _accepted() -> str:
     accept = request.accept_mimetypes
-    return "csv" if accept["text/csv"] > accept[JSON_TYPE] else "json"
+    return max(TYPES, key=lambda kind: accept[TYPES[kind].partition(";")[0]])  # of equals the first
 
 
-def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[], bytes]]) -> Response:
+def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[], Body]]) -> Response:
     """The answer of `make[kind]`, or 304 before it is computed where the client has it. `parts` tell answers apart.
 
-    The first of `parts` is the snapshot that the answer stands on.
+    The first of `parts` is the snapshot that the answer stands on. A body in pieces is streamed where it is large.
     """
+    kind = kind if kind in make else "json"
     asked = service()
     version = asked.version(str(parts[0]))
     etag = tag(version, request.path, kind, *parts)
@@ -61,13 +67,35 @@ def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[],
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
     g.version = version
-    return Response(make[kind](), headers=headers, content_type=TYPES[kind])
+    body = make[kind]()
+    pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
+    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES)[kind])
+
+
+def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:
+    """All pieces where they are few enough to be kept, else the same iterator."""
+    head: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        head.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            return chain(head, pieces)
+    return head
+
+
+def name_file(response: Response, name: str) -> Response:
+    """Has a browser save the answer under this name."""
+    if response.status_code == 200:
+        plain = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in name)
+        response.headers["Content-Disposition"] = f'attachment; filename="{plain}"'
+    return response
 
 
 def remember(response: Response) -> None:
-    """Leaves a finished answer of `cached` for `Replay`, every header included."""
+    """Leaves a finished answer of `cached` for `Replay`, every header included; streams are too large for that."""
     version = g.get("version")
-    if version is not None and response.status_code == 200 and request.method == "GET":
+    if version is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
         body = response.get_data()
         response.content_length = len(body)
         request.environ[KEEP] = Keep(version, response.headers["ETag"], response.headers.to_wsgi_list(), body)

@@ -34,12 +34,14 @@ FORMATS = ("json", "csv")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How an answer is written: its format, and for CSV a byte order mark, the separator and the decimal sign."""
+    """How an answer is written: its format, and for CSV a byte order mark, the signs and whose columns."""
 
-    format: Literal["json", "csv"] | None = None
+    format: Literal["json", "csv", "xlsx"] | None = None
     excel: bool = False
     sep: str = ","
     decimal: str = "."
+    profile: Literal["own", "focus"] = "own"
+    focus: Literal["1.4", "1.2"] = "1.4"
 
 
 class Separator(Parameter):
@@ -88,6 +90,7 @@ class OfferFilters(LayoutSchema):
 class CostSchema(OfferFilters):
     """The parameters of `/cost`."""
 
+    format = Choice((*FORMATS, "xlsx"), "form of the answer; wins over Accept", example="csv")
     model = Text("what to train; case, - and _ do not count", example="resnet50", required=True)
     target = Target("accuracy to reach, a fraction", example=0.757, required=True)
     metric = Choice(Metric, "accuracy counted in the first, or the first five, guesses; default top1", example="top1")
@@ -122,6 +125,10 @@ class CostSchema(OfferFilters):
     )
     discount = Discounts("own discount on list rates, a fraction, or provider:fraction", example="0.12")
     currency = Currency("ISO 4217; default USD", example="EUR")
+    profile = Choice(
+        ("own", "focus"), "CSV: focus has the columns of the FinOps billing format; default own", example="focus"
+    )
+    focus = Choice(("1.4", "1.2"), "version of those columns; default 1.4", example="1.2")
     label = Text("own words that every export repeats", example="Q4 vision")
     cost_center = Text("own cost centre, which every export repeats", example="R&D 4711")
 
@@ -182,7 +189,7 @@ def _shown(name: str) -> str:
 
 def layout(values: dict[str, Any]) -> Layout:
     """Takes the layout out of parsed values; a decimal comma goes with a semicolon unless another separator is asked for."""
-    chosen = {name: values.pop(name) for name in ("format", "excel", "sep", "decimal") if name in values}
+    chosen = {name: values.pop(name) for name in Layout.__dataclass_fields__ if name in values}
     values.pop("token", None)
     if chosen.get("decimal") == ",":
         chosen.setdefault("sep", ";")

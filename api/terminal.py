@@ -12,12 +12,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from api.csv_export import document as csv_document
-from api.csv_export import estimate_columns
 from api.parameters import Flag, Parameter
-from api.schemas import CostSchema, Layout
+from api.problems import BadParameters
+from api.schemas import FORMATS, CostSchema, Layout
 from api.settings import Settings
 from api.wiring import build_once
+from api.words import clip
 from costcalc.answers import Answer, Estimate
 
 WIDE = 180  # where nobody looks at a terminal of a certain width
@@ -67,9 +67,13 @@ def answer(settings: Settings, given: dict[str, list[str]], explain: bool) -> st
     form = given.pop("format", ["table"])
     if form != ["table"]:
         given["format"] = form
+    if form[0].lower() not in ("table", *FORMATS):
+        raise BadParameters({"format": [f"{clip(form[0])}: write table, json or csv"]})
     service = build_once(settings)
     catalogue = service.catalogue()
     query, layout = service.question(given, catalogue)
+    if layout.profile == "focus" and layout.format != "csv":
+        raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
     found = service.answer(query, catalogue)
     if layout.format == "json":
         return _json(found)
@@ -83,7 +87,9 @@ def _json(found: Answer) -> str:
 
 
 def _csv(found: Answer, layout: Layout) -> str:
-    return csv_document(estimate_columns(), found.estimates, layout).decode()
+    from api.exports import cost_csv
+
+    return b"".join(cost_csv(found, layout)).decode()
 
 
 def table(found: Answer, explain: bool = False) -> str:

@@ -26,14 +26,15 @@ def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
         if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
             continue
         if isinstance(value, tuple) and any("," in str(item) for item in value):
-            yield from ((field.name, _text(item)) for item in value)
+            yield from ((field.name, text_of(item)) for item in value)
         else:
-            yield field.name, _text(value)
+            yield field.name, text_of(value)
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A parameter's value as it is written into a query string."""
     if isinstance(value, tuple):
-        return ",".join(_text(item) for item in value)
+        return ",".join(text_of(item) for item in value)
     if isinstance(value, Discount):
         return f"{value.provider}:{value.fraction:f}" if value.provider else f"{value.fraction:f}"
     if isinstance(value, datetime):

@@ -42,7 +42,9 @@ def test_it_is_openapi_3_1_and_has_every_path(document):
 
 def test_every_parameter_is_described(document):
     listed = {each["name"]: each for each in document["paths"]["/cost"]["get"]["parameters"]}
-    assert set(listed) == set(CostSchema().fields) - {"token"}
+    assert set(listed) == set(CostSchema().fields) - {"token", "profile", "focus"}
+    sheet = {each["name"] for each in document["paths"]["/cost.csv"]["get"]["parameters"]}
+    assert sheet == set(CostSchema().fields) - {"token", "format"}
     assert all(each["description"] for each in listed.values())
     assert [name for name, each in listed.items() if each.get("required")] == ["model", "target"]
     assert "p3.8xlarge" in listed["instance_type"]["schema"]["items"]["enum"]

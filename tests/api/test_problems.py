@@ -49,7 +49,7 @@ def told(response, status):
         (f"{GOOD}&limit=0", "limit", "from 1 to 1000"),
         (f"{GOOD}&limit=1000000", "limit", "from 1 to 1000"),
         (f"{GOOD}&dataset=cifar10", "dataset", "imagenet"),
-        (f"{GOOD}&format=xml", "format", "json or csv"),
+        (f"{GOOD}&format=xml", "format", "xlsx"),
         (f"{GOOD}&provider={'x' * 10_000}", "provider", "10000 characters"),
         (f"{GOOD}&{'y' * 10_000}=1", f"{'y' * 60}...", "10000 characters"),
         (f"{GOOD}&region=%00%1b[31m", "region", '"??[31m"'),
