@@ -21,7 +21,8 @@ def to_json(document: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class CostDocument:
-    """The JSON answer. `query` is the question as understood; `exchange` is null for dollars."""
+    """The JSON answer. `query` is the question as understood; `exchange` is null for dollars; `quoted_exchange` has
+    the rates of further currencies that offers here are quoted in."""
 
     query: EstimateQuery
     prices: PriceBasis
@@ -30,6 +31,7 @@ class CostDocument:
     rejections: dict[str, int]
     best_reached: BestReached | None
     exchange: ExchangeRate | None
+    quoted_exchange: tuple[ExchangeRate, ...]
 
 
 def cost_document(answer: Answer) -> CostDocument:
@@ -42,4 +44,5 @@ def cost_document(answer: Answer) -> CostDocument:
         rejections=answer.rejections,
         best_reached=answer.best_reached,
         exchange=answer.exchange,
+        quoted_exchange=answer.quoted_exchange,
     )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from api.words import clip, either, unknown
-from costcalc.query import Discount
+from costcalc.query import Discount, OwnRate
 
 LONGEST_VALUE = 100
 MOST_VALUES = 200
@@ -241,6 +241,28 @@ class Discounts(Parameter):
     def schema(self) -> JsonSchema:
         """Both forms."""
         return {"type": "string", "pattern": r"^(aws:|gcp:|azure:)?0(\.[0-9]{1,9})?$"}
+
+
+class OwnRates(Parameter):
+    """Own exchange rates, `currency:units for one US dollar`; of several for one currency the last counts."""
+
+    listed = True
+
+    def _list(self, texts: list[str]) -> tuple[OwnRate, ...]:
+        by_currency = {rate.currency: rate for rate in super()._list(texts)}
+        return tuple(by_currency[code] for code in sorted(by_currency))
+
+    def parse(self, text: str) -> OwnRate:
+        """The rate."""
+        code, colon, units = (part.strip() for part in text.partition(":"))
+        if not colon or code.upper() == "USD":
+            raise ValidationError(f"{clip(text)}: write units of a currency for one US dollar, such as EUR:0.92")
+        number = Number(Decimal, 0, 10**9, self.meaning, open_low=True, example="EUR:0.92")
+        return OwnRate(Currency(self.meaning).parse(code), number.parse(units))
+
+    def schema(self) -> JsonSchema:
+        """A few currencies."""
+        return {"type": "string", "pattern": r"^(EUR|GBP|JPY|CHF):[1-9][0-9]{0,3}(\.[0-9]{1,6})?$"}
 
 
 class Currency(Parameter):

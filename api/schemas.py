@@ -18,6 +18,7 @@ from api.parameters import (
     Moment,
     Names,
     Number,
+    OwnRates,
     Parameter,
     Target,
     Terms,
@@ -125,6 +126,12 @@ class CostSchema(OfferFilters):
     )
     discount = Discounts("own discount on list rates, a fraction, or provider:fraction", example="0.12")
     currency = Currency("ISO 4217; default USD", example="EUR")
+    fx = OwnRates("own exchange rate, units of a currency for one US dollar", example="EUR:0.92")
+    runs = Number(int, 1, 1_000_000, "runs one after another that hours and costs are for; default 1", example=20)
+    storage_gb = Number(Decimal, 0, 10**9, "GB of data kept in object storage while it trains; default 0", example=149)
+    storage_rate = Number(Decimal, 0, 10**6, "own rate per GB-month, in the currency of the answer", example="0.02")
+    egress_gb = Number(Decimal, 0, 10**9, "GB that leave the cloud in all; default 0", example=10)
+    egress_rate = Number(Decimal, 0, 10**6, "own rate per GB that leaves, in the currency of the answer", example="0.05")
     profile = Choice(
         ("own", "focus"), "CSV: focus has the columns of the FinOps billing format; default own", example="focus"
     )
@@ -136,6 +143,8 @@ class CostSchema(OfferFilters):
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
+    currency = Currency("ISO 4217; each rate in the currency it is quoted in unless asked", example="EUR")
+    fx = OwnRates("own exchange rate, units of a currency for one US dollar", example="EUR:0.92")
     limit = Number(int, 1, 10**9, "most rows; all of them unless asked", example=100)
 
 

@@ -18,12 +18,14 @@ from costcalc.answers import Answer, ExchangeRate
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
 from pricing import exchange
+from pricing.extras import extra_rates
 
 COST, OFFERS, THROUGHPUT, READ = CostSchema(), OffersSchema(), ThroughputSchema(), ReadSchema()
 RELEASE = version("costcalc")
+OWN_RATE = "own rate"
 
 
 class Prices(Protocol):
@@ -110,17 +112,20 @@ class Service:
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
         now = self.clock().replace(microsecond=0)
-        rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, (query.as_of or now).date())
-        return answer(query, self.evidence, catalogue, now, rates)
+        day = (query.as_of or now).date()
+        rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
+        return answer(query, self.evidence, catalogue, now, rates, extra_rates())
 
 
-def exchange_rates(wanted: str, quoted: Iterable[str], day: date) -> dict[str, ExchangeRate]:
-    """Rates per dollar of the currency asked for and those that offers are quoted in, dollars apart.
+def exchange_rates(
+    wanted: str, quoted: Iterable[str], day: date, own: Iterable[OwnRate] = ()
+) -> dict[str, ExchangeRate]:
+    """Rates per dollar of the currency asked for and those that offers are quoted in, dollars apart; own ones go first.
 
     Raises BadParameters when the one asked for has none; offers in such a currency are the engine's to leave out.
     """
-    rates = {}
-    for code in {*quoted, wanted} - {"USD"}:
+    rates = {rate.currency: ExchangeRate(rate.currency, rate.per_usd, day, OWN_RATE) for rate in own}
+    for code in {*quoted, wanted} - {"USD", *rates}:
         try:
             rates[code] = _rate(code, day)
         except LookupError as error:

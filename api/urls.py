@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
-from costcalc.query import Discount, EstimateQuery
+from costcalc.query import Discount, EstimateQuery, OwnRate
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
@@ -37,6 +37,8 @@ def text_of(value: Any) -> str:
         return ",".join(text_of(item) for item in value)
     if isinstance(value, Discount):
         return f"{value.provider}:{value.fraction:f}" if value.provider else f"{value.fraction:f}"
+    if isinstance(value, OwnRate):
+        return f"{value.currency}:{value.per_usd:f}"
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Decimal):
