@@ -4,7 +4,7 @@ PORT ?= 8000
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: setup serve test check bench
+.PHONY: setup serve test check bench fit
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -31,3 +31,6 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+fit: .venv/installed
+	$(BIN)/python tools/fit.py

@@ -89,14 +89,18 @@ def settings() -> None:
 
 @main.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def validate(form: str) -> None:
+@click.option("--into", type=click.Path(exists=True, dir_okay=False), help="A Markdown page whose table to write anew.")
+def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
-    try:
-        from costcalc.validation import report
-    except ImportError:
-        stop("this version has no validation", FAILED)
-    found = report()
-    click.echo(found.as_json() if form == "json" else found.as_text())
+    from pathlib import Path
+
+    from costcalc.validation import inserted
+    from costcalc.validation import validate as scored
+
+    found = scored()
+    if into:
+        Path(into).write_text(inserted(Path(into).read_text("utf-8"), found.markdown()), "utf-8")
+    click.echo(found.to_json() if form == "json" else found.text(), nl=False)
 
 
 @main.group()

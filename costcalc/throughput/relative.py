@@ -49,9 +49,9 @@ class Relative:
         """The part that changes with the accelerator and the count in a machine."""
         return self._sum(hardware_terms(work, accelerator, per_node))
 
-    def stack(self, work: Work) -> float:
-        """The part that the code makes: what one stack is faster than another for the same network and precision."""
-        return self._sum(stack_terms(work))
+    def effects_of(self, work: Work, accelerator: str, per_node: int) -> float:
+        """Everything but the offset of image size and multiply-adds."""
+        return self._sum(software_terms(work)) + self.hardware(work, accelerator, per_node)
 
     def _sum(self, chosen: Iterable[Term]) -> float:
         return sum(self.effects.get(key, 0.0) * value for key, value, _ in chosen)

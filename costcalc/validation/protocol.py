@@ -1,0 +1,100 @@
+"""The protocol: which cases make each tier, what is asked of it, and what the errors calibrate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from costcalc.throughput.fit import fit_core, observations
+from costcalc.throughput.fitted import LEVELS, Fitted, Widths
+from costcalc.throughput.relative import fit_relative, ratios
+from costcalc.validation.choice import brier, regret_of_lengths, regret_of_systems
+from costcalc.validation.codes import carried
+from costcalc.validation.published import SPLITS_SHA256, Published, load_published
+from costcalc.validation.recipes import batches_left_out, borrowed, lengths_left_out
+from costcalc.validation.report import Report
+from costcalc.validation.scores import Case, half_width, score
+from costcalc.validation.systems import SMALL, Systems
+
+NOBODY = ""  # an organisation name that excludes none
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A row of the report: its cases, the error asked for, and the kind of interval its errors calibrate, if any."""
+
+    name: str
+    cases: tuple[Case, ...]
+    reach: float | None = None
+    kind: str | None = None
+
+
+def validate(published: Published | None = None) -> Report:
+    """The estimator scored on every published result we hold, each held out with its group."""
+    published = published or load_published()
+    tiers = protocol(published)
+    by_kind = {tier.kind: tier.cases for tier in tiers}
+    return Report(
+        evidence=published.evidence.version,
+        splits=SPLITS_SHA256,
+        scores=tuple(score(tier.name, tier.cases, tier.reach) for tier in tiers),
+        regrets={
+            "same accelerator and count (MLPerf)": regret_of_systems(published, by_kind["transferred"]),
+            "schedule length (FFCV ResNet-50)": regret_of_lengths(published, "ffcv-rn50"),
+            "schedule length (FFCV ResNet-18)": regret_of_lengths(published, "ffcv-rn18"),
+        },
+        brier=brier(published),
+    )
+
+
+def protocol(published: Published) -> tuple[Tier, ...]:
+    """The tiers of docs/method.md."""
+    return (*_systems(Systems(published)), *_recipes(published))
+
+
+def _systems(systems: Systems) -> tuple[Tier, ...]:
+    small = {run.result.recipe for run in systems.runs if run.total <= SMALL}
+    chips = systems.published.evidence.accelerators
+    own, borrowing = systems.own(own_curve=True), systems.own(own_curve=False)
+    unseen = systems.accelerator()
+    nvidia = tuple(case for case in unseen if chips[case.group].vendor == "NVIDIA")
+    return (
+        Tier("own system, up to 16 accelerators", tuple(c for c in own if c.name in small), 0.015),
+        Tier("own system, up to 16, others' epochs", tuple(c for c in borrowing if c.name in small), 0.015),
+        Tier("own system, all sizes", tuple(own), kind="own"),
+        Tier("same accelerator and count, other organisation", tuple(systems.transferred()), 0.045, "transferred"),
+        Tier("other count in one node", tuple(systems.interpolated()), 0.045, "interpolated"),
+        Tier("one node to many", tuple(systems.machines()), 0.075, "machines"),
+        Tier("accelerator never measured", tuple(unseen), 0.09, "accelerator"),
+        Tier("accelerator never measured, NVIDIA", nvidia),
+        Tier("rounds v3.0 on from v2.1 and before", tuple(systems.later_rounds())),
+        Tier(
+            "other network or code, its accelerator unseen",
+            tuple(carried(systems.published, systems.core_all)),
+            None,
+            "stack",
+        ),
+    )
+
+
+def _recipes(published: Published) -> tuple[Tier, ...]:
+    fifty, eighteen = (lengths_left_out(published, f"ffcv-rn{depth}") for depth in (50, 18))
+    return (
+        Tier("recipe borrowed within its family (DAWNBench)", tuple(borrowed(published)), 0.11, "borrowed"),
+        Tier("schedule length interpolated (FFCV ResNet-50)", tuple(fifty), 0.035),
+        Tier("schedule length interpolated (FFCV ResNet-18)", tuple(eighteen), 0.035),
+        Tier("schedule length interpolated (both)", tuple(fifty + eighteen), 0.035, "length"),
+        Tier("batch to epochs (MLPerf reference points)", tuple(batches_left_out(published)), None, "batch"),
+    )
+
+
+def fitted(published: Published, fingerprint: str) -> Fitted:
+    """Everything learned from all the tables, the half-widths from the out-of-group errors of the protocol."""
+    evidence = published.evidence
+    core = fit_core(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
+    relative = fit_relative(ratios(evidence.throughputs, core, evidence.models), evidence.models)
+    widths = {
+        tier.kind: tuple(round(half_width(tier.cases, level), 4) for level in LEVELS)
+        for tier in protocol(published)
+        if tier.kind
+    }
+    return Fitted(fingerprint, core, relative, Widths(widths), Systems(published).wall(NOBODY))
