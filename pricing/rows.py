@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -12,7 +11,6 @@ from costcalc.hardware import Machine
 from costcalc.money import from_nanos, to_nanos
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 
-Cells = Mapping[str, Any]
 WHEREABOUTS = frozenset({"zone", "zones", "starts", "hours"})  # labelled flags that say where and when, not how much
 RATE_COLUMNS = (
     *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
@@ -23,12 +21,15 @@ MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcp
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An offer and its row, with what identifies it (`offer_digest`) and what would make it a new rate (`rate_digest`)."""
+    """An offer with what identifies it (`offer_digest`) and what would make it a new rate (`rate_digest`)."""
 
     offer: Offer
     offer_digest: bytes
     rate_digest: bytes
-    cells: Cells
+
+    def row(self) -> dict[str, Any]:
+        """Its row in `observations`, without what only the store knows."""
+        return {**_cells(self.offer), "offer_digest": self.offer_digest, "rate_digest": self.rate_digest}
 
 
 def observation(offer: Offer) -> Observation:
@@ -36,8 +37,7 @@ def observation(offer: Offer) -> Observation:
     cells = _cells(offer)
     rate = (repr(cells[column]) for column in RATE_COLUMNS)
     flags = (flag for flag in offer.flags if flag.partition("=")[0] not in WHEREABOUTS)
-    digests = (_digest(*offer.key), _digest(offer.source, *rate, *flags))
-    return Observation(offer, *digests, {**cells, "offer_digest": digests[0], "rate_digest": digests[1]})
+    return Observation(offer, _digest(*offer.key), _digest(offer.source, *rate, *flags))
 
 
 def machine_cells(offer: Offer) -> dict[str, Any]:

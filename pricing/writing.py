@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert
@@ -16,7 +17,7 @@ from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer
 from pricing.rows import Observation, machine_cells
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
-from pricing.snapshots import all_offers, newest, write_gaps
+from pricing.snapshots import ROWS_AT_ONCE, all_offers, newest, write_gaps
 
 SECOND_HAND = "second_hand"  # the flag of a rate that was read from somebody else's collection
 CATALOGUES_KEPT = 3  # a worker may still be loading the one before
@@ -104,8 +105,9 @@ def _name(previous: str, changes: Changes, gaps: tuple[Gap, ...], now: datetime)
 def _write_observations(connection: Connection, changes: Changes, sequence: int) -> None:
     _upsert(connection, machines, map(machine_cells, changes.machines.values()), _unless_unknown)
     _upsert(connection, machines, map(machine_cells, changes.hearsay.values()), _if_unknown)
-    if changes.new:
-        rows = [{**item.cells, "sequence": sequence, "origin": origin} for origin, item in changes.new]
+    for start in range(0, len(changes.new), ROWS_AT_ONCE):
+        some = changes.new[start : start + ROWS_AT_ONCE]
+        rows = [{**item.row(), "sequence": sequence, "origin": origin} for origin, item in some]
         connection.execute(insert(observations), rows)
     if changes.retracted:
         taken_back = [{"observation_id": number, "sequence": sequence} for number in changes.retracted]
@@ -113,7 +115,7 @@ def _write_observations(connection: Connection, changes: Changes, sequence: int)
 
 
 def _write_sightings(connection: Connection, seen: Sequence[tuple[int, datetime]]) -> None:
-    rows = [{"observation_id": number, "month": f"{seen_at:%Y-%m}", "seen_at": seen_at} for number, seen_at in seen]
+    rows = ({"observation_id": number, "month": f"{seen_at:%Y-%m}", "seen_at": seen_at} for number, seen_at in seen)
     _upsert(connection, sightings, rows, _overwrite)
 
 
@@ -122,15 +124,14 @@ Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
 
 def _upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], merge: Merge) -> None:
     """Insert; where the primary key is there already, `merge` each other column from the old and the new value."""
-    given = list(rows)
-    if not given:
-        return
     dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = dialect.insert(table)
     key = [column.name for column in table.primary_key]
     others = [column for column in table.columns if column.name not in key]
     values = {column.name: merge(column, statement.excluded[column.name]) for column in others}
-    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values), given)
+    upsert, waiting = statement.on_conflict_do_update(index_elements=key, set_=values), iter(rows)
+    while some := list(islice(waiting, ROWS_AT_ONCE)):
+        connection.execute(upsert, some)
 
 
 def _overwrite(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
