@@ -35,10 +35,8 @@ def text_of(value: Any) -> str:
     """A parameter's value as it is written into a query string."""
     if isinstance(value, tuple):
         return ",".join(text_of(item) for item in value)
-    if isinstance(value, Discount):
-        return f"{value.provider}:{value.fraction:f}" if value.provider else f"{value.fraction:f}"
-    if isinstance(value, OwnRate):
-        return f"{value.currency}:{value.per_usd:f}"
+    if isinstance(value, (Discount, OwnRate)):
+        return _term(value)
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Decimal):
@@ -46,3 +44,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value.value if isinstance(value, StrEnum) else str(value)
+
+
+def _term(value: Discount | OwnRate) -> str:
+    if isinstance(value, OwnRate):
+        return f"{value.currency}:{value.per_usd:f}"
+    return f"{value.provider}:{value.fraction:f}" if value.provider else f"{value.fraction:f}"

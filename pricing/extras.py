@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from costcalc.evidence.tables import Row, rows
@@ -36,10 +36,17 @@ def parse(text: str) -> ExtraRates:
 
 
 def _rate(row: Row) -> ExtraRate:
-    item, dollars = row.text("item"), Decimal(row.text("usd_per_unit"))
+    item, dollars = row.text("item"), _decimal(row.text("usd_per_unit"))
     if UNITS.get(item) != row.text("unit"):
         raise ValueError(f"{item} by {row.text('unit')}: write one of {UNITS}")
     if not dollars.is_finite() or dollars <= 0:
         raise ValueError(f"usd_per_unit must be positive, not {dollars}")
     day = date.fromisoformat(row.text("observed_on"))
     return ExtraRate(row.text("provider"), item, dollars, row.text("what"), row.text("source"), day)
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"{text!r} is no number") from None
