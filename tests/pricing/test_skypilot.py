@@ -44,7 +44,14 @@ def test_an_on_demand_rate_that_is_calendar_mode_is_refused_and_its_spot_rate_ke
     assert found["us-central1", "a2-ultragpu-2g", "spot"].hourly_rate == Decimal("1.09956") + Decimal("3.928")
     assert found["us-east5", "a2-ultragpu-2g", "on_demand"].hourly_rate == Decimal("2.19924") + Decimal("8.84839")
     reasons = [gap.reason for gap in read("gcp").gaps]
-    assert "Google's on-demand rates that look like calendar mode refused: A100-80GB us-central1" in reasons
+    refused = "A100-80GB us-central1, H100 us-central1"
+    assert f"Google's on-demand rates that look like calendar mode refused: {refused}" in reasons
+
+
+def test_an_on_demand_rate_far_below_other_regions_is_refused_though_above_spot():
+    found = by_key("gcp")
+    assert ("us-central1", "a3-highgpu-1g", "on_demand") not in found
+    assert found["us-east4", "a3-highgpu-1g", "on_demand"].hourly_rate == Decimal("1.18251") + Decimal("9.79655")
 
 
 def test_machines_whose_local_ssd_is_not_in_the_sum_say_so():
@@ -63,6 +70,11 @@ def test_tpu_slices_count_chips_or_cores():
     assert (v5p.machine.accelerator, v5p.machine.accelerators, v5p.hourly_rate) == ("TPU v5p", 4, Decimal("16.8"))
 
 
+def test_a_whole_pod_of_v5p_has_6144_chips():
+    pod = by_key("gcp")["us-east5", "v5p-12288", "on_demand"]
+    assert (pod.machine.accelerators, pod.hourly_rate) == (6144, 6144 * Decimal("4.20"))
+
+
 def test_seven_hundred_dollars_mean_unknown():
     found = by_key("gcp")
     assert not any(region == "us-central2" for region, _, _ in found)
@@ -71,7 +83,13 @@ def test_seven_hundred_dollars_mean_unknown():
 
 
 def test_hosts_without_accelerators_added_ones_and_older_tpus_are_no_offers():
-    assert {kind for _, kind, _ in by_key("gcp")} == {"a2-highgpu-1g", "a2-ultragpu-2g", "v6e-8", "v5p-8"}
+    assert {kind for _, kind, _ in by_key("gcp")} == {
+        "a2-highgpu-1g",
+        "a2-ultragpu-2g",
+        "a3-highgpu-1g",
+        "v6e-8",
+        "v5p-8",
+    }
 
 
 def test_other_clouds_price_the_whole_machine():
