@@ -37,6 +37,7 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
         "answer": asked.answer(query, catalogue),
         "json_url": to_url(query),
         "csv_url": to_url(query, "/cost.csv"),
+        "xlsx_url": to_url(query, "/cost.xlsx"),
     }
 
 
