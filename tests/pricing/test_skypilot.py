@@ -89,6 +89,7 @@ def test_hosts_without_accelerators_added_ones_and_older_tpus_are_no_offers():
         "a3-highgpu-1g",
         "v6e-8",
         "v5p-8",
+        "v5p-12288",
     }
 
 
