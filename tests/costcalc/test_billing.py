@@ -129,6 +129,12 @@ def test_arrays_agree_to_the_cent(one, hours, own):
     assert share == pytest.approx(float(bill.effective(hours)), rel=1e-9, abs=0.005)
 
 
+@given(metered_offers(), st.floats(0.0001, 1.5))
+def test_arrays_know_increments_and_minima(one, hours):
+    exact = Bill(one, Terms()).billed(Decimal(repr(hours)))
+    assert columns(one, Decimal(1)).billed(np.array([hours]))[0] == pytest.approx(float(exact), rel=1e-9)
+
+
 @given(all_offers, times, st.integers(2, 16))
 def test_node_hours_are_constant_where_scaling_is_perfect(one, hours, nodes):
     alone = Bill(one, Terms()).effective(hours)
