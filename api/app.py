@@ -9,7 +9,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
-from api import cost, docs, health, metrics, models, offers, page, problems, throughput
+from api import changes, cost, docs, health, metrics, models, offers, page, problems, throughput
 from api.caching import Replay
 from api.replies import remember, wants_csv
 from api.service import Service
@@ -19,7 +19,7 @@ from api.words import clip, either, nearest
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-BLUEPRINTS = (cost, offers, models, throughput, health, docs, page)
+BLUEPRINTS = (cost, offers, changes, models, throughput, health, docs, page)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from flask import Blueprint, Response
 
-from api import csv_export
+from api import price_sheet
 from api.documents import to_json
-from api.replies import arguments, cached, chosen_format, service
+from api.price_sheet import Rows
+from api.replies import arguments, cached, chosen_format, name_file, service
 from api.service import OFFERS
 from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
@@ -64,13 +65,12 @@ class OffersDocument:
 
 def selected(
     catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
-) -> list[int]:
+) -> Rows:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
     names = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
     wanted = {name: filters[name] for name in names if name in filters}
     view = catalogue.view(as_of, ANY_AGE_DAYS)
-    rows: list[int] = allowed_rows(catalogue, view, EstimateQuery("", 0.5, regions=regions, **wanted)).tolist()
-    return rows
+    return allowed_rows(catalogue, view, EstimateQuery("", 0.5, regions=regions, **wanted))
 
 
 def as_row(offer: Offer) -> OfferRow:
@@ -114,14 +114,16 @@ def offers() -> Response:
     page = rows[start : start + filters["limit"]] if "limit" in filters else rows[start:]
 
     def sheet() -> Iterator[OfferRow]:
-        return (as_row(catalogue.offer(row)) for row in page)
+        return (as_row(catalogue.offer(row)) for row in page.tolist())
 
     def as_json() -> bytes:
         return to_json(OffersDocument(catalogue.snapshot, as_of, catalogue.gaps, len(rows), tuple(sheet())))
 
-    def as_csv() -> bytes:
-        return csv_export.document(csv_export.columns_of(OfferRow), sheet(), layout)
+    def as_csv() -> Iterator[bytes]:
+        return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout)
 
     moment = filters.get("as_of") or as_of.date()
     parts = (catalogue.snapshot, sorted(filters.items()), layout, moment)
-    return cached(parts, chosen_format(layout), {"json": as_json, "csv": as_csv})
+    kind = chosen_format(layout)
+    response = cached(parts, kind, {"json": as_json, "csv": as_csv})
+    return name_file(response, "offers.csv") if kind == "csv" and layout.excel else response

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
+from api.changes import ChangesDocument
 from api.documents import CostDocument
 from api.health import Alive, Ready
 from api.models import ModelDocument, ModelsDocument
@@ -17,7 +18,7 @@ from api.offers import OffersDocument
 from api.parameters import MOST_VALUES, Parameter
 from api.problems import PROBLEM_TYPE, Problem
 from api.replies import TYPES
-from api.service import COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
+from api.service import CHANGES, COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
 from api.throughput import ThroughputDocument
 from pricing import exchange
 
@@ -44,6 +45,8 @@ OPERATIONS = (
     Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST,
               sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
+              sheets=("csv",)),
+    Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
     Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(400, 404, 503)),

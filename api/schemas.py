@@ -131,7 +131,9 @@ class CostSchema(OfferFilters):
     storage_gb = Number(Decimal, 0, 10**9, "GB of data kept in object storage while it trains; default 0", example=149)
     storage_rate = Number(Decimal, 0, 10**6, "own rate per GB-month, in the currency of the answer", example="0.02")
     egress_gb = Number(Decimal, 0, 10**9, "GB that leave the cloud in all; default 0", example=10)
-    egress_rate = Number(Decimal, 0, 10**6, "own rate per GB that leaves, in the currency of the answer", example="0.05")
+    egress_rate = Number(
+        Decimal, 0, 10**6, "own rate per GB that leaves, in the currency of the answer", example="0.05"
+    )
     profile = Choice(
         ("own", "focus"), "CSV: focus has the columns of the FinOps billing format; default own", example="focus"
     )
@@ -146,6 +148,12 @@ class OffersSchema(OfferFilters):
     currency = Currency("ISO 4217; each rate in the currency it is quoted in unless asked", example="EUR")
     fx = OwnRates("own exchange rate, units of a currency for one US dollar", example="EUR:0.92")
     limit = Number(int, 1, 10**9, "most rows; all of them unless asked", example=100)
+
+
+class ChangesSchema(OffersSchema):
+    """The parameters of `/offers/changes`."""
+
+    since = Moment("the earlier of the two dates; as_of is the later", example="2025-06-01", required=True)
 
 
 class ThroughputSchema(OfferFilters):

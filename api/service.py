@@ -12,7 +12,17 @@ from marshmallow import Schema
 
 from api.names import Known, known, resolve
 from api.problems import BadParameters, Errors, NotFound, NotReady
-from api.schemas import Arguments, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout, read
+from api.schemas import (
+    Arguments,
+    ChangesSchema,
+    CostSchema,
+    Layout,
+    OffersSchema,
+    ReadSchema,
+    ThroughputSchema,
+    layout,
+    read,
+)
 from api.words import unknown
 from costcalc.answers import Answer, ExchangeRate
 from costcalc.catalogue import Catalogue
@@ -23,7 +33,9 @@ from costcalc.training import Model
 from pricing import exchange
 from pricing.extras import extra_rates
 
-COST, OFFERS, THROUGHPUT, READ = CostSchema(), OffersSchema(), ThroughputSchema(), ReadSchema()
+COST, OFFERS, CHANGES, THROUGHPUT, READ = (
+    schema() for schema in (CostSchema, OffersSchema, ChangesSchema, ThroughputSchema, ReadSchema)
+)
 RELEASE = version("costcalc")
 OWN_RATE = "own rate"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -70,7 +70,7 @@ class _Pair:
     value: float
 
 
-def pairs(evidence: Evidence, catalogue: Catalogue, rows: list[int], model: str | None) -> list[_Pair]:
+def pairs(evidence: Evidence, catalogue: Catalogue, rows: Iterable[int], model: str | None) -> list[_Pair]:
     """Every measured speed on every one of these offers with the same accelerators, most images for the money first."""
     by_shape: dict[tuple[str, int], list[Throughput]] = {}
     for throughput in evidence.throughputs:
@@ -129,7 +129,7 @@ def throughput() -> Response:
     parts = (catalogue.snapshot, sorted(filters.items(), key=str), layout, filters.get("as_of") or as_of.date())
 
     def table() -> tuple[int, tuple[ThroughputRow, ...]]:
-        rows = _dollars(catalogue, selected(catalogue, as_of, filters, regions="cheapest"))
+        rows = _dollars(catalogue, selected(catalogue, as_of, filters, regions="cheapest").tolist())
         model = filters["model"].name if "model" in filters else None
         found = pairs(asked.evidence, catalogue, rows, model)
         start = filters.get("offset", 0)

@@ -144,7 +144,7 @@ class Catalogue:
             instance_type=instance_type,
             machine=machine,
             purchase_option=OPTIONS[columns.option[row]],
-            hourly_rate=self._hourly(row),
+            hourly_rate=self.hourly_rate(row),
             observed_at=_moment(int(columns.observed[row])),
             source=words.sources[columns.source[row]],
             term=words.terms[columns.term[row]] or None,
@@ -164,8 +164,11 @@ class Catalogue:
             hours_per_week=_hours(columns.hours_per_week[row]),
         )
 
-    def _hourly(self, row: int) -> Decimal:
-        """Exact where the rate follows from a month or an upfront payment, which nano-dollars an hour would cut off."""
+    def hourly_rate(self, row: int) -> Decimal:
+        """The effective rate of this row.
+
+        Exact where it follows from a month or an upfront payment, which nano-dollars an hour would cut off.
+        """
         columns = self.columns
         option, month = OPTIONS[columns.option[row]], int(columns.hours_in_month[row])
         monthly, upfront, recurring = (
