@@ -14,7 +14,11 @@ from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 
 QUANTITY_STEP, PRICE_STEP = Decimal("1e-9"), Decimal("1e-12")
 EXACT_DIGITS = 80
-UNITS = {"hours": "Hours", "months": "Months", "days": "Days", "units": "Units", "machines": "Units"}
+UNITS = {
+    **{"hours": "Hours", "months": "Months", "days": "Days", "units": "Units", "machines": "Units"},
+    **{"GB-months": "GB-Months", "GB": "GB"},
+}
+BESIDE = {"GB-months": ("Storage", "Object Storage"), "GB": ("Networking", "Other (Networking)")}
 PRICING = {PurchaseOption.SPOT: "Dynamic", PurchaseOption.OWNED: "Other", PurchaseOption.FREE: "Other"}
 COMMITMENT_TYPES = {
     PurchaseOption.RESERVED: ("Usage", "Reserved Instance"),
@@ -60,13 +64,16 @@ def charges(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[t
 
     `on_demand` is the list rate per hour of the same machine in the offer's currency.
     """
+    lines = bill.components(hours)
     listed = replace(bill, terms=replace(bill.terms, price_factor=Decimal(1))).components(hours)
     committed = _commitment(bill, hours) if bill.offer.purchase_option in COMMITMENTS else {}
-    for charge, own, at_list in zip(bill.charges, bill.components(hours), listed, strict=True):
+    for charge, own, at_list in zip(bill.charges, lines, listed, strict=False):  # behind them come the extras
         covered = Decimal(bill.paid_hours(hours)) if charge.per_period else own.quantity / bill.terms.nodes
         yield covered, {**_paid(charge, own, at_list, bill.offer), **committed}
     for covered, row in _uses(bill, hours, on_demand) if committed else ():
         yield covered, {**committed, **row}
+    for own in lines[len(bill.charges) :]:
+        yield hours, _beside(own, bill.offer)
 
 
 def _paid(charge: Charge, own: Component, at_list: Component, offer: Offer) -> Row:
@@ -84,6 +91,30 @@ def _paid(charge: Charge, own: Component, at_list: Component, offer: Offer) -> R
         **priced,
     }
     return row if charge.per_period else {**row, **_consumed(row)}
+
+
+def _beside(own: Component, offer: Offer) -> Row:
+    """Storage or egress: used as it goes, at the same rate in the list as for the customer."""
+    priced = Priced(own.quantity, own.rate, own.rate, UNITS[own.unit]).columns()
+    category, subcategory = BESIDE[own.unit]
+    return {
+        "ChargeCategory": "Usage",
+        "ChargeFrequency": "Usage-Based",
+        "PricingCategory": "Standard",
+        "ChargeDescription": f"{own.name}, estimated",
+        "ServiceCategory": category,
+        "ServiceName": f"{offer.provider} {own.name}",
+        "ServiceSubcategory": subcategory,
+        "SkuId": f"{offer.provider}/{own.name}",
+        "SkuMeter": own.name,
+        "SkuPriceId": f"{offer.provider}/{own.name}",
+        "SkuPriceDetails": None,
+        "BilledCost": own.amount,
+        "EffectiveCost": own.amount,
+        **priced,
+        "ConsumedQuantity": priced["PricingQuantity"],
+        "ConsumedUnit": UNITS[own.unit],
+    }
 
 
 def _frequency(offer: Offer, charge: Charge) -> str:
@@ -116,7 +147,8 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
     left = paid - hours
     parts = (hours * nodes, left * utilization * nodes, left * (1 - utilization) * nodes)
     costs = [cents(part * _effective_price(bill)) for part in parts]
-    costs[costs.index(max(costs))] += cents(bill.billed(hours)) - sum(costs)
+    bought = sum(line.amount for line in bill.components(hours)[: len(bill.charges)])
+    costs[costs.index(max(costs))] += bought - sum(costs)
     kinds = (("Used", False, "used by this run"), ("Used", True, "used by other work"), ("Unused", None, "unused"))
     for part, cost, (status, by_others, words) in zip(parts, costs, kinds, strict=True):
         row = _use(bill, part, on_demand)

@@ -21,9 +21,10 @@ RATES = (
     Column("estimate"), Column("provider"), Column("region", width=16), Column("instance_type", width=24),
     Column("purchase_option", width=16), Column("rate of", width=30), Column("unit"), Column("list_rate", "input"),
     Column("own_discount", "input"), Column("own_rate", "rate"), Column("times_per_period", width=16), Column("currency"),
-    Column("price_source", width=40), Column("price_observed_at", "moment", 16),
+    Column("price_source", width=40), Column("price_observed_at", "moment", 16), Column("quantity"),
+    Column("quantity_per_hour"),
 )  # fmt: skip
-LIST_RATE, OWN_DISCOUNT, OWN_RATE, TIMES = 7, 8, 9, 10
+LIST_RATE, OWN_DISCOUNT, OWN_RATE, TIMES, ONCE, EACH_HOUR = 7, 8, 9, 10, 14, 15
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
     **dict.fromkeys(("calendar_hours", "break_even_hours", "epochs", "images_per_second"), "hours"),
@@ -32,12 +33,13 @@ FORMS = {
     "success_probability": "share",
 }
 TERMS = ("fee_per_period", "metered_hourly", "period_hours", "minimum_periods", "increment_seconds", "minimum_seconds",
-         "utilization", "on_demand_hourly")  # fmt: skip
+         "utilization", "on_demand_hourly", "beside_once", "beside_hourly")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 COLUMN = {name: xl_col_to_name(position) for position, name in enumerate(NAMES)}
 PERIODS = "MAX(ROUNDUP(ROUND({h}/{period_hours},6),0),{minimum_periods})"
 METERED = "MAX(CEILING(ROUND({h}*3600,6),{increment_seconds}),{minimum_seconds})/3600"
-BILLED = f"ROUND({{fee_per_period}}*{PERIODS}+{{metered_hourly}}*{METERED},2)"
+BESIDE = "{beside_once}+{beside_hourly}*{h}"
+BILLED = f"ROUND({{fee_per_period}}*{PERIODS}+{{metered_hourly}}*{METERED}+{BESIDE},2)"
 SHARED = f"{{fee_per_period}}*{PERIODS}*{{h}}/({{h}}+{{utilization}}*({PERIODS}*{{period_hours}}-{{h}}))"
 EFFECTIVE = f"IF(OR({{fee_per_period}}=0,{{h}}=0),0,{SHARED})+{{metered_hourly}}*{{h}}"
 FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
@@ -50,7 +52,7 @@ FORMULAS = {
         f"IF({BREAK_EVEN}<=MAX({{minimum_periods}},1)*{{period_hours}},{BREAK_EVEN},\"\"))"
     ),
     **{f"billed_cost{end}": f"={BILLED}" for end in ("", "_low", "_high")},
-    **{f"effective_cost{end}": f"=ROUND({EFFECTIVE},2)" for end in ("", "_low", "_high")},
+    **{f"effective_cost{end}": f"=ROUND({EFFECTIVE}+{BESIDE},2)" for end in ("", "_low", "_high")},
 }  # fmt: skip
 
 
@@ -63,6 +65,7 @@ class Placed:
     on_demand: Decimal | None
     row: int
     rates: range
+    beside: range
 
 
 def placed(answer: Answer) -> list[Placed]:
@@ -73,8 +76,9 @@ def placed(answer: Answer) -> list[Placed]:
         zip(answer.estimates, answer.bills, answer.on_demand_hourly, strict=True), 1
     ):
         rates = range(first, first + len(bill.charges))
-        found.append(Placed(estimate, bill, on_demand, row, rates))
-        first = rates.stop
+        beside = range(rates.stop, rates.stop + len(bill.extras))
+        found.append(Placed(estimate, bill, on_demand, row, rates, beside))
+        first = beside.stop
     return found
 
 
@@ -82,7 +86,7 @@ def write_rates(book: Book, sheet: Sheet, entries: list[Placed]) -> None:
     """One row per rate; the first of estimate 3 is named rate_3, a further one rate_3_2."""
     sheet.table(0, RATES, (row for entry in entries for row in _rate_rows(entry)))
     for entry in entries:
-        for number, row in enumerate(entry.rates, 1):
+        for number, row in enumerate([*entry.rates, *entry.beside], 1):
             book.name(_rate_name(entry, number), sheet.at(row, LIST_RATE))
 
 
@@ -94,7 +98,11 @@ def _rate_rows(entry: Placed) -> Iterator[tuple[Any, ...]]:
         own = f"={_rate_name(entry, number)}*(1-{xl_col_to_name(OWN_DISCOUNT)}{row + 1})"
         rate = (charge.name, charge.unit, listed, 1 - terms.price_factor, Formula(own, listed * terms.price_factor))
         origin = (entry.estimate.currency, source.source, source.observed_at)
-        yield (entry.estimate.rank, *place, *rate, charge.per_period, *origin)
+        yield (entry.estimate.rank, *place, *rate, charge.per_period, *origin, None, None)
+    for number, (row, extra) in enumerate(zip(entry.beside, entry.bill.extras, strict=True), len(entry.rates) + 1):
+        own = f"={_rate_name(entry, number)}*(1-{xl_col_to_name(OWN_DISCOUNT)}{row + 1})"
+        beside = (extra.name, extra.unit, extra.rate, 0, Formula(own, extra.rate), None, entry.estimate.currency)
+        yield (entry.estimate.rank, *place, *beside, "see Assumptions", None, extra.quantity, extra.quantity_hourly)
 
 
 def _rate_name(entry: Placed, number: int) -> str:
@@ -138,6 +146,18 @@ def _terms(entry: Placed, rates: Sheet) -> Iterator[Any]:
     yield from (tariff.period_hours, tariff.minimum_periods, tariff.increment_seconds, tariff.minimum_seconds)
     yield bill.terms.utilization
     yield None if entry.on_demand is None else entry.on_demand * own
+    yield from (_beside(entry, rates, column) for column in (ONCE, EACH_HOUR))
+
+
+def _beside(entry: Placed, rates: Sheet, column: int) -> Formula | int:
+    """What storage and egress cost once, or each hour."""
+    if not entry.beside:
+        return 0
+    amounts = (
+        (extra.quantity_hourly if column == EACH_HOUR else extra.quantity) * extra.rate for extra in entry.bill.extras
+    )
+    rate, quantity = (_span(rates, entry.beside, each) for each in (OWN_RATE, column))
+    return Formula(f"=SUMPRODUCT({rate},{quantity})", sum(amounts, Decimal(0)))
 
 
 def _span(sheet: Sheet, rows: range, column: int) -> str:
