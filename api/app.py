@@ -9,7 +9,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
-from api import changes, cost, docs, health, metrics, models, offers, page, problems, throughput
+from api import changes, chart, cost, docs, health, metrics, models, offers, page, problems, slack, throughput
 from api.caching import Replay
 from api.replies import remember, wants_csv
 from api.service import Service
@@ -18,8 +18,8 @@ from api.words import clip, either, nearest
 
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-BLUEPRINTS = (cost, offers, changes, models, throughput, health, docs, page)
+OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
+BLUEPRINTS = (cost, chart, offers, changes, models, throughput, health, docs, page, slack)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -35,6 +35,7 @@ def create_app(service: Service, settings: Settings | None = None) -> Flask:
     app.config.update(COSTCALC_TOKENS=chosen.api_tokens, MAX_CONTENT_LENGTH=MOST_BODY_BYTES)
     app.url_map.strict_slashes = False
     app.extensions["costcalc"] = service
+    app.extensions[slack.EXTENSION] = slack.slash_command(service, chosen)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)

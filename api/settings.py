@@ -26,6 +26,8 @@ class Settings:
     public_url: str | None = None
     api_tokens: tuple[str, ...] = ()
     slack_signing_secret: str | None = None
+    slack_response_hosts: tuple[str, ...] = ("hooks.slack.com",)
+    slack_webhook_url: str | None = None
     redis_url: str | None = None
     poll_seconds: float = 2.0
     cache_answers: int = 512
@@ -87,6 +89,13 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_list,
     ),
     Setting("COSTCALC_SLACK_SIGNING_SECRET", None, "proves that a slash command comes from Slack", secret=True),
+    Setting(
+        "COSTCALC_SLACK_RESPONSE_HOSTS",
+        "hooks.slack.com",
+        "hosts, or origins such as http://127.0.0.1:9000, that later messages of a slash command may be posted to",
+        parse=_list,
+    ),
+    Setting("COSTCALC_SLACK_WEBHOOK_URL", None, "where `costcalc slack notice` posts; unset: nowhere", secret=True),
     Setting("COSTCALC_REDIS_URL", None, "memory shared by several servers", secret=True),
     Setting("COSTCALC_POLL_SECONDS", "2", "how often a worker looks for a new price snapshot", parse=_seconds),
     Setting("COSTCALC_CACHE_ANSWERS", "512", "encoded answers that a worker keeps; 0 keeps none", parse=_whole(0)),

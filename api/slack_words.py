@@ -14,10 +14,11 @@ from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Model
 
 LONGEST_NAME_WORDS = 5
-FILLERS = frozenset(
-    "a accuracy an and at by cost do does dollars for from how in is it long me much of on or please run running takes the to "
-    "train training using via what will with reach reaching best best-five imagenet gpu gpus region".split()
-)
+FILLERS = frozenset({
+    "a", "accuracy", "an", "and", "at", "best", "by", "cost", "do", "does", "for", "from", "gpu", "gpus", "how", "imagenet",
+    "in", "is", "it", "long", "me", "much", "of", "on", "or", "please", "reach", "reaching", "region", "run", "running",
+    "takes", "the", "to", "train", "training", "using", "via", "what", "will", "with",
+})  # fmt: skip
 PHRASES = {
     "preemptible": ("purchase", "spot"),
     "savings plans": ("purchase", "savings_plan"),

@@ -1,10 +1,12 @@
 """The application on packaged prices, in process and as a real server."""
 
 import pytest
+from fakes.slack import SECRET
 from support.live_server import start_server
 from support.services import packaged_service
 
 from api.app import create_app
+from api.settings import Settings
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +31,16 @@ def live(tmp_path_factory):
     server.wait_until_ready()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def slack_settings(tmp_path_factory):
+    """Slack set up, with a store beside which used signatures are remembered."""
+    prices = tmp_path_factory.mktemp("slack") / "prices.sqlite3"
+    prices.touch()
+    return Settings(f"sqlite:///{prices}", slack_signing_secret=SECRET, public_url="https://cost.example.org/")
+
+
+@pytest.fixture(scope="session")
+def slack_app(slack_settings):
+    return create_app(packaged_service(), slack_settings)

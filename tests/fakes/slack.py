@@ -1,0 +1,99 @@
+"""Slack, played over real HTTP: it signs commands as Slack does and takes what is posted to its response_urls."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlencode
+
+from slack_sdk.signature import SignatureVerifier
+
+SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
+FORM = "application/x-www-form-urlencoded"
+
+
+def signed(body: bytes, stamp: float | None = None, secret: str = SECRET) -> dict[str, str]:
+    """The headers with which Slack proves a body."""
+    moment = str(int(time.time() if stamp is None else stamp))
+    signature = SignatureVerifier(secret).generate_signature(timestamp=moment, body=body)
+    return {"X-Slack-Request-Timestamp": moment, "X-Slack-Signature": signature, "Content-Type": FORM}
+
+
+def form(text: str, response_url: str = "", **more: str) -> bytes:
+    """What Slack sends when somebody types `/cost` and this text."""
+    fields = {"token": "gone", "team_id": "T1", "user_id": "U1", "command": "/cost", "text": text}
+    return urlencode({**fields, "response_url": response_url, "trigger_id": "1.2", **more}).encode()
+
+
+@dataclass
+class FakeSlack:
+    """Answers each post with the next of `script`, then with "ok". An entry: status, headers, body, seconds to think."""
+
+    script: list[tuple[int, dict[str, str], str, float]] = field(default_factory=list)
+    posts: list[dict[str, Any]] = field(default_factory=list)
+    moments: list[float] = field(default_factory=list)
+    url: str = ""
+    _arrived: threading.Condition = field(default_factory=threading.Condition)
+    _closing: threading.Event = field(default_factory=threading.Event)
+
+    def will(self, status: int, body: str = "", seconds: float = 0.0, **headers: str) -> None:
+        """How a later post is answered."""
+        self.script.append((status, {name.replace("_", "-"): value for name, value in headers.items()}, body, seconds))
+
+    @property
+    def response_url(self) -> str:
+        return f"{self.url}/commands/T1/2/secret"
+
+    def take(self, payload: dict[str, Any]) -> tuple[int, dict[str, str], str, float]:
+        with self._arrived:
+            self.posts.append(payload)
+            self.moments.append(time.monotonic())
+            self._arrived.notify_all()
+            return self.script.pop(0) if self.script else (200, {}, "ok", 0.0)
+
+    def wait_for(self, count: int, seconds: float = 15) -> list[dict[str, Any]]:
+        """The posts so far, once there are as many."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.posts) >= count, seconds), self.posts
+            return list(self.posts)
+
+    @contextmanager
+    def running(self) -> Iterator[FakeSlack]:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
+        server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._closing.set()
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeSlack
+
+    def do_POST(self) -> None:
+        payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, headers, body, seconds = self.fake.take(payload)
+        self.fake._closing.wait(seconds)
+        try:
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+        except OSError:
+            self.close_connection = True  # whoever asked has hung up
+
+    def log_message(self, *_: object) -> None:
+        return
