@@ -1,97 +1,22 @@
-"""What other lengths and batches of a measured recipe family would give: end accuracies, epochs, chances of success.
-
-Nothing leaves the measured range: lengths are interpolated between the shortest and the longest schedule of a family, batches
-reach at most BATCH_REACH times the largest measured one. Anything else is refused.
-"""
+"""Schedules of lengths that nobody ran, between the shortest and the longest that somebody did. Anything else is refused."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.convergence import isotonic
+from costcalc.batches import OutOfRange
 from costcalc.training import Evaluation, Metric, Phase, Recipe
 
 Floats = NDArray[np.float64]
 
-BATCH_REACH = 1.25
-WIDEST_GAP = 4.0  # between neighbouring measured batches
-CRITICAL_BATCH = 46_000.0  # of ResNet-50 on ImageNet: MLPerf's reference points fit E0 (1 + B / 46,000) within 5 %
 FEWEST_LENGTHS = 4
-SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
-"""Run-to-run standard deviation of the end accuracy, on the one recipe where many seeds were published (MLPerf LARS)."""
-
-
-class OutOfRange(ValueError):
-    """A schedule length or batch that no measured neighbour surrounds; the message says what was measured."""
-
-
-def success_probability(end_accuracy: Floats, target: float, sigma: Floats, runs: Floats) -> Floats:
-    """The chance that a new run ends at or above the target: normal seed noise about an end accuracy known from `runs` runs.
-
-    P = Phi((A_end - t) / (sigma sqrt(1 + 1/runs))). A NaN end accuracy gives 0.
-    """
-    margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / runs) * math.sqrt(2))
-    return np.array([math.erfc(-margin) / 2 for margin in np.nan_to_num(margins, nan=-np.inf).tolist()])
-
-
-def margin_for(probability: float, sigma: float, runs: int) -> float:
-    """How far above the target a schedule must end to reach it with this probability."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(probability) * sigma * math.sqrt(1 + 1 / runs)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchCurve:
-    """Epochs to one target against the global batch, inside one family: medians, made monotone with the
-    weight of their number, and straight lines between."""
-
-    batches: Floats
-    epochs: Floats
-
-    @classmethod
-    def through(cls, points: Iterable[tuple[float, float]]) -> BatchCurve:
-        """The curve through (batch, epochs) points; several at one batch count as their median. Raises ValueError if none."""
-        found: dict[float, list[float]] = defaultdict(list)
-        for batch, epochs in points:
-            found[batch].append(epochs)
-        if not found:
-            raise ValueError("a batch curve needs at least one measured batch")
-        batches = sorted(found)
-        counts = [len(found[batch]) for batch in batches]
-        weighted = isotonic([float(np.median(found[batch])) for batch in batches for _ in found[batch]])
-        return cls(np.array(batches), weighted[np.cumsum(counts) - 1])
-
-    def at(self, batch: float) -> float:
-        """Epochs at a batch: constant below the smallest measured, on the last line up to BATCH_REACH times the largest.
-
-        Raises OutOfRange further out, or where the neighbours lie more than WIDEST_GAP apart.
-        """
-        low, high = float(self.batches[0]), float(self.batches[-1])
-        if batch > BATCH_REACH * high:
-            raise OutOfRange(f"batch {batch:g} is beyond {BATCH_REACH} times the largest measured, {high:g}")
-        right = int(np.searchsorted(self.batches, batch))
-        if 0 < right < len(self.batches) and self.batches[right] > WIDEST_GAP * self.batches[right - 1]:
-            raise OutOfRange(
-                f"batch {batch:g} lies between {self.batches[right - 1]:g} and {self.batches[right]:g}: too far apart"
-            )
-        if batch <= high or len(self.batches) == 1:
-            return float(np.interp(max(batch, low), self.batches, self.epochs))
-        slope = (self.epochs[-1] - self.epochs[-2]) / (high - self.batches[-2])
-        return float(self.epochs[-1] + slope * (batch - high))
-
-
-def batch_factor(batch: float | None, measured_at: float | None) -> float:
-    """Epochs at a batch over epochs at another, by E0 (1 + B / CRITICAL_BATCH); 1 where either batch is unknown."""
-    if not batch or not measured_at:
-        return 1.0
-    return (1 + batch / CRITICAL_BATCH) / (1 + measured_at / CRITICAL_BATCH)
+STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +106,27 @@ def interpolated(recipes: Sequence[Recipe], epochs: float) -> Recipe:
         scheduled_epochs=epochs,
         phases=tuple(_stretched(phase, stretch) for phase in nearest.phases),
         evaluations=tuple(_shifted(evaluation, stretch, shift) for evaluation in nearest.evaluations),
+        is_interpolated=True,
         note=f"interpolated between measured schedules of this family; curve shape of {nearest.name}",
     )
+
+
+def between(recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
+    """Interpolated recipes of every family with enough measured lengths: multiples of STEP epochs."""
+    families: dict[str, list[Recipe]] = defaultdict(list)
+    for recipe in recipes:
+        families[recipe.family].append(recipe)
+    return tuple(
+        interpolated(family, epochs)
+        for family in families.values()
+        if (known := lengths(family)) and len({(one.model, one.global_batch_size) for one in family}) == 1
+        for epochs in _steps(known.epochs)
+    )
+
+
+def _steps(measured: Floats) -> list[float]:
+    low, high = int(measured[0]), int(measured[-1])
+    return sorted({float(epochs) for epochs in range(low + 1, high) if epochs % STEP == 0} - set(measured.tolist()))
 
 
 def _stretched(phase: Phase, factor: float) -> Phase:

@@ -84,8 +84,8 @@ class Evaluation:
 class Recipe:
     """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
 
-    `is_log` is False where only single points of the curve were published. `clock` says what the hours include:
-    `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
+    `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it.
+    `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Recipe:
     note: str
     phases: tuple[Phase, ...]
     evaluations: tuple[Evaluation, ...]
+    is_interpolated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

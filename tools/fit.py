@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-
-import costcalc.evidence
-from costcalc.throughput.fitted import to_json
-from costcalc.validation.protocol import fitted
-from costcalc.validation.published import fingerprint, load_published
 
 
 def main() -> None:
     """Fits, calibrates and writes."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # hundreds of small linear systems: threads only wait for one another
+    import costcalc.evidence
+    from costcalc.throughput.fitted import to_json
+    from costcalc.validation.protocol import fitted
+    from costcalc.validation.published import fingerprint, load_published
+
     folder = Path(costcalc.evidence.__file__).parent / "data"
     learned = fitted(load_published(), fingerprint())
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.schedules import Lengths, accuracy_at_end, success_probability
+from costcalc.noise import success_probability
+from costcalc.schedules import Lengths, accuracy_at_end
 from costcalc.training import Metric
 from costcalc.validation.published import Published, Seeds
 from costcalc.validation.scores import Case
 
 MLPERF_TARGET = 0.759
-TARGETS = np.arange(0.70, 0.7825, 0.0025)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,26 @@ def regret_of_systems(published: Published, cases: Sequence[Case]) -> Regret:
     return _regret(math.exp(min(c)[1] - min(t for _, t in c)) - 1 for c in cells.values() if len(c) > 1)
 
 
-def regret_of_lengths(published: Published, family: str) -> Regret:
-    """For targets a quarter point apart: the shortest schedule predicted to reach, its own result hidden.
+def regret_of_lengths(published: Published, families: Sequence[str]) -> Regret:
+    """For targets a quarter point apart, from the family's lowest end accuracy to its highest: the shortest schedule
+    predicted to reach, its own result hidden.
 
     Where it misses in truth, its cost is added to that of the next longer one that reaches.
     """
+    return _regret(cost for family in families for cost in _length_costs(published, family))
+
+
+def _length_costs(published: Published, family: str) -> Iterator[float]:
     recipes = [published.recipes[name] for name, group in published.groups["recipe_family"].items() if group == family]
     ends = sorted((r.scheduled_epochs or 0.0, accuracy_at_end(r, Metric.TOP1) or 0.0) for r in recipes)
     guesses = [_hidden(ends, place) for place in range(len(ends))]
-    costs = []
-    for target in TARGETS:
+    for target in np.arange(ends[0][1], ends[-1][1], 0.0025):
         reaching = [epochs for epochs, end in ends if end >= target]
-        picked = [place for place, guess in enumerate(guesses) if guess >= target]
-        if reaching and picked:
-            epochs, end = ends[picked[0]]
+        picked = next((place for place, guess in enumerate(guesses) if guess >= target), None)
+        if picked is not None:
+            epochs, end = ends[picked]
             again = min((longer for longer in reaching if longer > epochs), default=epochs)
-            costs.append((epochs if end >= target else epochs + again) / min(reaching) - 1)
-    return _regret(costs)
+            yield (epochs if end >= target else epochs + again) / min(reaching) - 1
 
 
 def _hidden(ends: Sequence[tuple[float, float]], place: int) -> float:

@@ -39,8 +39,7 @@ def validate(published: Published | None = None) -> Report:
         scores=tuple(score(tier.name, tier.cases, tier.reach) for tier in tiers),
         regrets={
             "same accelerator and count (MLPerf)": regret_of_systems(published, by_kind["transferred"]),
-            "schedule length (FFCV ResNet-50)": regret_of_lengths(published, "ffcv-rn50"),
-            "schedule length (FFCV ResNet-18)": regret_of_lengths(published, "ffcv-rn18"),
+            "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
         brier=brier(published),
     )

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from costcalc.schedules import BatchCurve, Lengths, accuracy_at_end, batch_factor, monotone_cubic
+from costcalc.batches import BatchCurve, batch_factor
+from costcalc.schedules import Lengths, accuracy_at_end, monotone_cubic
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase, Recipe
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case

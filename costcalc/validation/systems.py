@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from costcalc.schedules import BatchCurve, OutOfRange
+from costcalc.batches import BatchCurve, OutOfRange
 from costcalc.throughput.core import Core, Setting
 from costcalc.throughput.fit import Observation, fit_core, is_core, observation
 from costcalc.throughput.wall import fit_wall, wall

@@ -1,0 +1,44 @@
+"""Chance: what another run of the same recipe would have ended at, and what that does to reaching a target."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.training import Metric
+
+Floats = NDArray[np.float64]
+
+SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
+"""Standard deviation of end accuracy from run to run, on the one recipe whose many seeds were published (MLPerf LARS:
+410 runs of 83 systems); top-5 by the ratio of the two metrics' scatter on plateaus. Double it for any other recipe."""
+EVALUATION_SIGMA = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
+"""Standard deviation from one evaluation to the next on a plateau of the learning rate, median of 16 DAWNBench logs."""
+
+
+def success_probability(end_accuracy: Floats, target: float, sigma: Floats, runs: Floats) -> Floats:
+    """The chance that a new run ends at or above the target: normal seed noise about an end accuracy known from `runs` runs.
+
+    P = Phi((A_end - t) / (sigma sqrt(1 + 1/runs))). A NaN end accuracy gives 0.
+    """
+    margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / runs) * math.sqrt(2))
+    return np.array([math.erfc(-margin) / 2 for margin in np.nan_to_num(margins, nan=-np.inf).tolist()])
+
+
+def margin_for(probability: float, sigma: float, runs: int) -> float:
+    """How far above the target a schedule must end to reach it with this probability."""
+    return NormalDist().inv_cdf(probability) * sigma * math.sqrt(1 + 1 / runs)
+
+
+def target_range(target: float, metric: Metric, sigma: float, runs: int, level: float) -> tuple[float, float]:
+    """Targets whose crossings on the published curve bound the crossings of another run at this level.
+
+    Another run's curve lies above or below the published one by seed and evaluation noise, so where it crosses the target the
+    published curve crosses the target shifted by as much. A crossing that does not exist counts as a miss, not as a time.
+    """
+    spread = math.hypot(sigma * math.sqrt(1 + 1 / runs), EVALUATION_SIGMA[metric])
+    shift = NormalDist().inv_cdf((1 + level) / 2) * spread
+    return target - shift, target + shift
