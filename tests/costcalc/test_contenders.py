@@ -1,0 +1,60 @@
+"""A recipe with more epochs can still be the shortest: on its own system, or because its images are smaller."""
+
+from dataclasses import replace
+
+import pytest
+from fakes.offers import DAY, offer
+
+from costcalc.catalogue import Catalogue
+from costcalc.estimate import answer
+from costcalc.hardware import Machine
+from costcalc.query import EstimateQuery
+from costcalc.training import Evaluation, Phase
+
+MACHINE = Machine("A100-40GB", 8, 40.0)
+
+
+def recipe_like(evidence, known, **changes):
+    (recipe,) = [recipe for recipe in evidence.recipes if recipe.name == known]
+    return replace(recipe, **changes)
+
+
+def reaching(epochs, hours=None):
+    """A curve that is far above the target after so many epochs."""
+    return (Evaluation(1, hours and hours / epochs, 0.1, None), Evaluation(epochs, hours, 0.9, None))
+
+
+@pytest.fixture
+def best(packaged_evidence):
+    """The best recipe of these on eight A100, and how long each of them takes."""
+
+    def best(one, *recipes):
+        asked = EstimateQuery("resnet50", 0.75, as_of=DAY, nodes=1, overheads="none")
+        prices = Catalogue.from_offers([one], "made up")
+        evidence = replace(packaged_evidence, recipes=recipes)
+        (chosen,) = answer(asked, evidence, prices, DAY).estimates
+        every = answer(replace(asked, recipes="all"), evidence, prices, DAY).estimates
+        return chosen.recipe, {estimate.recipe: estimate.hours for estimate in every}
+
+    return best
+
+
+def test_a_log_of_ones_own_beats_fewer_epochs_elsewhere(packaged_evidence, best):
+    home = recipe_like(packaged_evidence, "ffcv-rn50-32ep", name="at home", phases=(Phase(192, 0, 32),))
+    home = replace(home, evaluations=reaching(32, hours=0.1))
+    home = replace(home, system=replace(home.system, provider="aws", instance_type="p4d.24xlarge"))
+    away = replace(home, name="away", system=None, evaluations=reaching(20))
+    machine = offer(provider="aws", instance_type="p4d.24xlarge", machine=MACHINE)
+    name, hours = best(machine, away, home)
+    assert hours == pytest.approx({"at home": 0.1, "away": hours["away"]})
+    assert hours["away"] > 0.1
+    assert name == "at home"
+
+
+def test_more_epochs_of_smaller_images_may_be_shorter(packaged_evidence, best):
+    large = recipe_like(packaged_evidence, "ffcv-rn50-32ep", name="large", evaluations=reaching(19))
+    large = replace(large, phases=(Phase(160, 0, 1), Phase(192, 1, 19)), scheduled_epochs=19)
+    small = replace(large, name="small", evaluations=reaching(20), phases=(Phase(160, 0, 19), Phase(192, 19, 20)))
+    name, hours = best(offer(instance_type="eight", machine=MACHINE), large, small)
+    assert hours["small"] < hours["large"]
+    assert name == "small"
