@@ -65,13 +65,14 @@ class Bill:
         return tariff(self.offer)
 
     @cached_property
-    def _factor(self) -> Decimal:
+    def factor(self) -> Decimal:
+        """Machines x own price factor x exchange: what list amounts for one machine are multiplied with."""
         return self.terms.nodes * self.terms.price_factor * self.terms.exchange
 
     def billed(self, hours: Decimal) -> Decimal:
         """What must be paid for this run alone: whole increments, months and terms."""
         fees = self.tariff.fee * self._periods(hours)
-        machines = (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self._factor
+        machines = (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self.factor
         return machines + self._beside(hours)
 
     def effective(self, hours: Decimal) -> Decimal:
@@ -86,12 +87,12 @@ class Bill:
         paid = self._periods(hours)
         left = paid * self.tariff.period_hours - hours
         share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
-        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * hours) * self._factor
+        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * hours) * self.factor
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' rate for these hours: fee / period + metered rate where commitments are fully used."""
         if self.terms.utilization == 1 or not hours:
-            return self.tariff.effective_hourly * self._factor
+            return self.tariff.effective_hourly * self.factor
         return self._share(hours) / hours
 
     @cached_property
