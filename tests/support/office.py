@@ -1,0 +1,56 @@
+"""LibreOffice without a screen: opens files as a person's double click would, and says what their cells hold then."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from openpyxl import load_workbook
+
+SOFFICE = shutil.which("soffice")
+needs_office = pytest.mark.skipif(SOFFICE is None, reason="LibreOffice (Debian: libreoffice-calc) is not installed")
+ALWAYS_CALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+<item oor:path="/org.openoffice.Office.Calc/Formula/Load">
+<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+</oor:items>"""
+GERMAN, ENGLISH = 1031, 1033
+UTF_8 = 76
+
+
+@cache
+def _profile():
+    """Settings of our own: what was cached in a file is computed again."""
+    folder = Path(mkdtemp(prefix="office-"))
+    (folder / "user").mkdir()
+    (folder / "user" / "registrymodifications.xcu").write_text(ALWAYS_CALCULATE)
+    return folder
+
+
+def convert(path, form, *options):
+    """The file in another form, beside it."""
+    out = path.parent / "converted"
+    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", *options]
+    done = subprocess.run(
+        [*command, "--convert-to", form, "--outdir", out, path],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    result = out / f"{path.stem}.{form.partition(':')[0]}"
+    assert result.exists(), done.stderr
+    return result
+
+
+def recalculated(path):
+    """The values of a workbook after its formulas were computed anew."""
+    return load_workbook(convert(path, "xlsx"), data_only=True)
+
+
+def opened_csv(path, sep=",", language=ENGLISH):
+    """The only sheet of a CSV file, its formulas still formulas."""
+    tokens = f"CSV:{ord(sep)},34,{UTF_8},1,,{language},false,true"
+    return load_workbook(convert(path, "xlsx", f"--infilter={tokens}")).active
