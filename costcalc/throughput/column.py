@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.throughput.core import REFERENCE_BATCH, Core, Setting
+from costcalc.throughput.core import FULL_NODE, REFERENCE_BATCH, Core, Setting
 from costcalc.throughput.field import Field
 from costcalc.throughput.fitted import KINDS
 from costcalc.throughput.measured import Measurements
@@ -61,10 +61,14 @@ def _batch(recipe: Recipe, field: Field) -> tuple[Floats, Floats]:
         gib: most_images(None if np.isinf(gib) else gib, model, largest, recipe.precision) for gib in set(field.memory)
     }
     room = np.array([sizes[gib] for gib in field.memory])
-    wanted = (
-        recipe.global_batch_size / np.maximum(field.total, 1) if recipe.global_batch_size else np.full_like(room, 256.0)
-    )
+    wanted = _global_batch(recipe) / np.maximum(field.total, 1)
     return wanted / np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1), room
+
+
+def _global_batch(recipe: Recipe) -> float:
+    """The recipe's batch; an unknown one is taken as 256 images on each accelerator of its own system, or of eight."""
+    own = recipe.system.accelerators if recipe.system and recipe.system.accelerators else FULL_NODE
+    return recipe.global_batch_size or REFERENCE_BATCH * own
 
 
 def _refusals(field: Field, batch: Floats, room: Floats, answered: NDArray[np.bool_]) -> NDArray[np.int8]:
@@ -93,7 +97,7 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
     own = recipe.system
     if own is None or not _anchored(recipe, field.core):
         return np.array([field.relative.software(work) for work in works])
-    batch = (recipe.global_batch_size or REFERENCE_BATCH * own.accelerators) / own.accelerators
+    batch = _global_batch(recipe) / own.accelerators
     setting = Setting(own.accelerator, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
     there = field.core.log_rate(setting) + field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
     rates = np.array([phase.images_per_second or np.nan for phase in recipe.phases])
@@ -124,8 +128,9 @@ def _kinds(recipe: Recipe, field: Field, measurements: Measurements) -> NDArray[
         alone |= {own.accelerator} if own.nodes == 1 else set()
     one_node = ~field.several & field.with_any(alone)
     same = field.equal_to([(own.accelerator, own.accelerators, own.nodes)] if own else [])
-    unseen = "accelerator" if is_reference(recipe) else "stack"
-    elsewhere = np.where(field.with_any(seen), KINDS.index("machines"), KINDS.index(unseen))
+    alike = field.familiar & is_reference(recipe)
+    unseen = np.where(alike, KINDS.index("accelerator"), KINDS.index("stack"))
+    elsewhere = np.where(field.with_any(seen), KINDS.index("machines"), unseen)
     kind = np.where(one_node, KINDS.index("interpolated"), elsewhere)
     exact = same | (_exact(field, measurements) if is_reference(recipe) else False)
     return np.where(exact, KINDS.index("transferred"), kind).astype(np.int8)

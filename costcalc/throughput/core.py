@@ -72,6 +72,13 @@ class Chips:
             return None
         return -math.log(self.compute / chip.dense_16bit_tflops + self.memory / chip.memory_bandwidth_gb_per_s)
 
+    def balance(self, name: str) -> float:
+        """TFLOP/s per GB/s, NaN where the data sheet is silent."""
+        chip = self.table.get(name)
+        return ((chip and chip.dense_16bit_tflops) or math.nan) / (
+            (chip and chip.memory_bandwidth_gb_per_s) or math.nan
+        )
+
     def vendor(self, name: str) -> str:
         """Who makes the chip, empty if unknown."""
         return self.table[name].vendor if name in self.table else ""
@@ -104,9 +111,14 @@ class Core:
         return Line(self.offset(accelerator) + fixed, slope)
 
     def software(self, accelerator: str, year: int, framework: str) -> float:
-        """What the software's year, held within those seen on the accelerator, and its framework add."""
-        low, high = self.years.get(accelerator, (0, 9999))
-        return self._sum(software_terms(self.chips, accelerator, min(max(year, low), high), framework))
+        """What the software's framework and its year, held within those known of the accelerator, add."""
+        first, last = self.years.get(accelerator) or self._span(accelerator)
+        return self._sum(software_terms(self.chips, accelerator, min(max(year, first), last), framework))
+
+    def _span(self, accelerator: str) -> tuple[int, int]:
+        """From a chip's introduction to the newest software measured anywhere."""
+        newest = max((last for _, last in self.years.values()), default=REFERENCE_YEAR)
+        return min(self.chips.table[accelerator].introduced or 0, newest), newest
 
     def _sum(self, chosen: Iterator[Term]) -> float:
         effects = self.effects
@@ -115,6 +127,11 @@ class Core:
     def knows(self, accelerator: str) -> bool:
         """Whether a rate can be given: the accelerator was measured, or its data sheet allows a roofline."""
         return accelerator in self.years or self.chips.roofline(accelerator) is not None
+
+    def resembles_measured(self, accelerator: str) -> bool:
+        """Whether its balance of arithmetic and bandwidth lies within that of the measured accelerators."""
+        measured = [self.chips.balance(name) for name in self.years if self.chips.roofline(name) is not None]
+        return bool(measured) and min(measured) <= self.chips.balance(accelerator) <= max(measured)
 
     def offset(self, accelerator: str) -> float:
         """The roofline, or the typical rate for a chip whose data sheet gives none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +36,7 @@ class Field:
     at: Mapping[tuple[str, int, int], list[int]]
     known: Flags
     networked: Flags
+    familiar: Flags
     memory: Floats
     shapes: tuple[tuple[str, int, int], ...]
     shape_of: NDArray[np.int64]
@@ -108,14 +109,20 @@ def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Fiel
         nodes=np.array([cluster.nodes for cluster in clusters], np.int64),
         of_accelerator=_grouped(names),
         at=_systems(clusters),
-        known=np.array([core.knows(n) for n in names], bool) & np.array(vendors_known, bool),
+        known=_where(names, core.knows) & np.array(vendors_known, bool),
         networked=~several | big & np.array(sold, bool),
+        familiar=_where(names, core.resembles_measured),
         memory=np.array([np.inf if gib is None else gib for gib in memory]),
         shapes=tuple(shapes),
         shape_of=np.array(shape_of, np.int64),
         intercept=places[:, 0],
         slope=places[:, 1],
     )
+
+
+def _where(names: Sequence[str], test: Callable[[str], bool]) -> Flags:
+    passes = {name: test(name) for name in set(names)}
+    return np.array([passes[name] for name in names], bool)
 
 
 def _grouped(names: Sequence[str]) -> dict[str, Indices]:

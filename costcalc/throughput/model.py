@@ -30,7 +30,7 @@ SENTENCE = {
     "interpolated": "Speed from other counts of this accelerator in one machine; nearest measurement: {row}.",
     "machines": "Speed modelled from this accelerator in one machine, InfiniBand-class network; nearest: {row}.",
     "accelerator": "This accelerator was never measured with this code: speed modelled from its data sheet and from others.",
-    "stack": "Speed carried over from other accelerators by the code that the recipe was run with.",
+    "stack": "This code was never measured on this accelerator: speed carried over from others, by data sheet and their ratios.",
 }
 
 
