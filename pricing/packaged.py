@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,7 +12,8 @@ from typing import TypeVar
 
 from costcalc.evidence.tables import Row, TableError, rows
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.cells import amount, choice, day, flagged_hours, optional, parts, term
 
 T = TypeVar("T")
 
@@ -25,7 +24,6 @@ HEADERS: Mapping[str, str] = {
     "offers.csv": f"{OFFER_KEY},hourly_rate,upfront,recurring_hourly,monthly,hours_in_month,currency,parts,"
     "effective_from,source,flags",
 }
-PARTS_TOLERANCE = Decimal("1e-6")  # parts and their sum may each be rounded to nano-units
 
 
 class PackagedTableError(Exception):
@@ -149,76 +147,23 @@ def _offer(row: Row, tables: _Tables) -> Offer:
         region=row.text("region"),
         instance_type=name[1],
         machine=tables.machines[name],
-        purchase_option=_choice(PurchaseOption, row, "purchase_option"),
-        hourly_rate=_amount(row, "hourly_rate"),
-        observed_at=_day(row, "observed_at"),
+        purchase_option=choice(PurchaseOption, row, "purchase_option"),
+        hourly_rate=amount(row, "hourly_rate"),
+        observed_at=day(row, "observed_at"),
         source=row.text("source"),
-        term=_optional(row, "term", _term),
-        payment=_optional(row, "payment", lambda cells, column: _choice(Payment, cells, column)),
+        term=optional(row, "term", term),
+        payment=optional(row, "payment", lambda cells, column: choice(Payment, cells, column)),
         offering_class=row.maybe("offering_class"),
-        upfront=_optional(row, "upfront", _amount),
-        recurring_hourly=_optional(row, "recurring_hourly", _amount),
-        monthly=_optional(row, "monthly", _amount),
+        upfront=optional(row, "upfront", amount),
+        recurring_hourly=optional(row, "recurring_hourly", amount),
+        monthly=optional(row, "monthly", amount),
         hours_in_month=row.maybe_integer("hours_in_month") or 730,
         currency=row.text("currency"),
-        parts=_parts(row),
-        effective_from=_optional(row, "effective_from", _day),
+        parts=parts(row),
+        effective_from=optional(row, "effective_from", day),
         flags=flags,
         billing_increment_seconds=billing.increment_seconds,
         minimum_seconds=billing.minimum_seconds,
-        session_hours=_flagged_hours(flags, "session_hours"),
-        hours_per_week=_flagged_hours(flags, "hours_per_week"),
+        session_hours=flagged_hours(flags, "session_hours"),
+        hours_per_week=flagged_hours(flags, "hours_per_week"),
     )
-
-
-def _optional(row: Row, column: str, read: Callable[[Row, str], T]) -> T | None:
-    return read(row, column) if row.maybe(column) else None
-
-
-def _amount(row: Row, column: str) -> Decimal:
-    return _decimal(row.text(column), column)
-
-
-def _decimal(text: str, column: str) -> Decimal:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        raise ValueError(f"{column} {text!r} is not a decimal number") from None
-    if not amount.is_finite() or amount < 0:
-        raise ValueError(f"{column} {text!r} is not an amount of money")
-    return amount
-
-
-def _day(row: Row, column: str) -> datetime:
-    """Midnight UTC at which the day starts."""
-    try:
-        return datetime.combine(date.fromisoformat(row.text(column)), time(), UTC)
-    except ValueError:
-        raise ValueError(f"{column} {row.text(column)!r} is not an ISO date") from None
-
-
-def _term(row: Row, column: str) -> str:
-    term_hours(row.text(column))
-    return row.text(column)
-
-
-def _choice(kind: type[T], row: Row, column: str) -> T:
-    try:
-        return kind(row.text(column))  # type: ignore[call-arg]
-    except ValueError:
-        raise ValueError(f"{column} {row.text(column)!r} is unknown") from None
-
-
-def _parts(row: Row) -> tuple[RatePart, ...]:
-    """`Cloud TPU v2-8=6.50;host n1-standard-4=0.19` as named shares, which add up to the hourly rate."""
-    pairs = (part.rpartition("=") for part in (row.maybe("parts") or "").split(";") if part)
-    parts = tuple(RatePart(name, _decimal(rate, "parts")) for name, _, rate in pairs)
-    if parts and abs(sum(part.hourly for part in parts) - _amount(row, "hourly_rate")) > PARTS_TOLERANCE:
-        raise ValueError(f"the parts {row.text('parts')} do not add up to the hourly_rate {row.text('hourly_rate')}")
-    return parts
-
-
-def _flagged_hours(flags: tuple[str, ...], name: str) -> float | None:
-    """The hours of a flag such as `session_hours=12`, which a free tier carries."""
-    labelled = (flag.partition("=") for flag in flags)
-    return next((float(_decimal(hours, name)) for label, _, hours in labelled if label == name), None)
