@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal
 from typing import Any
 
 from costcalc.answers import Component
@@ -12,8 +12,10 @@ from costcalc.billing import Bill, Charge
 from costcalc.money import cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 
-QUANTITY_STEP, PRICE_STEP = Decimal("1e-9"), Decimal("1e-12")
-EXACT_DIGITS = 80
+QUANTITY_DIGITS, PRICE_DIGITS = (
+    13,
+    15,
+)  # their product has at most 28, which decimal arithmetic keeps unless told otherwise
 UNITS = {
     **{"hours": "Hours", "months": "Months", "days": "Days", "units": "Units", "machines": "Units"},
     **{"GB-months": "GB-Months", "GB": "GB"},
@@ -40,18 +42,16 @@ class Priced:
 
     def columns(self) -> Row:
         """Quantity, unit prices and their exact products."""
-        quantity = cut(self.quantity, QUANTITY_STEP)
-        listed, own = cut(self.list_price, PRICE_STEP), cut(self.own_price, PRICE_STEP)
-        with localcontext(prec=EXACT_DIGITS):
-            costs = {"ListCost": (listed * quantity).normalize(), "ContractedCost": (own * quantity).normalize()}
+        quantity = cut(self.quantity, QUANTITY_DIGITS)
+        listed, own = cut(self.list_price, PRICE_DIGITS), cut(self.own_price, PRICE_DIGITS)
+        costs = {"ListCost": (listed * quantity).normalize(), "ContractedCost": (own * quantity).normalize()}
         prices = {"ListUnitPrice": listed, "ContractedUnitPrice": own}
         return {**costs, **prices, "PricingQuantity": quantity, "PricingUnit": self.unit}
 
 
-def cut(value: Decimal, step: Decimal) -> Decimal:
-    """The value rounded to a multiple of the step, without trailing zeros."""
-    with localcontext(prec=EXACT_DIGITS):
-        return value.quantize(step).normalize()
+def cut(value: Decimal, digits: int) -> Decimal:
+    """The value rounded to so many significant digits, without trailing zeros."""
+    return value.normalize(Context(prec=digits))
 
 
 def price_id(offer: Offer, *more: str) -> str:
@@ -137,8 +137,8 @@ def _commitment(bill: Bill, hours: Decimal) -> Row:
 def _committed(bill: Bill, machine_hours: Decimal) -> Row:
     """A part of a commitment in its own measure: hours, or the money that a spend commitment binds."""
     if COMMITMENT_TYPES[bill.offer.purchase_option][0] == "Usage":
-        return {"CommitmentDiscountQuantity": cut(machine_hours, QUANTITY_STEP), "CommitmentDiscountUnit": "Hours"}
-    return {"CommitmentDiscountQuantity": cut(machine_hours * _effective_price(bill), QUANTITY_STEP)}
+        return {"CommitmentDiscountQuantity": cut(machine_hours, QUANTITY_DIGITS), "CommitmentDiscountUnit": "Hours"}
+    return {"CommitmentDiscountQuantity": cut(machine_hours * _effective_price(bill), QUANTITY_DIGITS)}
 
 
 def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tuple[Decimal, Row]]:

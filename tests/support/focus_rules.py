@@ -1,0 +1,161 @@
+"""FOCUS's rules for a Cost and Usage file, versions 1.2 and 1.4, as far as they bear on estimates.
+
+Written from the specification (focus.finops.org/focus-specification), since the public validator cannot be imported today.
+"""
+
+import csv
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from support.services import words
+
+MANDATORY = {
+    "1.2": words(
+        """
+        BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd ChargeCategory
+        ChargeClass ChargeDescription ChargePeriodStart ChargePeriodEnd ContractedCost EffectiveCost InvoiceIssuerName ListCost
+        PricingQuantity PricingUnit ProviderName PublisherName ServiceCategory ServiceName
+        """
+    ),
+    "1.4": words(
+        """
+        BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd ChargeCategory
+        ChargeClass ChargeDescription ChargePeriodStart ChargePeriodEnd ContractedCost EffectiveCost HostProviderName
+        InvoiceIssuerName ListCost PricingQuantity PricingUnit ServiceCategory ServiceName ServiceProviderName
+        """
+    ),
+}
+GONE = {"1.2": {"ServiceProviderName", "HostProviderName"}, "1.4": {"ProviderName", "PublisherName"}}
+MAY_BE_NULL = {"BillingAccountName", "ChargeClass"}
+ALLOWED = {
+    "ChargeCategory": {"Usage", "Purchase"},
+    "ChargeFrequency": {"One-Time", "Recurring", "Usage-Based"},
+    "PricingCategory": {"Standard", "Dynamic", "Committed", "Other"},
+    "CommitmentDiscountCategory": {"", "Spend", "Usage"},
+    "CommitmentDiscountStatus": {"", "Used", "Unused"},
+    "ServiceCategory": {"Compute"},
+    "PricingUnit": {"Hours", "Days", "Months", "Units"},
+    "ConsumedUnit": {"", "Hours"},
+    "ChargeClass": {""},
+    "x_IsEstimate": {"true"},
+}
+NUMERIC = words(
+    """
+    BilledCost EffectiveCost ListCost ContractedCost ListUnitPrice ContractedUnitPrice PricingQuantity ConsumedQuantity
+    CommitmentDiscountQuantity x_Rank x_Hours x_HoursLow x_HoursHigh x_CostLow x_CostHigh x_EffectiveCost x_TargetAccuracy
+    """
+)
+MOMENTS = words("BillingPeriodStart BillingPeriodEnd ChargePeriodStart ChargePeriodEnd")
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+QUOTED_NOTHING = re.compile(r'(^|,)""(?=,|\r|$)', re.MULTILINE)
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def violations(text, version="1.4") -> list[str]:
+    """Every rule that the file breaks; empty when it breaks none."""
+    rows = read(text)
+    found = [*_file(text, version)]
+    for number, row in enumerate(rows, 1):
+        found += [f"row {number}: {broken}" for broken in _row(row)]
+        found += [
+            f"row {number}: {name} is null" for name in MANDATORY[version] if not row[name] and name not in MAY_BE_NULL
+        ]
+    return [*found, *_prices_have_one_sku(rows), *_commitments_add_up(rows)]
+
+
+def _file(text, version) -> Iterator[str]:
+    header = text.partition("\r\n")[0].split(",")
+    own = [name.startswith("x_") for name in header]
+    if own != sorted(own):
+        yield "own columns are not last"
+    if not all(re.fullmatch(r"(x_)?[A-Z][A-Za-z0-9]{0,47}", name) for name in header):
+        yield "a column is not in PascalCase or too long"
+    if len(set(header)) != len(header) or set(MANDATORY[version]) - set(header) or GONE[version] & set(header):
+        yield "columns are double, missing or of another version"
+    if QUOTED_NOTHING.search(text):
+        yield "a null is written as an empty string"
+
+
+def _row(row) -> list[str]:
+    """What cannot be read is not judged further."""
+    return [*_forms(row)] or [broken for rule in (_periods, _products, _categories, _costs) for broken in rule(row)]
+
+
+def _forms(row) -> Iterator[str]:
+    yield from (f"{name} is {row[name]}" for name, allowed in ALLOWED.items() if row[name] not in allowed)
+    yield from (f"{name} is {row[name]}" for name in NUMERIC if row[name] and not NUMBER.fullmatch(row[name]))
+    yield from (f"{name} is {row[name]}" for name in MOMENTS if not MOMENT.fullmatch(row[name]))
+    if not re.fullmatch("[A-Z]{3}", row["BillingCurrency"]):
+        yield "the currency is no ISO 4217 code"
+    for name in ("Tags", "SkuPriceDetails"):
+        values = json.loads(row[name] or "{}").values()
+        if any(isinstance(value, (dict, list)) for value in values):
+            yield f"{name} is not flat"
+
+
+def _periods(row) -> Iterator[str]:
+    month, next_month, start, end = (datetime.fromisoformat(row[name]) for name in MOMENTS)
+    if not month <= start < next_month or month.day != 1 or (next_month - timedelta(days=1)).month != month.month:
+        yield "the charge does not start in its billing month"
+    if end < start:
+        yield "the charge ends before it starts"
+
+
+def _products(row) -> Iterator[str]:
+    quantity = Decimal(row["PricingQuantity"])
+    for kind in ("List", "Contracted"):
+        price, cost = Decimal(row[f"{kind}UnitPrice"]), Decimal(row[f"{kind}Cost"])
+        if price * quantity != cost or price < 0:
+            yield f"{kind}UnitPrice x PricingQuantity is not {kind}Cost"
+
+
+def _categories(row) -> Iterator[str]:
+    is_usage, committed = row["ChargeCategory"] == "Usage", bool(row["CommitmentDiscountId"])
+    if (row["ChargeFrequency"] == "Usage-Based") != is_usage:
+        yield "usage, and only usage, is usage-based"
+    if (row["PricingCategory"] == "Committed") != (is_usage and committed):
+        yield "committed is the use of a commitment"
+    filled = ("Type", "Category", "Name", "Quantity", "Unit")
+    if any(bool(row[f"CommitmentDiscount{name}"]) != committed for name in filled):
+        yield "commitment columns are null exactly when the id is"
+    if bool(row["CommitmentDiscountStatus"]) != (is_usage and committed):
+        yield "the status belongs to the use of a commitment"
+    consumed = is_usage and row["CommitmentDiscountStatus"] != "Unused"
+    if (bool(row["ConsumedQuantity"]), bool(row["ConsumedUnit"])) != (consumed, consumed):
+        yield "something is consumed exactly when it is used"
+
+
+def _costs(row) -> Iterator[str]:
+    billed, effective = Decimal(row["BilledCost"]), Decimal(row["EffectiveCost"])
+    if not row["CommitmentDiscountId"] and billed != effective:
+        yield "billed and effective cost differ without a commitment"
+    if row["CommitmentDiscountId"] and (effective if row["ChargeCategory"] == "Purchase" else billed) != 0:
+        yield "a commitment is charged twice"
+
+
+def _prices_have_one_sku(rows) -> Iterator[str]:
+    parents = defaultdict(set)
+    for row in rows:
+        parents[row["SkuPriceId"]].add((row["SkuId"], row["RegionId"], row["PricingUnit"]))
+    yield from (f"{price} has {len(skus)} parents" for price, skus in parents.items() if len(skus) > 1)
+
+
+def _commitments_add_up(rows) -> Iterator[str]:
+    billed, effective = defaultdict(Decimal), defaultdict(Decimal)
+    for row in rows:
+        if row["CommitmentDiscountId"]:
+            key = row["x_EstimateId"], row["CommitmentDiscountId"]
+            billed[key] += Decimal(row["BilledCost"])
+            effective[key] += Decimal(row["EffectiveCost"])
+    yield from (
+        f"{key} is billed {billed[key]}, used {effective[key]}" for key in billed if billed[key] != effective[key]
+    )
