@@ -257,3 +257,11 @@ def test_at_break_even_both_cost_the_same(one, on_demand):
     if hours is not None:
         own = tariff(one).fee * max(tariff(one).minimum_periods, 1) + tariff(one).metered_hourly * hours
         assert float(own) == pytest.approx(float(on_demand * hours), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("one", "hours", "paid"),
+    [(offer(), 5, 0), (reserved(), 5, 8760), (reserved(), 8761, 17520), (monthly(term="3mo"), 5, 2190)],
+)
+def test_hours_that_fees_are_paid_for(one, hours, paid):
+    assert Bill(one, Terms(nodes=4)).paid_hours(Decimal(hours)) == paid
