@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
+from api import slack_openapi
 from api.changes import ChangesDocument
 from api.documents import CostDocument
 from api.health import Alive, Ready
@@ -19,6 +20,7 @@ from api.parameters import MOST_VALUES, Parameter
 from api.problems import PROBLEM_TYPE, Problem
 from api.replies import TYPES
 from api.service import CHANGES, COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
+from api.slack import PATH as SLASH_COMMAND
 from api.throughput import ThroughputDocument
 from pricing import exchange
 
@@ -44,6 +46,8 @@ class Operation:
 OPERATIONS = (
     Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST,
               sheets=("csv", "xlsx"), errors=(400, 404, 503)),
+    Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
+    Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv",)),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
@@ -103,6 +107,7 @@ def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
         yield operation.path, {"get": _operation(operation, enums)}
         for sheet in operation.sheets:
             yield f"{operation.path}.{sheet}", {"get": _operation(operation, enums, sheet)}
+    yield SLASH_COMMAND, {"post": slack_openapi.OPERATION}
 
 
 def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "") -> Json:

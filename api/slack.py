@@ -71,13 +71,13 @@ class SlashCommand:
         if not signature and _SSL_CHECK.fullmatch(
             body
         ):  # Slack looks at our certificate so, now and then; nothing is done
-            return _counted("ssl_check", Response())
+            return _counted("ssl_check", Response(content_type="text/plain; charset=utf-8"))
         self._prove(asked, signature, body)
         if asked.mimetype != FORM_TYPE:
             raise _refusal(415, "not_form", f"send the command as {FORM_TYPE}, as Slack does")
         fields = _form(body)
         if fields.get("ssl_check") == "1":
-            return _counted("ssl_check", Response())
+            return _counted("ssl_check", Response(content_type="text/plain; charset=utf-8"))
         base = (self.public_url or _own_address(asked)).rstrip("/")
         job = self._pool.submit(self._work, signature, fields.get("text", ""), base)
         return self._in_time(job, self.delivery.mailbox(fields.get("response_url", "")))

@@ -9,10 +9,12 @@ from support.services import packaged_service
 from api.app import create_app
 from api.openapi import OPERATIONS
 from api.schemas import CostSchema
+from api.settings import Settings
 from costcalc.answers import Estimate
 
-APP = create_app(packaged_service())
-SCHEMA = schemathesis.openapi.from_wsgi("/openapi.json", APP)
+APP = create_app(packaged_service(), Settings(slack_signing_secret="a secret"))
+PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
+SCHEMA = schemathesis.openapi.from_wsgi("/openapi.json", APP).exclude(path_regex=PICTURES)
 EXAMPLES = 25
 
 
@@ -69,8 +71,8 @@ def test_an_answer_is_valid_by_the_document(document):
 def test_the_docs_page_shows_every_path_and_loads_nothing_from_elsewhere(document):
     response = APP.test_client().get("/docs")
     page = response.get_data(as_text=True)
-    for path in document["paths"]:
-        assert f"GET {path}</code>" in page
+    for path, methods in document["paths"].items():
+        assert f"{next(iter(methods)).upper()} {path}</code>" in page
     assert "http://" not in page
     assert "https://" not in page
     assert "<script" not in page
