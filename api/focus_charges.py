@@ -12,10 +12,7 @@ from costcalc.billing import Bill, Charge
 from costcalc.money import cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 
-QUANTITY_DIGITS, PRICE_DIGITS = (
-    13,
-    15,
-)  # their product has at most 28, which decimal arithmetic keeps unless told otherwise
+QUANTITY_DIGITS, PRICE_DIGITS = 13, 15  # a reader who multiplies them in 28 digits, the usual precision, loses none
 UNITS = {
     **{"hours": "Hours", "months": "Months", "days": "Days", "units": "Units", "machines": "Units"},
     **{"GB-months": "GB-Months", "GB": "GB"},
