@@ -13,6 +13,7 @@ from costcalc.convergence import Curves, Reach
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature
+from costcalc.throughput.core import SLICED_VENDORS
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
 
 Floats = NDArray[np.float64]
@@ -154,6 +155,7 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
     speeds = speed_model(evidence).speeds(tuple(kinds.values()), clusters)
     foreign = _foreign(evidence, tuple(kinds.values()), clusters)
     speeds.refusal[foreign & (speeds.refusal == 0)] = REFUSALS.index("no_throughput")
+    speeds.refusal[(speeds.refusal == 0) & _apart(evidence, clusters)] = REFUSALS.index("no_network")
     homes = [_home(recipe, catalogue) for recipe in recipes]
     placed = _placed(catalogue, clusters, speeds, homes)
     position = {site: s for s, site in enumerate(placed)}
@@ -176,6 +178,11 @@ def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: tuple[Cl
     for k, recipe in enumerate(recipes):
         foreign[k] = ~np.isin(vendors, list(evidence.vendors_of(recipe)))
     return foreign
+
+
+def _apart(evidence: Evidence, clusters: tuple[Cluster, ...]) -> Flags:
+    """Several slices of a chip that is rented by the slice [C]: only the chips within a slice have its network."""
+    return np.array([c.nodes > 1 and evidence.vendor(c.accelerator) in SLICED_VENDORS for c in clusters], bool)
 
 
 def _refused(clusters: tuple[Cluster, ...], speeds: SpeedTable) -> dict[Shape, str]:
