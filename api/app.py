@@ -9,7 +9,21 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
-from api import changes, chart, cost, docs, health, metrics, models, offers, page, problems, slack, throughput
+from api import (
+    changes,
+    chart,
+    commitments_sheets,
+    cost,
+    docs,
+    health,
+    metrics,
+    models,
+    offers,
+    page,
+    problems,
+    slack,
+    throughput,
+)
 from api.caching import Replay
 from api.replies import remember, wants_csv
 from api.service import Service
@@ -19,7 +33,7 @@ from api.words import clip, either, nearest
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
 OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
-BLUEPRINTS = (cost, chart, offers, changes, models, throughput, health, docs, page, slack)
+BLUEPRINTS = (cost, commitments_sheets, chart, offers, changes, models, throughput, health, docs, page, slack)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

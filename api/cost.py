@@ -7,6 +7,7 @@ from collections.abc import Callable
 from flask import Blueprint, Response
 
 from api import exports
+from api.commitments_sheets import sheets_about
 from api.documents import cost_document, to_json
 from api.problems import BadParameters
 from api.replies import Body, arguments, cached, chosen_format, name_file, service
@@ -30,7 +31,7 @@ def cost() -> Response:
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(cost_document(asked.answer(query, catalogue))),
         "csv": lambda: exports.cost_csv(asked.answer(query, catalogue), layout),
-        "xlsx": lambda: exports.cost_xlsx(asked.answer(query, catalogue)),
+        "xlsx": lambda: exports.cost_xlsx(asked.answer(query, catalogue), [sheets_about(asked, catalogue, query)]),
     }
     response = cached(parts, kind, makers)
     saved = kind == "xlsx" or (kind == "csv" and layout.excel)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
 from api import csv_export, focus
 from api.csv_export import Column
 from api.schemas import Layout
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, ExchangeRate
+from costcalc.query import EstimateQuery
+
+if TYPE_CHECKING:
+    from api.workbook import Book
+
+
+class Answered(Protocol):
+    """What answers of every path have."""
+
+    @property
+    def query(self) -> EstimateQuery:
+        """The question."""
+        ...
+
+    @property
+    def exchange(self) -> ExchangeRate | None:
+        """The rate of the asked currency, None for dollars."""
+        ...
+
 
 _LEFT_OUT = ("components", "assumptions")
 _NESTED: dict[str, list[Column]] = {
@@ -29,14 +48,14 @@ def cost_csv(answer: Answer, layout: Layout) -> Iterator[bytes]:
     """The sheet of the profile asked for, piece by piece."""
     if layout.profile == "focus":
         return focus.chunks(answer, layout)
-    return csv_export.chunks([*estimate_columns(), *_of_answer(answer)], answer.estimates, layout)
+    return csv_export.chunks([*estimate_columns(), *shared_columns(answer)], answer.estimates, layout)
 
 
-def cost_xlsx(answer: Answer) -> bytes:
-    """The workbook."""
+def cost_xlsx(answer: Answer, extras: Iterable[Callable[[Book], None]] = ()) -> bytes:
+    """The workbook, with the sheets that `extras` add."""
     from api import xlsx
 
-    return xlsx.build(answer)
+    return xlsx.build(answer, extras)
 
 
 def estimate_columns() -> tuple[Column, ...]:
@@ -48,7 +67,7 @@ def estimate_columns() -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _of_answer(answer: Answer) -> Iterator[Column]:
+def shared_columns(answer: Answered) -> Iterator[Column]:
     """What all rows share and only some answers have: the exchange rate, the asker's own words."""
     if answer.exchange:
         yield _constant("exchange_rate_per_usd", answer.exchange.per_usd)

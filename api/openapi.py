@@ -11,6 +11,8 @@ from marshmallow import Schema
 
 from api import slack_openapi
 from api.changes import ChangesDocument
+from api.commitments import CommitmentsDocument
+from api.commitments_sheets import COMMITMENTS
 from api.documents import CostDocument
 from api.health import Alive, Ready
 from api.models import ModelDocument, ModelsDocument
@@ -48,6 +50,8 @@ OPERATIONS = (
               sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
     Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
+    Operation("/commitments", "Reserving, committing and renting by the month against on demand", CommitmentsDocument,
+              COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv",)),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,

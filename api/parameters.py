@@ -155,6 +155,12 @@ class Target(Number):
         return f"{clip(text)}: write a fraction above 0 and below 1, such as 0.757"
 
 
+class Targets(Target):
+    """Several accuracies."""
+
+    listed = True
+
+
 class Flag(Parameter):
     """Yes or no."""
 
