@@ -89,19 +89,21 @@ def settings() -> None:
 
 @main.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("--into", type=click.Path(exists=True, dir_okay=False), help="A Markdown page whose table to write anew.")
+@click.option(
+    "--into", type=click.Path(exists=True, dir_okay=False), help="The page of the method, whose figures to write anew."
+)
 def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
     from pathlib import Path
 
     # Hundreds of small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from costcalc.validation import inserted
+    from costcalc.validation import documented
     from costcalc.validation import validate as scored
 
     found = scored()
     if into:
-        Path(into).write_text(inserted(Path(into).read_text("utf-8"), found.markdown()), "utf-8")
+        Path(into).write_text(documented(Path(into).read_text("utf-8"), found), "utf-8")
     click.echo(found.to_json() if form == "json" else found.text(), nl=False)
 
 
@@ -134,3 +136,25 @@ def status() -> None:
     from api import sources as commands
 
     sys.exit(commands.status(settings_of_environment()))
+
+
+@main.group()
+def slack() -> None:
+    """Tell a Slack channel about prices."""
+
+
+@slack.command()
+@click.option("--every", type=click.Choice(["day", "week"]), default="week", show_default=True, help="Since then.")
+@click.option("--moved", default="10%", show_default=True, help="The least move worth telling, 10% or 0.1.")
+@click.option("--ask", default="resnet50 0.757", show_default=True, help="A question, as typed after /cost.")
+@click.option("--dry-run", is_flag=True, help="Print it, send nothing.")
+def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
+    """Post which prices moved, and what that does to a question, to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron."""
+    from api import slack_notice
+
+    try:
+        click.echo(slack_notice.notify(settings_of_environment(), slack_notice.Wish(every, moved, ask), dry_run))
+    except slack_notice.WrongUse as error:
+        stop(error)
+    except slack_notice.NotSent as error:
+        stop(error, FAILED)

@@ -58,7 +58,7 @@ def _systems(systems: Systems) -> tuple[Tier, ...]:
     nvidia = tuple(case for case in unseen if chips[case.group].vendor == "NVIDIA")
     return (
         Tier("own system, up to 16 accelerators", tuple(c for c in own if c.name in small), 0.015),
-        Tier("own system, up to 16, others' epochs", tuple(c for c in borrowing if c.name in small), 0.015),
+        Tier("own system, up to 16, others' epochs", tuple(c for c in borrowing if c.name in small)),
         Tier("own system, all sizes", tuple(own), kind="own"),
         Tier("same accelerator and count, other organisation", tuple(systems.transferred()), 0.045, "transferred"),
         Tier("other count in one node", tuple(systems.interpolated()), 0.045, "interpolated"),

@@ -15,7 +15,6 @@ HEADINGS = (
     "tier", "n", "plain", "ours", "reach", "median", "p90", "bias",
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
-MARKERS = "<!-- validate: begin -->", "<!-- validate: end -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +66,13 @@ class Report:
         return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits[:12]}."]
 
 
-def inserted(page: str, table: str) -> str:
-    """The page with the table between its two markers. Raises ValueError if it has none."""
-    begin, end = (page.find(marker) for marker in MARKERS)
-    if begin < 0 or end < begin:
-        raise ValueError(f"the page needs a line {MARKERS[0]} and, below it, a line {MARKERS[1]}")
-    return f"{page[: begin + len(MARKERS[0])]}\n{table}{page[end:]}"
+def inserted(page: str, section: str, text: str) -> str:
+    """The page with the text between the two markers of a section. Raises ValueError if it has none."""
+    begin, end = f"<!-- {section}: begin -->", f"<!-- {section}: end -->"
+    if begin not in page or end not in page[page.find(begin) :]:
+        raise ValueError(f"the page needs a line {begin} and, below it, a line {end}")
+    before, rest = page.split(begin, 1)
+    return f"{before}{begin}\n{text}{end}{rest.split(end, 1)[1]}"
 
 
 def _cells(score: Score) -> list[str]:

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costcalc.noise import SEED_SIGMA, margin_for, success_probability, target_range
+from costcalc.training import Metric
+
+accuracies = st.floats(0.5, 0.9)
+SIGMA = SEED_SIGMA[Metric.TOP1]
+
+
+def chance(end, target, runs=1.0):
+    return success_probability(np.array([end]), target, np.array([SIGMA]), np.array([runs]))[0]
+
+
+@given(accuracies, accuracies, accuracies)
+def test_a_stricter_target_is_never_likelier(end, first, second):
+    loose, strict = sorted((first, second))
+    assert chance(end, strict) <= chance(end, loose)
+
+
+def test_chances_by_hand():
+    assert chance(0.76, 0.76) == pytest.approx(0.5)
+    assert chance(0.76 + 1.2816 * SIGMA * 2**0.5, 0.76) == pytest.approx(0.9, abs=1e-4)
+    assert chance(float("nan"), 0.76) == 0
+
+
+@pytest.mark.parametrize("probability", [0.5, 0.9, 0.95])
+def test_the_margin_gives_the_probability(probability):
+    assert chance(0.76 + margin_for(probability, SIGMA, 3), 0.76, 3.0) == pytest.approx(probability)
+
+
+@given(accuracies, st.floats(0.05, 0.95), st.floats(0.05, 0.95))
+def test_wider_levels_reach_further_on_both_sides(target, first, second):
+    narrow, wide = (target_range(target, Metric.TOP1, SIGMA, 1, level) for level in sorted((first, second)))
+    assert wide[0] <= narrow[0] < target < narrow[1] <= wide[1]

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+from costcalc.hardware import Cluster
+from costcalc.throughput import REFUSALS, TIERS, SpeedModel
+from costcalc.throughput.fitted import unfitted
+from costcalc.throughput.memory import most_images
+from costcalc.training import IMAGES_PER_EPOCH
+
+LARS = "mlperf-v3.1-eos-ngc23.09-mxnet"
+CLUSTERS = {
+    "known": Cluster("A100-80GB", 8),
+    "other count": Cluster("A100-80GB", 6),
+    "many": Cluster("A100-80GB", 8, 5),
+    "new chip": Cluster("B200", 8),
+    "old chip": Cluster("K80", 8),
+    "no network": Cluster("RTX 4090", 8, 2),
+    "small machines": Cluster("A100-80GB", 2, 2),
+    "unknown maker": Cluster("MI300X", 8),
+    "too many": Cluster("H100", 8, 100),
+    "processors": Cluster("Xeon Platinum 8124M", 0),
+}
+
+
+@pytest.fixture(scope="session")
+def speeds(packaged_evidence):
+    model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
+    recipes = packaged_evidence.recipes_of("resnet50")
+    table = model.speeds(recipes, list(CLUSTERS.values()))
+    names = [recipe.name for recipe in recipes]
+
+    def pair(recipe, cluster):
+        return names.index(recipe), list(CLUSTERS).index(cluster)
+
+    return table, pair
+
+
+@pytest.mark.parametrize(
+    ("cluster", "tier"),
+    [("known", "transferred"), ("other count", "interpolated"), ("many", "modelled"), ("new chip", "modelled")],
+)
+def test_each_kind_of_evidence_has_its_name(speeds, cluster, tier):
+    table, pair = speeds
+    at = pair(LARS, cluster)
+    assert TIERS[table.tier[at]] == tier
+    assert table.notes(*at)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "reason"),
+    [
+        ("no network", "no_network"),
+        ("small machines", "no_network"),
+        ("unknown maker", "no_throughput"),
+        ("processors", "no_throughput"),
+        ("too many", "batch_too_small"),
+    ],
+)
+def test_what_nobody_can_know_is_refused(speeds, cluster, reason):
+    table, pair = speeds
+    at = pair(LARS, cluster)
+    assert REFUSALS[table.refusal[at]] == reason
+    assert np.isnan(table.seconds_per_epoch[at]).all()
+    assert table.tier[at] == -1
+
+
+def test_less_evidence_means_a_wider_interval(speeds):
+    table, pair = speeds
+    widths = [
+        table.width_80[pair(LARS, cluster)] for cluster in ("known", "other count", "many", "new chip", "old chip")
+    ]
+    assert widths == sorted(widths)
+    answered = table.refusal == 0
+    assert (table.width_90[answered] > table.width_80[answered]).all()
+
+
+def test_the_well_known_machine_has_its_well_known_rate(speeds):
+    table, pair = speeds
+    rate = IMAGES_PER_EPOCH / table.seconds_per_epoch[pair(LARS, "known")][0]
+    assert rate == pytest.approx(28_000, rel=0.04)
+
+
+def test_a_recipe_with_phases_keeps_the_ratio_of_its_own_rates(speeds, packaged_evidence):
+    table, pair = speeds
+    recipe = next(r for r in packaged_evidence.recipes if r.name == "dawnbench-fastai-rn50-p3")
+    seconds = table.seconds_per_epoch[pair(recipe.name, "known")][: len(recipe.phases)]
+    own = np.array([phase.images_per_second for phase in recipe.phases])
+    assert seconds[0] / seconds == pytest.approx(own / own[0])
+
+
+def test_nothing_is_modelled_where_nothing_was_fitted(packaged_evidence):
+    recipes = packaged_evidence.recipes_of("resnet50")
+    model = SpeedModel(packaged_evidence.throughputs, unfitted(packaged_evidence.models))
+    table = model.speeds(recipes, [CLUSTERS["known"], CLUSTERS["many"], CLUSTERS["new chip"]])
+    answered = (table.refusal == 0).any(axis=0)
+    assert answered.tolist() == [True, False, False]
+    assert set(table.tier[table.refusal == 0].tolist()) == {TIERS.index("transferred")}
+
+
+def test_no_recipes_and_no_clusters_make_an_empty_table(packaged_evidence):
+    model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
+    assert model.speeds([], list(CLUSTERS.values())).refusal.shape == (0, len(CLUSTERS))
+    assert model.speeds(packaged_evidence.recipes_of("resnet50")[:2], []).refusal.shape == (2, 0)
+
+
+def test_memory_holds_what_mlperf_ran(packaged_evidence):
+    resnet = packaged_evidence.models["resnet50"]
+    assert most_images(80, resnet, 224, "amp") > 816
+    assert most_images(40, resnet, 224, "amp") > 408
+    assert most_images(24, resnet, 224, "amp") > 204
+    assert most_images(80, resnet, 224, "amp") > 1.9 * most_images(80, resnet, 224, "fp32")
+    assert most_images(0.3, resnet, 224, "amp") < 1
+    assert most_images(None, resnet, 224, "amp") == float("inf")

@@ -1,0 +1,116 @@
+"""The whole protocol, run as a user runs it: the figures that docs/method.md promises."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaged_tables import FACTS
+
+from costcalc.validation import documented
+from costcalc.validation.example import worked_example
+from costcalc.validation.published import TABLES, load_published, parse_published
+from costcalc.validation.recipes import borrowed
+from costcalc.validation.report import Report, inserted
+from costcalc.validation.scores import score
+
+PAGE = Path(__file__).parents[3] / "docs" / "method.md"
+
+
+@pytest.fixture(scope="session")
+def printed():
+    command = Path(sys.executable).with_name("costcalc")
+    done = subprocess.run([command, "validate", "--format", "json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def published():
+    return load_published()
+
+
+def tiers(printed):
+    return {row["tier"]: row for row in printed["scores"]}
+
+
+@pytest.mark.parametrize(
+    "tier",
+    [
+        "own system, up to 16 accelerators",
+        "same accelerator and count, other organisation",
+        "other count in one node",
+        "one node to many",
+        "accelerator never measured",
+        "recipe borrowed within its family (DAWNBench)",
+        "schedule length interpolated (FFCV ResNet-50)",
+    ],
+)
+def test_the_errors_are_what_was_promised(printed, tier):
+    row = tiers(printed)[tier]
+    assert row["mape"] <= row["reach"]
+    assert row["mape"] < row["plain_mape"]
+
+
+def test_intervals_hold_what_they_say(printed):
+    for row in printed["scores"]:
+        for found in row["coverage"]:
+            assert found["low"] <= found["level"] <= found["high"], row["tier"]
+
+
+def test_the_right_recipe_is_picked(printed):
+    assert all(regret["mean"] < 0.05 for regret in printed["regrets"].values())
+
+
+def test_chances_are_nearly_as_good_as_hindsight(printed):
+    assert printed["brier"]["oracle"] <= printed["brier"]["score"] < printed["brier"]["oracle"] + 0.02
+
+
+def test_the_frozen_groups_cannot_be_changed(published):
+    texts = {name: (FACTS / f"{name}.csv").read_text("utf-8") for name in TABLES}
+    with pytest.raises(ValueError, match="frozen"):
+        parse_published(published.evidence, {**texts, "splits": texts["splits"] + "organisation,New,new\n"})
+
+
+def test_every_held_out_group_is_listed(published):
+    organisations = {result.organisation for result in published.results if result.stack == "mlperf"}
+    assert organisations <= set(published.groups["organisation"])
+
+
+def test_the_worked_example_stands_on_the_page(packaged_evidence):
+    assert worked_example(packaged_evidence.fitted) in PAGE.read_text("utf-8"), (
+        "run `costcalc validate --into docs/method.md`"
+    )
+
+
+def test_the_worked_example_adds_up(packaged_evidence):
+    lines = worked_example(packaged_evidence.fitted).splitlines()
+    adds = [
+        float(line.split("|")[4])
+        for line in lines
+        if line.startswith("| ") and "term" not in line and "ln X" not in line
+    ]
+    total = next(float(line.split("**")[3]) for line in lines if "**ln X**" in line)
+    assert sum(adds) == pytest.approx(total, abs=6e-4)
+
+
+def test_the_page_is_written_between_its_markers(published, printed):
+    text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n"
+    assert inserted(text, "x", "new\n") == "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n"
+    with pytest.raises(ValueError, match="needs a line"):
+        inserted("nothing", "x", "new")
+
+
+def test_a_report_reads_well_in_every_form(published):
+    report = Report("e", "s" * 64, (score("borrowed", borrowed(published), 0.11),), {}, _brier())
+    assert "borrowed" in report.text()
+    assert report.markdown().startswith("| tier | n |")
+    assert json.loads(report.to_json())["scores"][0]["cases"] == 15
+    page = "<!-- example: begin --><!-- example: end --><!-- validate: begin --><!-- validate: end -->"
+    assert "| borrowed | 15 |" in documented(page, report)
+
+
+def _brier():
+    from costcalc.validation.choice import Brier
+
+    return Brier(10, 0.05, 0.04)
