@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
 from marshmallow import Schema, ValidationError
 
-from api.parameters import (
-    Choice,
-    Choices,
-    Currency,
-    Discounts,
-    Flag,
-    Moment,
-    Names,
-    Number,
-    OwnRates,
-    Parameter,
-    Target,
-    Terms,
-    Text,
-)
-from api.problems import Errors
-from api.words import clip, unknown
+from api.parameters import Choice, Choices, Flag, Names, Number, Parameter, Target, Text
+from api.price_parameters import Currency, Discounts, Moment, OwnRates, Terms
+from api.words import clip
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
-Arguments = Mapping[str, list[str]]
 FORMATS = ("json", "csv")
 
 
@@ -170,38 +154,6 @@ class ReadSchema(LayoutSchema):
         """Models come as JSON alone."""
 
         exclude = ("format", "excel", "sep", "decimal")
-
-
-def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
-    """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
-    given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
-    errors: Errors = {}
-    for name in given:
-        if name not in schema.fields and not name.startswith("_"):
-            errors[_shown(name)] = [unknown("parameter", name, schema.fields, "see /docs for all of them")]
-    known = {name: values for name, values in given.items() if name in schema.fields and values}
-    values, found = _load(schema, known)
-    return values, {**errors, **found}
-
-
-def _load(schema: Schema, known: dict[str, list[str]]) -> tuple[dict[str, Any], Errors]:
-    try:
-        return schema.load(known), {}
-    except ValidationError as error:
-        valid: Any = error.valid_data
-        messages: Any = error.messages
-        return dict(valid or {}), {name: _told(schema, name, told) for name, told in messages.items()}
-
-
-def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
-    if messages == [Parameter.default_error_messages["required"]]:
-        example = schema.fields[name].example  # type: ignore[attr-defined]
-        return [f"missing: add {name}={example}"]
-    return messages
-
-
-def _shown(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:60]}..."
 
 
 def layout(values: dict[str, Any]) -> Layout:

@@ -12,17 +12,8 @@ from marshmallow import Schema
 
 from api.names import Known, known, resolve
 from api.problems import BadParameters, Errors, NotFound, NotReady
-from api.schemas import (
-    Arguments,
-    ChangesSchema,
-    CostSchema,
-    Layout,
-    OffersSchema,
-    ReadSchema,
-    ThroughputSchema,
-    layout,
-    read,
-)
+from api.reading import Arguments, read
+from api.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
 from api.words import unknown
 from costcalc.answers import Answer, ExchangeRate
 from costcalc.catalogue import Catalogue

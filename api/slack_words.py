@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from api.names import Known
-from api.parameters import TERMS
+from api.price_parameters import TERMS
 from api.schemas import CostSchema
 from api.words import nearest, squeeze, unknown
 from costcalc.offers import Payment, PurchaseOption

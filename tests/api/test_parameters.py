@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from api.schemas import CostSchema, LayoutSchema, layout, read
+from api.reading import read
+from api.schemas import CostSchema, LayoutSchema, layout
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric

@@ -1,0 +1,46 @@
+"""How the texts of a query string become parsed values, and faults become messages by parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError
+
+from api.parameters import Parameter
+from api.problems import Errors
+from api.words import unknown
+
+Arguments = Mapping[str, list[str]]
+
+
+def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
+    """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
+    given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
+    errors: Errors = {}
+    for name in given:
+        if name not in schema.fields and not name.startswith("_"):
+            errors[_shown(name)] = [unknown("parameter", name, schema.fields, "see /docs for all of them")]
+    known = {name: values for name, values in given.items() if name in schema.fields and values}
+    values, found = _load(schema, known)
+    return values, {**errors, **found}
+
+
+def _load(schema: Schema, known: dict[str, list[str]]) -> tuple[dict[str, Any], Errors]:
+    try:
+        return schema.load(known), {}
+    except ValidationError as error:
+        valid: Any = error.valid_data
+        messages: Any = error.messages
+        return dict(valid or {}), {name: _told(schema, name, told) for name, told in messages.items()}
+
+
+def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
+    if messages == [Parameter.default_error_messages["required"]]:
+        example = schema.fields[name].example  # type: ignore[attr-defined]
+        return [f"missing: add {name}={example}"]
+    return messages
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:60]}..."
