@@ -43,7 +43,8 @@ def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
     log_rate = _modelled(recipe, field, batch) + np.log(np.maximum(field.total, 1))[:, None]
     kind = _kinds(recipe, field, measurements)
     refusal = _refusals(field, batch, room, np.asarray(np.isfinite(log_rate).all(axis=1)))
-    for c in np.flatnonzero(_exact(field, measurements) & ~(is_reference(recipe) & (refusal == 0))):
+    enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
+    for c in np.flatnonzero(_exact(field, measurements) & enough & ~(is_reference(recipe) & (refusal == 0))):
         found = measurements.match(recipe, field.clusters[c])
         if found:
             log_rate[c] = [math.log(match.images_per_second) for match in found]
