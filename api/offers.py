@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from flask import Blueprint, Response
 
-from api import price_sheet
+from api import csv_export, price_sheet
+from api.conversion import columns_of_pairs, converter
 from api.documents import to_json
 from api.price_sheet import Rows
 from api.replies import arguments, cached, chosen_format, name_file, service
 from api.service import OFFERS
-from costcalc.answers import Gap
+from costcalc.answers import ExchangeRate, Gap
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.placements import allowed_rows
@@ -54,13 +55,14 @@ class OfferRow:
 
 @dataclass(frozen=True, slots=True)
 class OffersDocument:
-    """The JSON price sheet; `count` is the number of offers before limit and offset."""
+    """The JSON price sheet; `count` is the number of offers before limit and offset, `exchange` has the rates converted with."""
 
     snapshot: str
     as_of: datetime
     gaps: tuple[Gap, ...]
     count: int
     offers: tuple[OfferRow, ...]
+    exchange: tuple[ExchangeRate, ...]
 
 
 def selected(
@@ -113,14 +115,19 @@ def offers() -> Response:
     start = filters.get("offset", 0)
     page = rows[start : start + filters["limit"]] if "limit" in filters else rows[start:]
 
-    def sheet() -> Iterator[OfferRow]:
-        return (as_row(catalogue.offer(row)) for row in page.tolist())
+    into = converter(filters, catalogue.vocabulary.currencies, as_of.date())
 
     def as_json() -> bytes:
-        return to_json(OffersDocument(catalogue.snapshot, as_of, catalogue.gaps, len(rows), tuple(sheet())))
+        exact = (into.converted(catalogue.offer(row)) for row in page.tolist())
+        sheet = tuple(map(as_row, exact))
+        return to_json(OffersDocument(catalogue.snapshot, as_of, catalogue.gaps, len(rows), sheet, into.used))
 
     def as_csv() -> Iterator[bytes]:
-        return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout)
+        if into.currency is None:
+            return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout)
+        quoted = (catalogue.offer(row) for row in page.tolist())
+        pairs = ((offer, as_row(into.converted(offer))) for offer in quoted)
+        return csv_export.chunks([*columns_of_pairs(OfferRow), *into.columns()], pairs, layout)
 
     moment = filters.get("as_of") or as_of.date()
     parts = (catalogue.snapshot, sorted(filters.items()), layout, moment)
