@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from costcalc.hardware import Accelerator
 from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.validation.mlperf import Run
 from costcalc.validation.published import ReferencePoint
-
-if TYPE_CHECKING:
-    from costcalc.validation.systems import Run
 
 OMITTED = 1.014  # elapsed time over epochs x images / logged rate
 STEP_FACTOR, STEP_SECONDS, RUN_SECONDS = 1.137, 0.003, 1.6

@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from costcalc.batches import BatchCurve, OutOfRange
-from costcalc.throughput.core import Core, Setting
+from costcalc.throughput.core import Core
 from costcalc.throughput.fit import Observation, fit_core, is_core, observation
 from costcalc.throughput.wall import fit_wall, wall
 from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.validation.mlperf import Run, published_runs
 from costcalc.validation.plain import Plain
-from costcalc.validation.published import Published, Result
+from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
-FIRST_ROUND = "v0.7"  # before it target or rules differed
 SMALL = 16
 MODELLED = frozenset({"NVIDIA", "Intel", "Google"})
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A published result with what is known of it: its setting, group, family, and its logged rate where there is one."""
-
-    result: Result
-    setting: Setting
-    group: str
-    family: str
-    log_rate: float | None
-    steady: bool
-
-    @property
-    def total(self) -> int:
-        """Accelerators."""
-        return self.result.accelerators
-
-    @property
-    def cell(self) -> tuple[str, int, int]:
-        """What another system must share to be called the same accelerator and count."""
-        return self.result.accelerator, self.total, self.result.nodes
-
-    @property
-    def log_seconds(self) -> float:
-        """ln of the published time."""
-        return math.log(self.result.minutes * 60)
 
 
 class Systems:
@@ -58,25 +30,10 @@ class Systems:
         chips = published.evidence.accelerators
         rows = [row for row in published.evidence.throughputs if is_core(row) and row.accelerator in chips]
         self.seen = [(observation(row), published.organisation(row.organisation)) for row in rows]
-        self.runs = tuple(self._runs())
+        self.runs = published_runs(published)
         self.plain = Plain(self.runs, published.reference_points, chips)
         self.wall = lru_cache(maxsize=None)(self._wall)
         self.epochs = lru_cache(maxsize=None)(self._epochs)
-
-    def _runs(self) -> Iterator[Run]:
-        for result in self.published.results:
-            recipe = self.published.recipes[result.recipe]
-            usable = result.stack == "mlperf" and result.round >= FIRST_ROUND and "-open-" not in recipe.family
-            known = result.accelerator in self.published.evidence.accelerators
-            if usable and known and result.accelerators and result.batch:
-                own = self.published.throughputs.get(result.recipe)
-                rate = observation(own).log_rate if own else None
-                each = result.accelerators // result.nodes
-                batch = result.batch / result.accelerators
-                setting = Setting(result.accelerator, each, result.nodes, batch, recipe.year, recipe.framework)
-                steady = own is not None and "end to end" not in own.note
-                group = self.published.organisation(result.organisation)
-                yield Run(result, setting, group, recipe.family, rate, steady)
 
     def core(self, keep: Callable[[Observation, str], bool]) -> Core:
         """The core model learned from the observations to keep."""
