@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -43,6 +43,14 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
     GIVEN_UP = "given_up"
     NOT_SLACK = "not_slack"
+
+
+def is_slack(url: str, hosts: Iterable[str]) -> bool:
+    """Whether a URL leads to one of these hosts, by https unless an entry names another scheme."""
+    split = urlsplit(url)
+    origin = f"{split.scheme}://{split.netloc}"
+    known = {host if "://" in host else f"https://{host}" for host in hosts}
+    return origin in known and url.startswith(f"{origin}/") and url.isprintable() and " " not in url
 
 
 @dataclass
@@ -84,10 +92,7 @@ class Delivery:
         """Where a command's later messages go; None where there is no address, or it is not Slack's."""
         if not url:
             return None
-        split = urlsplit(url)
-        origin = f"{split.scheme}://{split.netloc}"
-        known = {host if "://" in host else f"https://{host}" for host in self.hosts}
-        if origin not in known or not url.startswith(f"{origin}/") or not url.isprintable() or " " in url:
+        if not is_slack(url, self.hosts):
             _count(Outcome.NOT_SLACK)
             log.warning("a response_url that is not Slack's was refused; nothing is sent to it")
             return None

@@ -13,7 +13,7 @@ from api.service import Service
 from api.slack_blocks import Links
 from api.slack_message import Message
 from api.slack_phrases import outlook
-from api.slack_text import Misread, read
+from api.slack_text import Misread, Reading, read
 from api.slack_words import Vocabulary
 from api.urls import to_url
 from costcalc.catalogue import Catalogue
@@ -76,8 +76,7 @@ class Replier:
         return replies
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
-        reading = read(text, self._vocabulary(catalogue))
-        query, layout = self.service.question(reading.arguments, catalogue)
+        reading, query, layout = self.question(text, catalogue)
         answer = self.service.answer(query, catalogue)
         frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
         ends = outlook(self.service.answer(frontier, catalogue)) if answer.estimates else None
@@ -85,6 +84,11 @@ class Replier:
         most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
         told = slack_blocks.message(answer, ends, links, most, reading.shared)
         return Replies(told, slack_blocks.picture(answer, links, reading.shared))
+
+    def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:
+        """What a text asks. Raises Misread, BadParameters, NotFound."""
+        reading = read(text, self._vocabulary(catalogue))
+        return reading, *self.service.question(reading.arguments, catalogue)
 
     def _links(self, query: EstimateQuery, layout: Layout, base: str) -> Links:
         excel = {"excel": "1"} if layout.excel else {}
