@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
 from api import (
+    accuracy,
     changes,
     chart,
     commitments_sheets,
@@ -33,7 +34,7 @@ from api.words import clip, either, nearest
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
 OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
-BLUEPRINTS = (cost, commitments_sheets, chart, offers, changes, models, throughput, health, docs, page, slack)
+BLUEPRINTS = (cost, accuracy, commitments_sheets, chart, offers, changes, models, throughput, health, docs, page, slack)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

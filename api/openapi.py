@@ -10,6 +10,7 @@ import msgspec
 from marshmallow import Schema
 
 from api import slack_openapi
+from api.accuracy import ACCURACY, AccuracyDocument
 from api.changes import ChangesDocument
 from api.commitments import CommitmentsDocument
 from api.commitments_sheets import COMMITMENTS
@@ -50,6 +51,8 @@ OPERATIONS = (
               sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
     Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
+    Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
+              sheets=("csv",), errors=(400, 404, 503)),
     Operation("/commitments", "Reserving, committing and renting by the month against on demand", CommitmentsDocument,
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
