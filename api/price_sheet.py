@@ -17,7 +17,7 @@ from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import COMMITMENTS, PurchaseOption
 
 ROWS_AT_ONCE = 4096
-AMOUNTS_KEPT = 65_536
+AMOUNTS_KEPT = 8192
 COMMITTED = [code for code, option in enumerate(OPTIONS) if option in COMMITMENTS]
 MONTHLY = OPTIONS.index(PurchaseOption.MONTHLY)
 

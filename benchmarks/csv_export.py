@@ -22,31 +22,24 @@ def run() -> bool:
     """Measures and reports."""
     offers = catalogue(ROWS)
     rows = selected(offers, NOW, {})
-    offer_rows = (as_row(offers.offer(row)) for row in rows.tolist())
-    values = [tuple(getattr(row, name) for name in NAMES) for row in offer_rows]
 
-    def ours() -> int:
-        return sum(map(len, price_sheet.chunks(offers, rows, NAMES, Layout())))
+    def ours(part=rows) -> int:
+        return sum(map(len, price_sheet.chunks(offers, part, NAMES, Layout())))
 
-    ratio = least_seconds(ours) / least_seconds(lambda: csv.writer(io.StringIO()).writerows(values))
-    fine = report(
-        f"{ROWS:,} rows of /offers.csv beside csv.writer", f"{ratio:.2f} times its time", "at most 3 times", ratio <= 3
-    )
-    del values
-    few, many = (
-        peak(lambda part=part: [0 for _ in price_sheet.chunks(offers, part, NAMES, Layout())])
-        for part in (rows[: ROWS // 10], rows)
-    )
-    size = ours() / 2**20
-    return (
-        report(
-            f"memory for these {size:.0f} MiB",
-            f"{many:.1f} MiB",
-            f"less than twice the {few:.1f} MiB for a tenth",
-            many < 2 * few,
-        )
-        and fine
-    )
+    ratio = least_seconds(ours) / least_seconds(plain(offers, rows))
+    few, many, size = peak(lambda: ours(rows[: ROWS // 10])), peak(ours), ours() / 2**20
+    what = f"{ROWS:,} rows of /offers.csv"
+    fine = report(f"{what} beside csv.writer", f"{ratio:.2f} times its time", "at most 3 times", ratio <= 3)
+    wanted = f"less than twice the {few:.1f} MiB that a tenth takes"
+    return report(f"memory for the {size:.0f} MiB of {what}", f"{many:.1f} MiB", wanted, many < 2 * few) and fine
+
+
+def plain(offers, rows) -> Callable[[], object]:
+    """csv.writer on the same values, which are all there already."""
+    values = [
+        tuple(getattr(row, name) for name in NAMES) for row in (as_row(offers.offer(row)) for row in rows.tolist())
+    ]
+    return lambda: csv.writer(io.StringIO()).writerows(values)
 
 
 def least_seconds(call: Callable[[], object]) -> float:
