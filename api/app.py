@@ -21,6 +21,7 @@ from api import (
     models,
     offers,
     page,
+    plan_http,
     problems,
     slack,
     throughput,
@@ -34,7 +35,21 @@ from api.words import clip, either, nearest
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
 OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
-BLUEPRINTS = (cost, accuracy, commitments_sheets, chart, offers, changes, models, throughput, health, docs, page, slack)
+BLUEPRINTS = (
+    cost,
+    accuracy,
+    plan_http,
+    commitments_sheets,
+    chart,
+    offers,
+    changes,
+    models,
+    throughput,
+    health,
+    docs,
+    page,
+    slack,
+)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

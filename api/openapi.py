@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
-from api import slack_openapi
+from api import plan_openapi, slack_openapi
 from api.accuracy import ACCURACY, AccuracyDocument
 from api.changes import ChangesDocument
 from api.commitments import CommitmentsDocument
@@ -20,6 +20,8 @@ from api.models import ModelDocument, ModelsDocument
 from api.names import WHERE, Known
 from api.offers import OffersDocument
 from api.parameters import MOST_VALUES, Parameter
+from api.plan import SHARED, PlanDocument
+from api.plan_http import PLAN
 from api.problems import PROBLEM_TYPE, Problem
 from api.replies import TYPES
 from api.service import CHANGES, COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
@@ -53,6 +55,8 @@ OPERATIONS = (
     Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
               sheets=("csv",), errors=(400, 404, 503)),
+    Operation("/plan", "Every model to every target, each at its best", PlanDocument, PLAN, sheets=("csv",),
+              errors=(400, 404, 503)),
     Operation("/commitments", "Reserving, committing and renting by the month against on demand", CommitmentsDocument,
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
@@ -71,7 +75,15 @@ OPERATIONS = (
     Operation("/docs", "This document to read and try", media="text/html", errors=()),
     Operation("/openapi.json", "This document", media="application/json", errors=()),
 )  # fmt: skip
-_MEANINGS = {400: "a parameter is missing, misspelt or out of range", 404: "unknown model", 503: "no prices loaded yet"}
+POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at its best", PlanDocument, SHARED, sheets=("csv",),
+                      errors=(400, 404, 413, 415, 503))  # fmt: skip
+_MEANINGS = {
+    400: "a parameter is missing, misspelt or out of range",
+    404: "unknown model",
+    413: "the body is too large",
+    415: "the body is neither CSV nor JSON",
+    503: "no prices loaded yet",
+}
 
 
 def document(service: Service, names: Known | None) -> Json:
@@ -111,9 +123,11 @@ def _numbers(node: Any) -> Any:
 
 def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
     for operation in OPERATIONS:
-        yield operation.path, {"get": _operation(operation, enums)}
-        for sheet in operation.sheets:
-            yield f"{operation.path}.{sheet}", {"get": _operation(operation, enums, sheet)}
+        for sheet in ("", *operation.sheets):
+            methods = {"get": _operation(operation, enums, sheet)}
+            if operation.path == POST_PLAN.path:
+                methods["post"] = plan_openapi.posted(_operation(POST_PLAN, enums, sheet))
+            yield f"{operation.path}.{sheet}".rstrip("."), methods
     yield SLASH_COMMAND, {"post": slack_openapi.OPERATION}
 
 

@@ -139,6 +139,11 @@ class ChangesSchema(OffersSchema):
 
     since = Moment("the earlier of the two dates; as_of is the later", example="2025-06-01", required=True)
 
+    class Meta:
+        """Rates are compared as they are quoted."""
+
+        exclude = ("currency", "fx")
+
 
 class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
