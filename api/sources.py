@@ -22,6 +22,7 @@ from pricing.database import StoreError
 from pricing.store import SourceState, Store
 
 FINE, FAILED, WRONG_USE = 0, 1, 2
+NOT_CONFIGURED = "not configured"
 SHORTEST_LINE = 160  # a log that nobody watches is not folded at 80 signs
 
 
@@ -60,8 +61,9 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
 
         def watch(result: refreshing.SourceResult) -> None:
             progress.update(task, advance=1)
-            told = result.error or f"{len(result.offers)} offers"
-            console.print(f"{result.name}: {told} ({result.seconds:.1f} s)", soft_wrap=True)
+            if not result.missing:
+                told = result.error or f"{len(result.offers)} offers"
+                console.print(f"{result.name}: {told} ({result.seconds:.1f} s)", soft_wrap=True)
 
         return refreshing.refresh(names, store, os.environ, utc_now(), watch)
 
@@ -69,6 +71,9 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
 def _results(results: Iterable[refreshing.SourceResult]) -> Table:
     table = Table("source", "offers", "seconds", "failed, or could not see", box=None, padding=(0, 2))
     for result in results:
+        if result.missing:
+            table.add_row(result.name, "", "", f"not asked, {NOT_CONFIGURED}: {result.missing}")
+            continue
         silent = [result.error] if result.error else [gap.reason for gap in result.gaps]
         table.add_row(result.name, str(len(result.offers)), f"{result.seconds:.1f}", "; ".join(filter(None, silent)))
     return table
@@ -91,7 +96,7 @@ def try_source(name: str) -> int:
     )
     for gap in result.gaps:
         click.echo(f"{gap.source}: {gap.reason}", err=True)
-    return FINE
+    return FAILED if result.faults else FINE
 
 
 def status(settings: Settings) -> int:
@@ -114,8 +119,13 @@ def _state(state: SourceState, now: datetime) -> tuple[str, ...]:
         f"{(now - state.succeeded_at).total_seconds() / 3600:.1f} h" if state.succeeded_at else "",
         "" if state.offers is None else str(state.offers),
         "" if state.seconds is None else f"{state.seconds:.1f}",
-        state.error or "",
+        state.error or _unconfigured(state.name) or "",
     )
+
+
+def _unconfigured(name: str) -> str | None:
+    missing = SOURCES[name].missing(os.environ) if name in SOURCES else None
+    return missing and f"{NOT_CONFIGURED}: {missing}"
 
 
 def _moment(moment: datetime | None) -> str:

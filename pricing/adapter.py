@@ -60,14 +60,24 @@ class Site:
         """Those of the settings that are never shown."""
         return frozenset({self.key_setting} if self.key_setting else ())
 
+    def missing(self, environment: Environment) -> str | None:
+        """What to set. A plain-http address (a test server) is called without a key if none is set."""
+        needed = self.key_setting and not self.key_is_optional and self._url(environment).startswith("https:")
+        return f"set {self.key_setting} to an API key" if needed and not self._key(environment) else None
+
     def open(self, environment: Environment, http: Http) -> Endpoint:
-        """The API as these settings name it. A plain-http address (a test server) is called without a key if none is set."""
-        url = (environment.get(self.url_setting) or self.url).rstrip("/")
-        key = environment.get(self.key_setting) or None if self.key_setting else None
-        needed = bool(self.key_setting) and not self.key_is_optional and url.startswith("https:")
-        hint = f"check {self.key_setting}" if self.key_setting else f"check {self.url_setting}"
-        refusal = f"{self.source}: set {self.key_setting} to an API key" if needed and not key else None
-        return Endpoint(self.source, http, url, {"Authorization": f"Bearer {key}"} if key else {}, hint, refusal)
+        """The API as these settings name it."""
+        key, missing = self._key(environment), self.missing(environment)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        hint = f"check {self.key_setting or self.url_setting}"
+        refusal = missing and f"{self.source}: {missing}"
+        return Endpoint(self.source, http, self._url(environment), headers, hint, refusal)
+
+    def _url(self, environment: Environment) -> str:
+        return (environment.get(self.url_setting) or self.url).rstrip("/")
+
+    def _key(self, environment: Environment) -> str | None:
+        return environment.get(self.key_setting) or None if self.key_setting else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,15 @@ from pricing.aws_listing import straightened
 from pricing.aws_offers import Seen
 from pricing.http import Http, HttpError
 from pricing.packaged import packaged_machines
-from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.source import (
+    Collected,
+    CredentialsMissing,
+    Environment,
+    NotAllowed,
+    SchemaChanged,
+    SourceError,
+    SourceSpec,
+)
 
 # Regions that every account has; others must be opted into (docs.aws.amazon.com, "AWS Regions").
 REGIONS = (
@@ -60,7 +68,8 @@ NO_CREDENTIALS = (
 )
 
 EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
-DENIED = {"AccessDenied", "AccessDeniedException", "AuthorizationError", "OptInRequired", "UnauthorizedOperation"}
+DENIED = {"403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "OptInRequired", "UnauthorizedOperation"}
+UNKNOWN = {"404", "InvalidAction", "NotFound", "NotYetImplemented", "UnknownOperation", "UnknownOperationException"}
 INVALID = {
     "AuthFailure",
     "IncompleteSignature",
@@ -102,19 +111,20 @@ class Aws:
 
     def _public(self, now: datetime) -> Collected:
         offers: list[Offer] = []
-        gaps, unknown = [Gap("aws", NO_CREDENTIALS)], set()
+        faults, unknown = [], set()
         for region in _names(self._environment.get("COSTCALC_AWS_REGIONS") or BULK_REGIONS):
             try:
                 found, strangers = self._public_region(region, now)
             except (HttpError, SourceError) as error:
-                gaps.append(Gap("aws", f"public price list of {region}: {error}"))
+                faults.append(Gap("aws", f"public price list of {region}: {error}"))
             else:
                 offers += found
                 unknown |= strangers
         if not offers:
-            raise SourceError("; ".join(gap.reason for gap in gaps[1:]))
+            raise SourceError("; ".join(fault.reason for fault in faults))
         kept, left_out = straightened(offers)
-        return Collected(kept, (*gaps, *left_out, *unknown_gap(unknown)))
+        gaps = (Gap("aws", NO_CREDENTIALS), *left_out, *unknown_gap(unknown))
+        return Collected(kept, gaps, tuple(faults))
 
     def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
         from pricing.aws_bulk import SOURCE, bulk_offers, bulk_url
@@ -227,7 +237,9 @@ def _refusal(permission: str, code: str) -> SourceError:
             f"AWS does not accept the credentials for {permission} ({code}): check AWS_ACCESS_KEY_ID"
         )
     if code in DENIED:
-        return CredentialsMissing(f"the AWS account may not call {permission} ({code}): allow it in IAM")
+        return NotAllowed(f"the AWS account may not call {permission} ({code}): allow it in IAM")
+    if code in UNKNOWN:
+        return NotAllowed(f"{permission} is not there ({code})")
     kind = NotOffered if code in NOT_OFFERED else SourceError
     return kind(f"{permission} answered {code or 'an error'}")
 

@@ -30,7 +30,7 @@ from pricing.aws_offers import (
     savings_plan_offers,
     spot_offers,
 )
-from pricing.source import Collected, CredentialsMissing, SchemaChanged, SourceError
+from pricing.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError
 
 HOME = "us-east-1"  # the price list and the Savings Plans services answer there for all regions
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
@@ -91,16 +91,14 @@ class Account:
         listed = self._price_list()
         sold = _by_region(each for each, _ in listed)
         regions = [region for region in self._only or self._usual if region in sold] or sorted(sold)
-        described, gaps = self._described({each.instance_type for each, _ in listed}, regions)
+        described, silence = self._described({each.instance_type for each, _ in listed}, regions)
         machines = {**self._packaged, **described}
-        offers = list(_listed_offers(listed, machines.get, Seen("AWS Price List API", now)))
+        offers = _listed_offers(listed, machines.get, Seen("AWS Price List API", now))
         asks = [Ask(region, sold[region], machines.get, now) for region in regions]
-        for more, silent in _side_by_side(lambda part: self._part(part, asks), PARTS):
-            offers += more
-            gaps += silent
+        told = _together(offers, [silence, *_side_by_side(lambda part: self._part(part, asks), PARTS)])
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
-        kept, left_out = straightened(offers)
-        return Collected(kept, (*gaps, *left_out, *unknown_gap(unknown)))
+        kept, left_out = straightened(told.offers)
+        return Collected(kept, (*told.gaps, *left_out, *unknown_gap(unknown)), told.faults)
 
     def _price_list(self) -> list[Listed]:
         """Accelerated machines of all regions, family by family; name by name where families are not understood."""
@@ -129,7 +127,7 @@ class Account:
         if found and ours and (not self._only or found.region in self._only):
             yield found, terms
 
-    def _described(self, names: set[str], regions: Sequence[str]) -> tuple[dict[str, Machine | None], list[Gap]]:
+    def _described(self, names: set[str], regions: Sequence[str]) -> tuple[dict[str, Machine | None], Collected]:
         """What EC2 says the machines hold, asked on in further regions while a name is known neither there nor to us."""
         described: dict[str, Machine | None] = {}
         arguments = {"Filters": [{"Name": "instance-type", "Values": ACCELERATED_NAMES}], "MaxResults": 100}
@@ -140,29 +138,47 @@ class Account:
                 if names <= described.keys() | self._packaged.keys():
                     break
         except SourceError as error:
-            return described, [Gap("aws", f"instance types: {error}; taken from our own table")]
-        return described, []
+            return described, _silent(error, Gap("aws", f"instance types: {error}; taken from our own table"))
+        return described, Collected(())
 
-    def _part(self, part: Part, asks: Sequence[Ask]) -> tuple[list[Offer], list[Gap]]:
+    def _part(self, part: Part, asks: Sequence[Ask]) -> Collected:
         """All regions; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
         first = self._ask(part, asks[0])
         refused = isinstance(first, CredentialsMissing | Unreachable)
         answers = [first, *([] if refused else _side_by_side(partial(self._ask, part), asks[1:]))]
         offers = [offer for answer in answers if not isinstance(answer, SourceError) for offer in answer]
-        reasons: dict[str, list[str]] = defaultdict(list)
+        errors: dict[str, SourceError] = {}
+        regions: dict[str, list[str]] = defaultdict(list)
         for ask, answer in zip(asks, answers, strict=False):
             if isinstance(answer, SourceError):
-                reasons[str(answer)].append(ask.region)
-        gaps = [_gap(part, reason, silent, everywhere=refused) for reason, silent in reasons.items()]
-        if part.always and not offers and not gaps:
-            gaps = [Gap("aws", f"{part.title}: AWS answered without a single rate for our machines")]
-        return offers, gaps
+                errors[str(answer)] = answer
+                regions[str(answer)].append(ask.region)
+        silent = [_silent(error, _gap(part, said, regions[said], everywhere=refused)) for said, error in errors.items()]
+        if part.always and not offers and not silent:
+            nothing = Gap("aws", f"{part.title}: AWS answered without a single rate for our machines")
+            silent = [Collected((), (nothing,))]
+        return _together(offers, silent)
 
     def _ask(self, part: Part, ask: Ask) -> tuple[Offer, ...] | SourceError:
         try:
             return tuple(part.collect(self._calls, ask))
         except SourceError as error:
             return error
+
+
+def _silent(error: SourceError, gap: Gap) -> Collected:
+    """What an account may not call is a gap, anything else a fault."""
+    return Collected((), (gap,)) if isinstance(error, NotAllowed) else Collected((), (), (gap,))
+
+
+def _together(offers: Iterable[Offer], parts: Iterable[Collected]) -> Collected:
+    """These offers, and those of all parts with what they did not see."""
+    kept = list(parts)
+    return Collected(
+        (*offers, *(offer for part in kept for offer in part.offers)),
+        tuple(gap for part in kept for gap in part.gaps),
+        tuple(fault for part in kept for fault in part.faults),
+    )
 
 
 def _gap(part: Part, reason: str, regions: Sequence[str], everywhere: bool) -> Gap:

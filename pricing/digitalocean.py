@@ -95,4 +95,4 @@ def _build(environment: Environment, http: Http) -> DigitalOcean:
     return DigitalOcean(SITE.open(environment, http))
 
 
-SPEC = SourceSpec("digitalocean", "DigitalOcean", _build, SITE.settings, SITE.secrets)
+SPEC = SourceSpec("digitalocean", "DigitalOcean", _build, SITE.settings, SITE.secrets, SITE.missing)

@@ -31,6 +31,7 @@ MOST_PAGES = 1000
 REFUSED = frozenset({400, 401, 403, 404})
 CALL_SECONDS = 30
 RETRY_SECONDS = 30  # all attempts of one call together
+NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
 OUR_FAMILIES = 'name eq "(a[0-9]|g[0-9]|n1).*"'
 
 
@@ -51,7 +52,7 @@ class Gcp:
     def collect(self, now: datetime) -> Collected:
         """Every accelerator machine and TPU slice in every region and use that Google lists. Raises SourceError."""
         if self.api_key is None and self.billing_url.startswith("https:"):
-            raise CredentialsMissing("gcp: set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API")
+            raise CredentialsMissing(f"gcp: {NO_KEY}")
         read, refused = self._read()
         skus = [sku for sku in read if isinstance(sku, Sku)]
         if not skus:
@@ -108,6 +109,12 @@ class Gcp:
         if not isinstance(page, dict) or not isinstance(page.get("skus", []), list):
             raise SchemaChanged(f"gcp: service {service} in the billing catalogue answers no list of skus")
         return page
+
+
+def _missing(environment: Environment) -> str | None:
+    """A plain-http address is called without a key."""
+    plain = _url(environment, "COSTCALC_GCP_BILLING_URL", BILLING_URL).startswith("http:")
+    return None if plain or environment.get("COSTCALC_GCP_API_KEY") else NO_KEY
 
 
 def _build(environment: Environment, http: Http) -> Gcp:
@@ -215,4 +222,5 @@ SPEC = SourceSpec(
         "COSTCALC_GCP_PROJECT": None,
     },
     secrets=frozenset({"COSTCALC_GCP_API_KEY"}),
+    missing=_missing,
 )

@@ -52,7 +52,7 @@ class Gpuhunt:
 
     def collect(self, now: datetime) -> Collected:
         """Every provider's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        return Collected(*all_that_hold("gpuhunt", self.providers, partial(self._provider, now=now), now))
+        return all_that_hold("gpuhunt", self.providers, partial(self._provider, now=now), now)
 
     def _provider(self, provider: str, now: datetime) -> Collected:
         try:

@@ -96,28 +96,27 @@ def packaged(provider: str) -> Mapping[str, Machine]:
     return packaged_machines(provider)
 
 
-def all_that_hold(
-    source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime
-) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
-    """Every part of a collection; one that can't be read or breaks an invariant is a gap and costs the others nothing.
+def all_that_hold(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
+    """Every part of a collection; one that can't be read or breaks an invariant is a fault and costs the others nothing.
 
     Raises SourceError if no part is left.
     """
     offers: list[Offer] = []
     gaps: list[Gap] = []
+    faults: list[Gap] = []
     for part in parts:
         try:
             found = read(part)
             if broken := violations(Judged(found.offers, frozenset(known_accelerators()), {}, now)):
                 raise SourceError(f"its prices were not taken over: {names(broken)}")
         except SourceError as error:
-            gaps.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
+            faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
         else:
             offers += found.offers
             gaps += found.gaps
     if not offers:
-        raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in gaps))
-    return tuple(offers), tuple(gaps)
+        raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
+    return Collected(tuple(offers), tuple(gaps), tuple(faults))
 
 
 def start_of_day(moment: datetime) -> datetime:

@@ -88,4 +88,4 @@ def _build(environment: Environment, http: Http) -> Lambda:
     return Lambda(SITE.open(environment, http))
 
 
-SPEC = SourceSpec("lambda", "Lambda", _build, SITE.settings, SITE.secrets)
+SPEC = SourceSpec("lambda", "Lambda", _build, SITE.settings, SITE.secrets, SITE.missing)

@@ -32,13 +32,18 @@ class UnknownSource(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """How one source fared: its offers (empty on failure), its gaps, and why it failed, if it did."""
+    """How one source fared: its offers (empty on failure), its gaps, and why it failed, if it did.
+
+    `faults` are those of the gaps that are parts which broke. `missing` says what to set where it was not asked for want of it.
+    """
 
     name: str
     seconds: float
     offers: tuple[Offer, ...] = ()
     gaps: tuple[Gap, ...] = ()
     error: str | None = None
+    faults: tuple[Gap, ...] = ()
+    missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,8 @@ class RefreshReport:
 
     @property
     def exit_code(self) -> int:
-        """0 when every source was fine, 1 when some failed."""
-        return int(any(result.error for result in self.results))
+        """0 when every source was fine, 1 when some failed or broke in part."""
+        return int(any(result.error or result.faults for result in self.results))
 
 
 Watch = Callable[[SourceResult], None]
@@ -60,17 +65,20 @@ Watch = Callable[[SourceResult], None]
 def refresh(
     names: Iterable[str], store: Store, environment: Environment, now: datetime, watch: Watch = lambda _: None
 ) -> RefreshReport:
-    """Ask these sources, or all where none is named, and publish what holds, in one snapshot.
+    """Ask these sources, or all that are configured where none is named, and publish what holds, in one snapshot.
 
-    `watch` is told of each source as it finishes. Raises UnknownSource, StoreBusy, StoreUnavailable.
+    `watch` is told of each source as it finishes; first come those not asked. Raises UnknownSource, StoreBusy, StoreUnavailable.
     """
-    specs = chosen(names)
+    named = list(names)
+    specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
     judge = _Judge(store, now, _accepted(environment))
-    results = []
+    asked = []
+    for each in skipped:
+        watch(each)
     for outcome in ask_all(specs, environment, now, _limit(environment)):
-        results.append(judge.result(outcome))
-        watch(results[-1])
-    return RefreshReport(store.publish(_publication(results), now), tuple(results))
+        asked.append(judge.result(outcome))
+        watch(asked[-1])
+    return RefreshReport(store.publish(_publication(asked), now), (*asked, *skipped))
 
 
 def try_source(name: str, environment: Environment, now: datetime) -> SourceResult:
@@ -97,6 +105,13 @@ def chosen(names: Iterable[str]) -> list[SourceSpec]:
     return [SOURCES[name] for name in wanted]
 
 
+def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list[SourceSpec], tuple[SourceResult, ...]]:
+    """The sources that can be asked, and for each of the others a result that says what to set."""
+    missing = {spec.name: spec.missing(environment) for spec in specs}
+    skipped = tuple(SourceResult(name, 0.0, missing=said) for name, said in missing.items() if said)
+    return [spec for spec in specs if not missing[spec.name]], skipped
+
+
 class _Judge:
     """Holds listings against the invariants and against what the store knows of their past."""
 
@@ -113,14 +128,17 @@ class _Judge:
         if outcome.name in self._accepted:
             offers = tuple(replace(offer, flags=(*offer.flags, PRICE_JUMP)) for offer in offers)
         if not offers:
-            reasons = [gap.reason for gap in (*outcome.collected.gaps, *conflicts)]
+            reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
             return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
         broken = violations(Judged(offers, self._accelerators, self._last_rates(outcome.name), self._now))
         if broken:
             return self._failed(outcome, f"its prices were not taken over: {_shortened(broken)}")
-        parts = tuple(replace(gap, source=outcome.name) for gap in outcome.collected.gaps)
-        gaps = (*parts, *conflicts, *self._shorter(outcome.name, len(offers)))
-        return SourceResult(outcome.name, outcome.seconds, offers, gaps)
+        parts, faults = (
+            tuple(replace(gap, source=outcome.name) for gap in gaps)
+            for gaps in (outcome.collected.gaps, outcome.collected.faults)
+        )
+        gaps = (*faults, *parts, *conflicts, *self._shorter(outcome.name, len(offers)))
+        return SourceResult(outcome.name, outcome.seconds, offers, gaps, faults=faults)
 
     def _failed(self, outcome: Outcome, reason: str) -> SourceResult:
         before = self._states.get(outcome.name)
@@ -158,11 +176,15 @@ def _publication(results: Iterable[SourceResult]) -> Publication:
     return Publication(
         tuple(Listing(result.name, result.offers) for result in done if not result.error),
         tuple(
-            Attempt(result.name, result.seconds, None if result.error else len(result.offers), result.error)
+            Attempt(result.name, result.seconds, None if result.error else len(result.offers), _trouble(result))
             for result in done
         ),
         tuple(gap for result in done for gap in result.gaps),
     )
+
+
+def _trouble(result: SourceResult) -> str | None:
+    return result.error or "; ".join(fault.reason for fault in result.faults) or None
 
 
 def _shortened(sentences: list[str]) -> str:

@@ -28,6 +28,7 @@ from pricing.source import Collected, CredentialsMissing, Environment, SourceErr
 T = TypeVar("T")
 
 SETTING = "COSTCALC_SHEET"
+NO_SHEET = f"set {SETTING} to the path or the web address of a CSV file"
 REQUIRED = ("provider", "instance_type", "purchase_option", "currency")
 COLUMNS: Mapping[str, str] = {
     "provider": "whose machine it is, as in answers: aws, gcp, ... or a name of your own",
@@ -80,7 +81,7 @@ class Sheet:
     def collect(self, now: datetime) -> Collected:
         """The sheet's rates. Raises SourceError naming rows and columns, CredentialsMissing where no sheet is set."""
         if not self.place:
-            raise CredentialsMissing(f"sheet: set {SETTING} to the path or the web address of a CSV file")
+            raise CredentialsMissing(f"sheet: {NO_SHEET}")
         return Collected(offers(_text(self._content()), now))
 
     def _content(self) -> bytes:
@@ -340,4 +341,8 @@ def _build(environment: Environment, http: Http) -> Sheet:
     return Sheet(environment.get(SETTING) or "", http)
 
 
-SPEC = SourceSpec("sheet", "Price sheet of your own", _build, {SETTING: None})
+def _missing(environment: Environment) -> str | None:
+    return None if environment.get(SETTING) else NO_SHEET
+
+
+SPEC = SourceSpec("sheet", "Price sheet of your own", _build, {SETTING: None}, missing=_missing)

@@ -77,7 +77,7 @@ class SkyPilot:
 
     def collect(self, now: datetime) -> Collected:
         """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        return Collected(*all_that_hold("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now))
+        return all_that_hold("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now)
 
     def _cloud(self, cloud: str, now: datetime) -> Collected:
         return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)

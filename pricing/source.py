@@ -26,12 +26,21 @@ class CredentialsMissing(SourceError):
     """Names the variable to set, or the permission to ask for."""
 
 
+class NotAllowed(CredentialsMissing):
+    """The account is known, and may not make this one call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What one source saw: whole-machine offers, and gaps for the parts it may not call or could not read."""
+    """What one source saw: whole-machine offers, and what it did not see.
+
+    `gaps` are parts that it may not call or leaves out, which is how things are; `faults` are parts that broke, which makes
+    a refresh end with 1. Both are named in answers, and the last good rates of such a part go on standing.
+    """
 
     offers: tuple[Offer, ...]
     gaps: tuple[Gap, ...] = ()
+    faults: tuple[Gap, ...] = ()
 
 
 class Source(Protocol):
@@ -42,12 +51,18 @@ class Source(Protocol):
         ...
 
 
+def nothing_missing(environment: Environment) -> str | None:
+    """For sources that anybody may ask."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
     """One line of `pricing.SOURCES`: command line, settings, docs and tests all read it.
 
     `build(environment, http)` imports its SDK itself. `settings` are the environment variables it reads, with a default
-    or None; `secrets` those of them that are never shown.
+    or None; `secrets` those of them that are never shown. `missing(environment)` says what has to be set before the source
+    can be asked at all, None if nothing has.
     """
 
     name: str
@@ -55,3 +70,4 @@ class SourceSpec:
     build: Callable[[Environment, Http], Source]
     settings: Mapping[str, str | None] = field(default_factory=dict)
     secrets: frozenset[str] = frozenset()
+    missing: Callable[[Environment], str | None] = nothing_missing

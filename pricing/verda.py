@@ -58,8 +58,8 @@ class Verda:
     def _signed_in(self) -> Endpoint:
         """The API with a token; a plain-http address (a test server) is called without one if no client is set."""
         if not (self.client_id and self.client_secret):
-            if self.api.url.startswith("https:"):
-                raise CredentialsMissing(f"verda: set {ID} and {SECRET} to an API client's")
+            if self.api.refusal:
+                raise CredentialsMissing(self.api.refusal)
             return self.api
         grant = {"grant_type": "client_credentials", "client_id": self.client_id, "client_secret": self.client_secret}
         answer = self.api.post(TOKEN_PATH, grant)
@@ -100,9 +100,19 @@ def _machine(kind: Mapping[str, Any], count: int) -> Machine | None:
     return filled(Machine(name, count, memory_gib, int(kind["cpu"]["number_of_cores"]), memory)) if name else None
 
 
+def _missing(environment: Environment) -> str | None:
+    """A plain-http address needs no client."""
+    plain = (environment.get(SITE.url_setting) or SITE.url).startswith("http:")
+    known = environment.get(ID) and environment.get(SECRET)
+    return None if plain or known else f"set {ID} and {SECRET} to an API client's"
+
+
 def _build(environment: Environment, http: Http) -> Verda:
-    hinted = replace(SITE.open(environment, http), hint=f"check {ID} and {SECRET}")
+    missing = _missing(environment)
+    opened = SITE.open(environment, http)
+    hinted = replace(opened, hint=f"check {ID} and {SECRET}", refusal=missing and f"verda: {missing}")
     return Verda(hinted, environment.get(ID) or "", environment.get(SECRET) or "")
 
 
-SPEC = SourceSpec("verda", "Verda", _build, {**SITE.settings, ID: None, SECRET: None}, frozenset({ID, SECRET}))
+SETTINGS = {**SITE.settings, ID: None, SECRET: None}
+SPEC = SourceSpec("verda", "Verda", _build, SETTINGS, frozenset({ID, SECRET}), _missing)

@@ -58,7 +58,7 @@ class Vultr:
     api: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every plan with whole accelerators, in every place; a list that is gone is a gap. Raises SourceError."""
+        """Every plan with whole accelerators, in every place; a list that is gone is a fault. Raises SourceError."""
         plans: list[Any] = []
         faults = []
         for path in LISTS:
@@ -70,7 +70,7 @@ class Vultr:
             raise faults[0]
         found = offers(plans, now)
         silent = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
-        return Collected(found.offers, (*found.gaps, *silent))
+        return Collected(found.offers, found.gaps, tuple(silent))
 
     def _plans(self, path: str) -> Iterator[Any]:
         asked = {"per_page": PAGE_SIZE}

@@ -25,7 +25,7 @@ CATALOGUES_KEPT = 3  # a worker may still be loading the one before
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one source fared: `offers` is the length of its listing, None if it failed with `error`."""
+    """How one source fared: `offers` is the length of its listing, None if it failed; `error` is why, or what broke in part."""
 
     name: str
     seconds: float
@@ -83,7 +83,7 @@ def record_attempts(connection: Connection, attempts: Sequence[Attempt], now: da
         {
             "name": attempt.name,
             "attempted_at": now,
-            "succeeded_at": now if attempt.error is None else None,
+            "succeeded_at": None if attempt.offers is None else now,
             "offers": attempt.offers,
             "seconds": attempt.seconds,
             "error": attempt.error,

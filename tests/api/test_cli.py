@@ -132,6 +132,20 @@ class TestPrices:
         assert "snapshot snap-1: 7 new rates, 3 seen again unchanged" in ended.output
         assert ("it is down" in ended.output) == bool(error)
 
+    def test_a_source_that_is_not_configured_is_named_beside_the_others(self, run, store_url, monkeypatch):
+        results = (
+            SourceResult("aws", 1.5, (offer(),)),
+            SourceResult("sheet", 0, missing="set COSTCALC_SHEET to a file"),
+        )
+        report = RefreshReport(Published("snap-1", 7, 3), results)
+        monkeypatch.setattr("pricing.refresh.refresh", lambda *_: report)
+        monkeypatch.delenv("COSTCALC_SHEET", raising=False)
+        ended = run("prices", "refresh")
+        assert ended.exit_code == 0
+        assert "not asked, not configured: set COSTCALC_SHEET to a file" in ended.stdout
+        [line] = [line for line in run("prices", "status").output.splitlines() if line.strip().startswith("sheet ")]
+        assert "not configured: set COSTCALC_SHEET" in line
+
     def test_try_prints_what_it_would_store(self, run, monkeypatch):
         result = SourceResult("aws", 2.0, (offer("3.06"), offer("1.53", region="eu-west-1")))
         monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now: result)

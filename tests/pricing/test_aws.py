@@ -185,13 +185,22 @@ def test_regions_can_be_chosen(cloud):
 
 
 @pytest.mark.parametrize("action", PARTS)
-@pytest.mark.parametrize("code", ["AccessDeniedException", "UnauthorizedOperation", "ExpiredTokenException"])
-def test_a_part_that_is_refused_is_a_gap_of_its_own(cloud, action, code):
+@pytest.mark.parametrize(
+    ("code", "broken"),
+    [
+        ("AccessDeniedException", False),
+        ("UnauthorizedOperation", False),
+        ("UnknownOperationException", False),
+        ("ExpiredTokenException", True),
+    ],
+)
+def test_a_part_that_is_refused_is_a_gap_of_its_own(cloud, action, code, broken):
     everything = rates(collect(cloud))
     cloud.denied[action] = code
     cloud.asked.clear()
     collected = collect(cloud)
-    (gap,) = collected.gaps
+    (gap,) = collected.faults if broken else collected.gaps
+    assert (len(collected.gaps), len(collected.faults)) == (1 - broken, broken)
     assert gap.source == "aws"
     assert code in gap.reason
     assert ON_DEMAND.items() <= rates(collected).items() < everything.items()
@@ -203,7 +212,7 @@ def test_without_descriptions_our_own_table_stands_in(cloud):
         cloud.denied["DescribeInstanceTypes"] = code
         collected = collect(cloud)
         assert ON_DEMAND.items() <= rates(collected).items()
-        (gap,) = collected.gaps
+        (gap,) = (*collected.gaps, *collected.faults)
         assert gap.reason.startswith("instance types: ")
         assert code in gap.reason
 
@@ -226,7 +235,8 @@ def test_a_part_that_is_broken_costs_the_others_nothing(cloud, action, fault):
     cloud.fail(action, fault)
     collected = collect(cloud)
     assert ON_DEMAND.items() <= rates(collected).items()
-    (gap,) = collected.gaps
+    assert collected.gaps == ()
+    (gap,) = collected.faults
     assert action in gap.reason
 
 
@@ -242,7 +252,7 @@ def test_a_passing_fault_is_tried_again(cloud, fault):
     cloud.fail("GetProducts", fault, times=1)
     cloud.fail("DescribeSpotPriceHistory", fault, times=1)
     collected = collect(cloud)
-    assert collected.gaps == ()
+    assert (collected.gaps, collected.faults) == ((), ())
     assert ON_DEMAND.items() <= rates(collected).items()
 
 
@@ -293,7 +303,7 @@ def test_pages_without_end_are_left(cloud):
 
 def test_an_endpoint_where_nobody_answers_is_asked_once(cloud):
     collected = collect(cloud, AWS_ENDPOINT_URL_EC2="http://127.0.0.1:9")
-    assert {gap.reason for gap in collected.gaps} == {
+    assert {fault.reason for fault in collected.faults} == {
         "instance types: ec2:DescribeInstanceTypes cannot be reached; taken from our own table",
         "spot prices: ec2:DescribeSpotPriceHistory cannot be reached",
         "capacity blocks: ec2:DescribeCapacityBlockOfferings cannot be reached",

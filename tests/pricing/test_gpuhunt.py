@@ -94,7 +94,7 @@ def test_a_provider_without_a_catalogue_costs_the_others_nothing(httpserver):
     url = httpserver.url_for("")
     collected = CLOUDS["gpuhunt"].collect(url, COSTCALC_GPUHUNT_PROVIDERS="aws, lambdalabs")
     assert {offer.provider for offer in collected.offers} == {"aws"}
-    assert [gap.reason.split(":")[0] for gap in collected.gaps] == ["lambdalabs"]
+    assert [gap.reason.split(":")[0] for gap in collected.faults] == ["lambdalabs"]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", zipped("aws")[:-30], zipped("gcp")])

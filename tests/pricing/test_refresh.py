@@ -10,6 +10,7 @@ from support.prices import LATER, NOW, many, offer
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
+from pricing import SOURCES
 from pricing import refresh as refreshing
 from pricing.http import Http, HttpError
 from pricing.invariants import PRICE_JUMP
@@ -201,6 +202,41 @@ def test_a_part_that_is_silent_is_a_gap_of_its_own_and_no_failure(sources: Sourc
     refresh([], store, {}, LATER)
     assert store.gaps() == (replace(part, since=NOW),)
     assert known(store) == {"aws": ["3", "3"]}
+
+
+def test_a_part_that_breaks_is_a_gap_and_ends_with_1_and_its_last_rates_stand(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists("3", "1")
+    refresh([], store, {}, NOW)
+    fault = Gap("aws", "spot prices: ec2:DescribeSpotPriceHistory answered 503")
+    sources["aws"] = lambda now: replace(lists("3.1")(now), faults=(fault,))
+    report = refresh([], store, {}, LATER)
+    assert (report.exit_code, report.results[0].error) == (1, None)
+    assert known(store) == {"aws": ["3", "3.1", "1"]}
+    assert replace(fault, since=LATER) in store.gaps()
+    [state] = status(store)
+    assert (state.succeeded_at, state.offers, state.error) == (LATER, 1, fault.reason)
+    sources["aws"] = lists("3.1", "1")
+    assert refresh([], store, {}, LATER).exit_code == 0
+    assert (store.gaps(), status(store)[0].error) == ((), None)
+
+
+@pytest.mark.parametrize("name", ["gcp", "lambda", "digitalocean", "verda", "sheet"])
+def test_a_source_that_is_not_configured_is_skipped_unless_it_is_named(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = SourceSpec("public", "Public", lambda environment, http: Scripted(lists("3")))
+    monkeypatch.setattr(refreshing, "SOURCES", {name: SOURCES[name], "public": public})
+    report = refresh([], store, {}, NOW)
+    assert report.exit_code == 0
+    assert (store.gaps(), [state.name for state in store.status()]) == ((), ["public"])
+    [skipped] = [result for result in report.results if result.name == name]
+    assert (skipped.offers, skipped.error) == ((), None)
+    assert (skipped.missing or "").startswith("set COSTCALC_")
+    named = refresh([name], store, {}, LATER)
+    assert named.exit_code == 1
+    assert named.results[0].error == f"{name}: {skipped.missing}"
+    assert [gap.source for gap in store.gaps()] == [name]
+    assert try_source(name, {}, NOW).error == named.results[0].error
 
 
 def test_a_shorter_listing_is_published_and_flagged(sources: Sources, store: Store) -> None:

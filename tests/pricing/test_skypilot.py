@@ -106,7 +106,7 @@ def test_another_file_is_a_changed_schema(content):
         cloud_offers(content, "aws", NOW)
 
 
-def test_a_cloud_whose_rates_cannot_be_is_a_gap(httpserver):
+def test_a_cloud_whose_rates_cannot_be_is_a_fault(httpserver):
     CLOUDS["skypilot"].serve(httpserver)
     row = "BM.GPU{0},L40S,{0},8.0,61.0,,{1},,any,\n"
     odd = recorded("skypilot/aws.csv").decode().splitlines()[0].removesuffix(",Arch") + "\n"
@@ -114,7 +114,7 @@ def test_a_cloud_whose_rates_cannot_be_is_a_gap(httpserver):
     httpserver.expect_request(f"{SKYPILOT}/oci/vms.csv").respond_with_data(odd)
     collected = CLOUDS["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="oci,gcp")
     assert {offer.provider for offer in collected.offers} == {"gcp"}
-    assert any(gap.reason.startswith("oci: its prices were not taken over") for gap in collected.gaps)
+    assert any(gap.reason.startswith("oci: its prices were not taken over") for gap in collected.faults)
 
 
 def test_a_cloud_without_a_file_costs_the_others_nothing(httpserver):
@@ -122,4 +122,4 @@ def test_a_cloud_without_a_file_costs_the_others_nothing(httpserver):
     httpserver.expect_request(f"{SKYPILOT}/nebius/vms.csv").respond_with_data("", status=404)
     collected = CLOUDS["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="gcp,nebius")
     assert {offer.provider for offer in collected.offers} == {"gcp"}
-    assert any(gap.reason.startswith("nebius: ") and "404" in gap.reason for gap in collected.gaps)
+    assert any(gap.reason.startswith("nebius: ") and "404" in gap.reason for gap in collected.faults)

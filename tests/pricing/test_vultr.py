@@ -75,11 +75,11 @@ def test_a_plan_that_no_place_has_is_flagged():
 
 
 @pytest.mark.parametrize(("status", "taken"), [(404, True), (500, False)])
-def test_a_list_that_is_gone_is_a_gap_and_one_that_fails_is_a_failure(httpserver, status, taken):
+def test_a_list_that_is_gone_is_a_fault_and_one_that_fails_is_a_failure(httpserver, status, taken):
     httpserver.expect_request("/v2/plans-metal").respond_with_data(recorded("vultr/plans_metal.json"))
     httpserver.expect_request("/v2/plans").respond_with_data("", status=status)
     if taken:
-        assert any("404" in gap.reason for gap in CLOUDS["vultr"].collect(httpserver.url_for("")).gaps)
+        assert any("404" in gap.reason for gap in CLOUDS["vultr"].collect(httpserver.url_for("")).faults)
     else:
         with pytest.raises(SourceError, match="500"):
             CLOUDS["vultr"].collect(httpserver.url_for(""))
