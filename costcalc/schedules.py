@@ -26,7 +26,6 @@ class Lengths:
 
     epochs: Floats
     accuracy: Floats
-    smooth: bool = True
 
     def at(self, epochs: float) -> float:
         """End accuracy of a schedule of this length; a measured length gives its smoothed value. Raises OutOfRange."""
@@ -45,9 +44,7 @@ class Lengths:
     def _curve(self) -> tuple[Floats, Floats]:
         x, y = np.log(self.epochs), self.accuracy
         grid = np.linspace(x[0], x[-1], 1000)
-        values = monotone_cubic(x, y, grid)
-        if self.smooth:
-            values = (values + np.polyval(np.polyfit(x, y, 2), grid)) / 2
+        values = (monotone_cubic(x, y, grid) + np.polyval(np.polyfit(x, y, 2), grid)) / 2
         return grid, np.maximum.accumulate(values)
 
 
@@ -57,8 +54,8 @@ def monotone_cubic(x: Floats, y: Floats, at: Floats) -> Floats:
     slopes = np.r_[rise[0], np.zeros(len(x) - 2), rise[-1]]
     for i in range(1, len(x) - 1):
         if rise[i - 1] * rise[i] > 0:
-            weights = 2 * width[i] + width[i - 1], width[i] + 2 * width[i - 1]
-            slopes[i] = sum(weights) / (weights[0] / rise[i - 1] + weights[1] / rise[i])
+            after, before = 2 * width[i] + width[i - 1], width[i] + 2 * width[i - 1]
+            slopes[i] = (after + before) * rise[i - 1] * rise[i] / (after * rise[i] + before * rise[i - 1])
     if len(x) > 2:
         slopes[0] = _end_slope(width[0], width[1], rise[0], rise[1])
         slopes[-1] = _end_slope(width[-1], width[-2], rise[-1], rise[-2])

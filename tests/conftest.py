@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
 REQUIRED = os.environ.get("CI") == "true"  # there a missing server is a failure, elsewhere a skip
 
 

@@ -63,11 +63,9 @@ def _length_costs(published: Published, family: str) -> Iterator[float]:
     guesses = [_hidden(ends, place) for place in range(len(ends))]
     for target in np.arange(ends[0][1], ends[-1][1], 0.0025):
         reaching = [epochs for epochs, end in ends if end >= target]
-        picked = next((place for place, guess in enumerate(guesses) if guess >= target), None)
-        if picked is not None:
-            epochs, end = ends[picked]
-            again = min((longer for longer in reaching if longer > epochs), default=epochs)
-            yield (epochs if end >= target else epochs + again) / min(reaching) - 1
+        epochs, end = ends[next(place for place, guess in enumerate(guesses) if guess >= target)]
+        again = min((longer for longer in reaching if longer > epochs), default=epochs)
+        yield (epochs if end >= target else epochs + again) / min(reaching) - 1
 
 
 def _hidden(ends: Sequence[tuple[float, float]], place: int) -> float:

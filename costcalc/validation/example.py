@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from costcalc.throughput.core import Setting, batch_keys, step_overhead, terms
 from costcalc.throughput.fitted import Fitted
 from costcalc.training import IMAGES_PER_EPOCH
@@ -24,7 +26,7 @@ def worked_example(fitted: Fitted) -> str:
     total = SETTING.per_node * SETTING.nodes
     rate = math.exp(log_rate) * total
     train = EPOCHS * IMAGES_PER_EPOCH / rate
-    minutes = fitted.wall_seconds(train) / 60
+    minutes = float(fitted.wall_seconds(np.array(train))) / 60
     width = fitted.widths.at("transferred", 0.8)
     factor, power = fitted.overhead
     lines = [

@@ -60,12 +60,10 @@ def _spent(phases: tuple[Phase, ...], until: float) -> Iterator[tuple[int, float
 
 def lengths_left_out(published: Published, family: str) -> list[Case]:
     """Epochs of the schedule that ends at a left-out schedule's accuracy, from the family's other lengths."""
-    ends = []
-    for recipe in _families(published, family)[family]:
-        end = accuracy_at_end(recipe, Metric.TOP1)
-        if recipe.scheduled_epochs and end is not None:
-            ends.append((recipe.scheduled_epochs, end, recipe.name))
-    ends.sort()
+    ends = sorted(
+        (recipe.scheduled_epochs or 0.0, accuracy_at_end(recipe, Metric.TOP1) or 0.0, recipe.name)
+        for recipe in _families(published, family)[family]
+    )
     cases = []
     for place in range(1, len(ends) - 1):
         epochs, accuracy, name = ends[place]

@@ -3,17 +3,21 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from packaged_tables import FACTS
 
 from costcalc.validation import documented
+from costcalc.validation.choice import Brier
 from costcalc.validation.example import worked_example
+from costcalc.validation.protocol import fitted
 from costcalc.validation.published import TABLES, load_published, parse_published
 from costcalc.validation.recipes import borrowed
 from costcalc.validation.report import Report, inserted
 from costcalc.validation.scores import score
+from costcalc.validation.systems import Systems
 
 PAGE = Path(__file__).parents[3] / "docs" / "method.md"
 
@@ -77,6 +81,30 @@ def test_every_held_out_group_is_listed(published):
     assert organisations <= set(published.groups["organisation"])
 
 
+def test_the_packaged_fit_comes_back(published, packaged_evidence):
+    again, packaged = fitted(published, "x"), packaged_evidence.fitted
+    for kind, widths in packaged.widths.table.items():
+        assert again.widths.table[kind] == pytest.approx(widths, abs=2e-4)
+    for key, effect in packaged.core.effects.items():
+        assert again.core.effects[key] == pytest.approx(effect, abs=2e-4)
+    assert again.overhead == pytest.approx(packaged.overhead)
+
+
+def test_the_plain_method_says_when_it_has_nothing_to_go_by(published):
+    systems = Systems(published)
+    pod = next(run for run in systems.runs if run.result.accelerator == "IPU GC200")
+    no_sheet = next(run for run in systems.runs if run.result.accelerator == "H100-96GB")
+    assert systems.plain.machines(pod) is None
+    assert systems.plain.transferred(pod) is None
+    assert systems.plain.accelerator(no_sheet) is None
+
+
+def test_a_rate_at_another_size_lends_nothing(published):
+    family = {"dawnbench-alibaba-rn50-1xgn6e": "odd", "dawnbench-diux-rn50-p3-tensorpack": "odd"}
+    odd = replace(published, groups={**published.groups, "recipe_family": family})
+    assert [case.name for case in borrowed(odd)] == ["dawnbench-alibaba-rn50-1xgn6e"]
+
+
 def test_the_worked_example_stands_on_the_page(packaged_evidence):
     assert worked_example(packaged_evidence.fitted) in PAGE.read_text("utf-8"), (
         "run `costcalc validate --into docs/method.md`"
@@ -102,15 +130,9 @@ def test_the_page_is_written_between_its_markers(published, printed):
 
 
 def test_a_report_reads_well_in_every_form(published):
-    report = Report("e", "s" * 64, (score("borrowed", borrowed(published), 0.11),), {}, _brier())
+    report = Report("e", "s" * 64, (score("borrowed", borrowed(published), 0.11),), {}, Brier(10, 0.05, 0.04))
     assert "borrowed" in report.text()
     assert report.markdown().startswith("| tier | n |")
     assert json.loads(report.to_json())["scores"][0]["cases"] == 15
     page = "<!-- example: begin --><!-- example: end --><!-- validate: begin --><!-- validate: end -->"
     assert "| borrowed | 15 |" in documented(page, report)
-
-
-def _brier():
-    from costcalc.validation.choice import Brier
-
-    return Brier(10, 0.05, 0.04)
