@@ -23,9 +23,11 @@ def assumptions(
 
 
 def _recipe(recipe: Recipe, run: Run) -> Iterator[str]:
-    if recipe.runs == 1:
+    if recipe.is_interpolated:
+        yield f"Nobody ran this schedule: {recipe.note}."
+    elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
-    if recipe.stack != "mlperf":
+    if not recipe.is_mlperf:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
     if not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."

@@ -16,7 +16,7 @@ from costcalc.training import Crossing, Evaluation, Metric, Recipe
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-MLPERF, MLPERF_FIRST_ROUND = "mlperf-", "mlperf-v0.5-"
+MLPERF_FIRST_ROUND = "mlperf-v0.5-"
 MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
 
 
@@ -60,7 +60,9 @@ class Curves:
     def __init__(self, recipes: Sequence[Recipe], metric: Metric) -> None:
         curves = [_curve(recipe, metric) for recipe in recipes]
         points = [point for curve in curves for point in curve]
-        self._starts = np.cumsum([0, *(len(curve) for curve in curves)])
+        lengths = [len(curve) for curve in curves]
+        self._starts = np.cumsum([0, *lengths])
+        self._owner = np.repeat(np.arange(len(curves)), lengths)
         self._epochs = np.array([point.epochs for point in points] + [np.nan])
         self._hours = np.array([np.nan if point.hours is None else point.hours for point in points] + [np.nan])
         values = [np.array([_accuracy(point, metric) for point in curve]) for curve in curves]
@@ -69,9 +71,10 @@ class Curves:
         self._end = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
         self.best = np.array([curve.max(initial=0.0) for curve in values])
 
-    def reach(self, target: float, crossing: Crossing) -> Reach:
-        """Where each curve reaches `target` (a fraction)."""
-        below = np.r_[0, np.cumsum(self._monotone[crossing] < target)]
+    def reach(self, target: float | Floats, crossing: Crossing) -> Reach:
+        """Where each curve reaches `target` (a fraction), or each its own of several."""
+        wanted = target[self._owner] if isinstance(target, np.ndarray) else target
+        below = np.r_[0, np.cumsum(self._monotone[crossing] < wanted)]
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]
         missing = index == ends
@@ -83,7 +86,7 @@ class Curves:
 def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:
     """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
     known = [evaluation for evaluation in recipe.evaluations if _known(evaluation, metric) is not None]
-    if not recipe.name.startswith(MLPERF):
+    if not recipe.is_mlperf:
         return known
     tuned_to = MLPERF_FIRST_TARGET if recipe.name.startswith(MLPERF_FIRST_ROUND) else MLPERF_TARGET
     reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= tuned_to]

@@ -12,7 +12,9 @@ from costcalc.catalogue import Catalogue
 from costcalc.convergence import Curves, Reach
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature
+from costcalc.noise import INTERPOLATION_SIGMA, SEED_SIGMA
+from costcalc.overheads import EVALUATION_COUNTED, clock_factor
+from costcalc.throughput import REFUSALS, Fitted, SpeedModel, SpeedTable, signature
 from costcalc.throughput.core import SLICED_VENDORS
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
 
@@ -55,6 +57,7 @@ class Plan:
     speeds: SpeedTable
     seconds: tuple[Floats, ...]
     refused: dict[Shape, str]
+    fitted: Fitted
 
     @cached_property
     def curves(self) -> dict[Metric, Curves]:
@@ -62,9 +65,47 @@ class Plan:
         return {metric: Curves(self.recipes, metric) for metric in Metric}
 
     @cached_property
+    def runs_published(self) -> Floats:
+        """How many runs each recipe's end accuracy rests on."""
+        return np.array([recipe.runs for recipe in self.recipes], float)
+
+    @cached_property
+    def is_mlperf(self) -> Flags:
+        """Recipes whose schedule ends at one target."""
+        return np.array([recipe.is_mlperf for recipe in self.recipes], bool)
+
+    @cached_property
+    def mean_top1(self) -> Floats:
+        """The mean end accuracy over all published runs, NaN where only one run's curve is known."""
+        return np.array([np.nan if recipe.mean_top1 is None else recipe.mean_top1 for recipe in self.recipes], float)
+
+    @cached_property
+    def sigma(self) -> dict[Metric, Floats]:
+        """Seed noise of each recipe's end accuracy by metric, doubled where it was never measured."""
+        known = np.where(self.is_mlperf, 1.0, 2.0)
+        between = np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+        return {m: np.hypot(known * SEED_SIGMA[m], between * INTERPOLATION_SIGMA[m]) for m in Metric}
+
+    @cached_property
+    def clock(self) -> Floats:
+        """What to multiply training alone with to have each recipe's own clock."""
+        return np.array([clock_factor(recipe) for recipe in self.recipes], float)
+
+    @cached_property
+    def length_width(self) -> Floats:
+        """Half-width in ln(epochs), at 80 %, of the length of an interpolated schedule; 0 for a measured one."""
+        return np.array(
+            [self.fitted.widths.at("length", 0.8) * recipe.is_interpolated for recipe in self.recipes], float
+        )
+
+    def elapsed(self, hours: Floats) -> Floats:
+        """Hours on MLPerf's clock, with evaluation and warm-up, of these hours of training alone."""
+        return self.fitted.wall_seconds(hours * SECONDS_PER_HOUR) / SECONDS_PER_HOUR
+
+    @cached_property
     def evaluation_included(self) -> Flags:
         """Whether each recipe's clock counts evaluation."""
-        return np.array([recipe.clock == "training+evaluation" for recipe in self.recipes], bool)
+        return np.array([recipe.clock == EVALUATION_COUNTED for recipe in self.recipes], bool)
 
     def replayed_hours(self, reach: Reach) -> Floats:
         """Hours on each recipe's own system: as logged, or its epochs at its mean rate; NaN where neither is known."""
@@ -168,6 +209,7 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
         speeds=replace(here, seconds_per_epoch=here.seconds_per_epoch[:, :0]),
         seconds=_seconds(here),
         refused=_refused(clusters, speeds),
+        fitted=evidence.fitted,
     )
 
 
@@ -218,7 +260,7 @@ def _seconds(speeds: SpeedTable) -> tuple[Floats, ...]:
 def _home(recipe: Recipe, catalogue: Catalogue) -> Site | None:
     """The site of the recipe's own system, if that can be rented under its name."""
     system = recipe.system
-    if system is None or system.provider is None or system.instance_type is None:
+    if recipe.is_interpolated or system is None or system.provider is None or system.instance_type is None:
         return None
     instance = catalogue.instance_code.get((system.provider, system.instance_type))
     if instance is None:

@@ -93,7 +93,7 @@ class Renderer:
             billed_cost_high=cents(bill.billed(high)),
             break_even_hours=None if even is None else float(even),
             currency=query.currency,
-            evidence=EvidenceTiers(self._tier(run), Tier.MEASURED),
+            evidence=EvidenceTiers(self._tier(run), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
             components=bill.components(point),
             sources=self._sources(offer, run, recipe),
             assumptions=self._assumptions(offer, recipe, run),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
-from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc import overheads
 from costcalc.convergence import Reach
+from costcalc.noise import success_probability, target_shift
 from costcalc.plans import NOWHERE, Plan
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Recipe
@@ -19,8 +19,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
-MEASURED_FAMILY = "mlperf"
+INTERVAL = 0.8
 OWN_WIDTH = 0.03  # ln half-width at 80 % of a run repeated on its own system
 
 
@@ -79,11 +78,14 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Which recipes may answer, and why the others may not."""
+    """Which recipes may answer, with which chance of success, and why the others may not; `below` and `above` are the
+    half-widths in ln(epochs) of the 80 % interval."""
 
     reach: Reach
     success: Floats
     usable: Flags
+    below: Floats
+    above: Floats
     rejections: dict[str, int]
 
 
@@ -97,24 +99,32 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     reach = plan.curves[query.metric].reach(query.target, query.crossing)
     wanted = np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
     crosses = ~np.isnan(reach.epochs)
-    success = success_probability(plan.recipes, reach.end_accuracy, query)
+    ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
+    known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
+    success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
         "target_never_reached": int((wanted & ~crosses).sum()),
         "below_confidence": int((wanted & crosses & ~sure).sum()),
     }
-    return Reached(reach, success, wanted & crosses & sure, rejections)
+    usable = wanted & crosses & sure
+    return Reached(reach, success, usable, *_epoch_widths(plan, query, reach), rejections)
 
 
-def success_probability(recipes: tuple[Recipe, ...], end_accuracy: Floats, query: EstimateQuery) -> Floats:
-    """The chance that a new run ends at or above the target: normal seed noise around the published end accuracy.
+def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Floats, Floats]:
+    """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
 
-    The noise, 0.11 points of top-1, was measured on one MLPerf recipe; it is doubled for all others.
+    Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already.
     """
-    sigma = np.array([SEED_SIGMA[query.metric] * (1 if r.stack == MEASURED_FAMILY else 2) for r in recipes])
-    runs = np.array([recipe.runs for recipe in recipes])
-    margins = np.nan_to_num((end_accuracy - query.target) / (sigma * np.sqrt(1 + 1 / runs)), nan=-np.inf)
-    return np.array([erfc(-margin / sqrt(2)) / 2 for margin in margins.tolist()])
+    shift = target_shift(query.metric, plan.sigma[query.metric], plan.runs_published, INTERVAL)
+    curves = plan.curves[query.metric]
+    early = curves.reach(query.target - shift, query.crossing).epochs
+    late = curves.reach(query.target + shift, query.crossing).epochs
+    late = np.where(np.isnan(late), reach.end_epochs, late)
+    nothing = plan.is_mlperf | np.isnan(reach.epochs)
+    below, above = (np.where(nothing, 0, np.abs(np.log(bound / reach.epochs))) for bound in (early, late))
+    between = plan.length_width
+    return np.hypot(below, between), np.hypot(above, between)
 
 
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
@@ -169,9 +179,10 @@ def _runs(
     pairs: tuple[Indices, Indices, Flags],
     hours: tuple[Floats, Floats],
 ) -> Runs:
-    (r, s, own), (train, total) = pairs, hours
+    (r, s, own), (counted, total) = pairs, hours
+    train = np.where(plan.is_mlperf[r] & ~own, plan.elapsed(counted), counted)
     width = np.where(own, OWN_WIDTH, plan.speeds.width_80[plan.kind[r], s].astype(float))
-    success, epochs, overhead = found.success[r], found.reach.epochs[r], total - train
+    success, epochs, overhead = found.success[r], found.reach.epochs[r], total - counted
     typical = query.overheads == "typical"
     whole = found.reach.end_epochs[r] / epochs * train + overhead
     return Runs(
@@ -182,8 +193,12 @@ def _runs(
         success=success,
         train=train,
         overhead=overhead,
-        low=train * np.exp(-width) + overhead - typical * (overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS),
-        high=train * np.exp(width) + overhead + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
+        low=train * np.exp(-np.hypot(width, found.below[r]))
+        + overhead
+        - typical * (overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS),
+        high=train * np.exp(np.hypot(width, found.above[r]))
+        + overhead
+        + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
         retry=(1 - success) / np.maximum(success, 1e-9) * whole,
     )
 
@@ -199,11 +214,10 @@ class _Charge:
 
 def _charge(plan: Plan, query: EstimateQuery, epochs: Floats) -> _Charge:
     included = plan.evaluation_included
-    factor = np.where(included, 1 + overheads.EVALUATION_SHARE, 1.0)
     if query.overheads == "none":
-        return _Charge(factor, np.ones(len(included)), np.zeros(len(included)))
+        return _Charge(plan.clock, np.ones(len(included)), np.zeros(len(included)))
     fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + overheads.checkpoint_hours(epochs)
-    return _Charge(factor, np.where(included, 1.0, 1 + overheads.EVALUATION_SHARE), fixed)
+    return _Charge(plan.clock, np.where(included, 1.0, 1 + overheads.EVALUATION_SHARE), fixed)
 
 
 def campaign(single: Runs, count: int) -> Runs:

@@ -86,6 +86,7 @@ class Recipe:
 
     `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it.
     `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
+    `mean_top1` is the mean over all runs of the accuracy they ended at, None where that was not published.
     """
 
     name: str
@@ -109,6 +110,12 @@ class Recipe:
     phases: tuple[Phase, ...]
     evaluations: tuple[Evaluation, ...]
     is_interpolated: bool = False
+    mean_top1: float | None = None
+
+    @property
+    def is_mlperf(self) -> bool:
+        """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""
+        return self.name.startswith("mlperf-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from costcalc.hardware import Accelerator
+from costcalc.schedules import between
 from costcalc.throughput.core import tool
 from costcalc.throughput.fitted import Fitted
 from costcalc.training import Model, Recipe, Throughput
@@ -42,8 +43,13 @@ class Evidence:
         return {normalised(name): model for model in self.models.values() for name in (*model.aliases, model.name)}
 
     @cached_property
+    def interpolated(self) -> tuple[Recipe, ...]:
+        """Schedules between the measured lengths of a family, which nobody ran."""
+        return between(self.recipes)
+
+    @cached_property
     def _by_model(self) -> dict[str, tuple[Recipe, ...]]:
-        ordered = sorted(self.recipes, key=lambda recipe: recipe.model)
+        ordered = sorted((*self.recipes, *self.interpolated), key=lambda recipe: (recipe.model, recipe.name))
         return {model: tuple(group) for model, group in groupby(ordered, key=lambda recipe: recipe.model)}
 
     def find_model(self, text: str) -> Model | None:
@@ -51,7 +57,7 @@ class Evidence:
         return self._by_alias.get(normalised(text))
 
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
-        """The recipes that train the model of this exact name."""
+        """The recipes that train the model of this exact name, interpolated schedules included, by name."""
         return self._by_model.get(model, ())
 
     def vendor(self, accelerator: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import resources
 from typing import TypeVar
 
@@ -16,8 +17,8 @@ from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughp
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
-TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs")
-FITTED = "fitted"
+FITTED, ENDS = "fitted", "seed_noise"
+TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", ENDS)
 
 
 def load_evidence() -> Evidence:
@@ -81,12 +82,17 @@ def _grouped(texts: Mapping[str, str], name: str, build: Callable[[Row], T]) -> 
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     curves = _grouped(texts, "curves", _evaluation)
     phases = _grouped(texts, "phases", _phase)
+    ends = (
+        dict(_read(texts, ENDS, lambda row: (row.text("recipe"), row.maybe_number("top1_mean"))))
+        if ENDS in texts
+        else {}
+    )
 
     def build(row: Row) -> Recipe:
         name = row.text("recipe")
         if name not in curves or name not in phases:
             raise ValueError(f"{name} has no line in curves.csv or phases.csv")
-        return _recipe(row, phases[name], curves[name])
+        return replace(_recipe(row, phases[name], curves[name]), mean_top1=ends.get(name))
 
     return _unique("recipes", _read(texts, "recipes", build))
 

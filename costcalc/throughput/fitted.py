@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.core import Chips, Core
@@ -14,6 +16,7 @@ from costcalc.throughput.relative import Relative
 from costcalc.throughput.ridge import Key
 from costcalc.training import Model
 
+Floats = NDArray[np.float64]
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "stack")
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -55,10 +58,10 @@ class Fitted:
     widths: Widths
     overhead: tuple[float, float] = field(default=(0.25, 0.6))
 
-    def wall_seconds(self, train_seconds: float) -> float:
+    def wall_seconds(self, train_seconds: Floats) -> Floats:
         """Elapsed time of a run with its evaluations and warm-up: t + a t^p, fitted on MLPerf runs of other organisations."""
         factor, power = self.overhead
-        return train_seconds + factor * math.pow(train_seconds, power) if train_seconds > 0 else 0.0
+        return train_seconds + factor * train_seconds**power
 
 
 def unfitted(models: Mapping[str, Model]) -> Fitted:

@@ -24,6 +24,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "recipes": "r1,resnet50,org,fam,PyTorch,own,,,,,,,,,,1,log,training,,2020,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
+        "seed_noise": "r1,5,5,0,0.25,,2,,log\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mlperf,,9000,yes,synthetic,org,,,2020,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}
@@ -35,6 +36,7 @@ def test_blank_cells_are_unknown(texts):
     assert recipe.system is None
     assert (recipe.precision, recipe.global_batch_size, recipe.scheduled_epochs, recipe.note) == (None, None, None, "")
     assert [(point.hours, point.top5) for point in recipe.evaluations] == [(0.5, None), (1.0, 0.4)]
+    assert recipe.mean_top1 == 0.25
     (throughput,) = evidence.throughputs
     assert throughput.includes_evaluation
     assert throughput.is_synthetic
