@@ -78,7 +78,7 @@ def notice(service: Service, wish: Wish) -> Message | None:
     moves = sorted(_moves(catalogue, since, now, least), key=lambda each: abs(each.change or 0), reverse=True)
     if not moves:
         return None
-    title = f"*{len(moves)} prices moved by {least:.0%} or more since {since:%Y-%m-%d}*"
+    title = f"*{len(moves)} price{'s'[: len(moves) > 1]} moved by {least:.0%} or more since {since:%Y-%m-%d}*"
     shown = table(COLUMNS, (_row(each) for each in moves[:MOST_MOVES]))
     told = "\n".join([title, *(escape(" ".join(_row(each))) for each in moves[:BEST]), asked])
     return Message(told, (section(title), shown, section(asked)))

@@ -38,7 +38,7 @@ class Replies:
 class Replier:
     """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address.
 
-    Answers to a repeated text are kept while prices, evidence and the day stay the same.
+    Answers to a repeated text are kept for the rest of a minute, while prices and evidence stay the same.
     """
 
     service: Service
@@ -64,7 +64,7 @@ class Replier:
         if listed is not None:
             return Replies(listed(self.service, rest, base))
         catalogue = self.service.catalogue()
-        key = (self.service.version(catalogue.snapshot), str(self.service.clock().date()), base, text)
+        key = (self.service.version(catalogue.snapshot), f"{self.service.clock():%Y-%m-%dT%H:%M}", base, text)
         kept = self._kept.get(key)
         return kept or self._keep(key, self._answered(text, base, catalogue))
 

@@ -18,6 +18,7 @@ _SWEEP = text("DELETE FROM seen_once WHERE expires < :now")
 _POSTGRESQL_OPTIONS = {
     "connect_timeout": 2,  # the least that libpq takes
     "options": f"-c statement_timeout={WAIT_SECONDS}s -c lock_timeout={WAIT_SECONDS}s",
+    "tcp_user_timeout": 2000,  # ms; a server that vanished without a word
     "application_name": "costcalc",
 }
 
@@ -78,7 +79,8 @@ class SeenOnce:
     def _connected(self) -> Engine:
         url = make_url(self._url)
         if url.drivername in POSTGRESQL:
-            return create_engine(url.set(drivername="postgresql+psycopg"), connect_args=_POSTGRESQL_OPTIONS)
+            postgresql = url.set(drivername="postgresql+psycopg")
+            return create_engine(postgresql, pool_pre_ping=True, connect_args=_POSTGRESQL_OPTIONS)
         prices = Path(url.database or "").expanduser().absolute()
         if not prices.exists():
             raise FileNotFoundError(prices)  # a store that was taken away; a file made in its place would be nobody's
