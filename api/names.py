@@ -72,7 +72,7 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ())
         region=_sorted(catalogue.vocabulary.regions),
         instance_type=_sorted(name for _, name, _ in instances),
         accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),
-        recipe=_sorted(recipe.name for recipe in evidence.recipes),
+        recipe=_sorted(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated)),
     )
 
 
