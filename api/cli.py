@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import click
 
@@ -58,6 +58,37 @@ def cost(model: str, target: str, explain: bool, **options: Any) -> None:
         stop(refused.detail)
     except CannotStart as error:
         stop(error, FAILED)
+
+
+class PlanCommand(click.Command):
+    """`costcalc plan`: its options are the parameters that hold for all rows."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The file, one option per parameter, and --help."""
+        from api.plan import SHARED
+        from api.terminal import options_of
+
+        return [*self.params, *options_of(SHARED, "token"), *filter(None, [self.get_help_option(ctx)])]
+
+
+@main.command(cls=PlanCommand, params=[click.Argument(["file"], type=click.File("rb"))])
+def plan(file: BinaryIO, **options: Any) -> None:
+    """Answer every row of FILE, CSV or JSON (- for standard input), at its best; columns are named as the options are."""
+    from api import plan_terminal
+    from api.problems import Refused
+    from api.wiring import CannotStart
+
+    given = {name: [values] if isinstance(values, str) else list(values) for name, values in options.items() if values}
+    chosen = settings_of_environment()
+    try:
+        answer = plan_terminal.answer(chosen, given, file.read())
+    except Refused as refused:
+        stop(refused.detail)
+    except CannotStart as error:
+        stop(error, FAILED)
+    click.echo(answer.text, nl=False)
+    if answer.unanswered:
+        click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error beside them", err=True)
 
 
 @main.command()

@@ -11,9 +11,9 @@ from api import plan
 from api.documents import to_json
 from api.finance_schemas import PlanSchema
 from api.plan import SHARED, Planner
-from api.plan_rows import ROW, Given, rows_of_csv, rows_of_json
+from api.plan_rows import Given, rows_of_csv, rows_of_json, shared
 from api.problems import BadParameters, Refused
-from api.reading import Arguments, read
+from api.reading import read
 from api.replies import JSON_TYPE, TYPES, Body, arguments, cached, chosen_format, name_file, service
 from api.schemas import Layout, layout
 
@@ -63,11 +63,6 @@ def get_plan() -> Response:
     }
     moment = "" if "as_of" in values else asked.clock().date()
     return cached((catalogue.snapshot, sorted(given.items()), form, moment), chosen_format(form), makers)
-
-
-def shared(given: Arguments) -> dict[str, list[str]]:
-    """The parameters that stand in every row."""
-    return {name: list(texts) for name, texts in given.items() if name in ROW.fields and any(map(str.strip, texts))}
 
 
 def _body() -> tuple[bytes, bool]:

@@ -11,6 +11,7 @@ import msgspec
 
 from api.finance_schemas import RowSchema
 from api.problems import BadParameters
+from api.reading import Arguments
 from api.words import clip, unknown
 
 ROW = RowSchema()
@@ -90,3 +91,8 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, dict | list):
         raise BadParameters({name[:60]: [f"{clip(str(value))}: write a text, a number or a list of them"]})
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def shared(given: Arguments) -> dict[str, list[str]]:
+    """The parameters that stand in every row."""
+    return {name: list(texts) for name, texts in given.items() if name in ROW.fields and any(map(str.strip, texts))}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import click
+from marshmallow import Schema
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -41,13 +42,18 @@ LEGEND = (
 
 def parameter_options() -> Iterator[click.Option]:
     """One option for each parameter of `/cost` but the two that are arguments."""
-    for name, field in CostSchema().fields.items():
-        if isinstance(field, Parameter) and name not in ("model", "target", "token", "format"):
-            yield _option(name, field)
+    yield from options_of(CostSchema(), "model", "target", "token", "format")
     yield click.Option(["--format", "format"], multiple=True, metavar="table|json|csv", help="Default table.")
     yield click.Option(
         ["--explain"], is_flag=True, help="Add what each estimate assumes and where its figures are from."
     )
+
+
+def options_of(schema: Schema, *but: str) -> Iterator[click.Option]:
+    """One option for each parameter of a schema but these."""
+    for name, field in schema.fields.items():
+        if isinstance(field, Parameter) and name not in but:
+            yield _option(name, field)
 
 
 def _option(name: str, field: Parameter) -> click.Option:

@@ -1,0 +1,33 @@
+"""`costcalc plan`: the rows of a file answered as `POST /plan` answers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.documents import to_json
+from api.plan import SHARED, Planner, as_csv
+from api.plan_rows import rows_of_csv, rows_of_json, shared
+from api.settings import Settings
+from api.wiring import build_once
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The answer as text, how many rows it has and how many of them have an error."""
+
+    text: bytes
+    rows: int
+    unanswered: int
+
+
+def answer(settings: Settings, given: dict[str, list[str]], body: bytes) -> Printed:
+    """The answer in the form of the rows unless `format` asks for another. Raises Refused, and what opening the store raises."""
+    service = build_once(settings)
+    catalogue = service.catalogue()
+    _, form = service.filters(SHARED, given, catalogue)
+    is_json = body.lstrip()[:1] == b"["
+    rows = rows_of_json(body) if is_json else rows_of_csv(body)
+    document = Planner(service, catalogue, shared(given), form.decimal).document(rows)
+    wanted = form.format or ("json" if is_json else "csv")
+    text = to_json(document) + b"\n" if wanted == "json" else b"".join(as_csv(document, form))
+    return Printed(text, len(document.rows), len(document.rows) - document.answered)
