@@ -11,9 +11,10 @@ from fakes.offers import DAY, monthly, offer, owned, reserved
 
 from costcalc.catalogue import Catalogue
 from costcalc.convergence import isotonic
-from costcalc.hardware import Machine
+from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
-from costcalc.overheads import calendar_hours, interrupted_hours
+from costcalc.overheads import calendar_hours, clock_factor, interrupted_hours
+from costcalc.plans import speed_model
 from costcalc.training import Metric, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
@@ -90,6 +91,27 @@ def test_start_up_takes_two_to_ten_minutes(ask_of):
     low, high = typical.hours_low - bare.hours_low, typical.hours_high - bare.hours_high
     assert (typical.overhead_hours - low) * 60 == pytest.approx(5 - 2.8)
     assert (high - typical.overhead_hours) * 60 == pytest.approx(9.2 - 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "target"),
+    [
+        ("ffcv-rn50-32ep", Metric.TOP1, 0.757),
+        ("riseml-2018-v100", Metric.TOP1, 0.757),
+        ("dawnbench-fastai-rn50-p3", Metric.TOP5, 0.93),
+    ],
+)
+def test_elsewhere_epochs_meet_the_speed_of_each_phase(ask_of, packaged_evidence, name, metric, target):
+    machine = Machine("A100-40GB", 8, 40.0)
+    asked = {"metric": metric, "recipes": "all", "recipe": (name,), "overheads": "none", "crossing": "first"}
+    (one,) = ask_of(offer(instance_type="a100", machine=machine), target=target, **asked).estimates
+    (recipe,) = [recipe for recipe in packaged_evidence.recipes if recipe.name == name]
+    speeds = speed_model(packaged_evidence).speeds((recipe,), (Cluster("A100-40GB", 8),))
+    spent = [min(one.epochs, phase.to_epoch) - phase.from_epoch for phase in recipe.phases]
+    paced = zip(spent, speeds.seconds_per_epoch[0, 0], strict=False)
+    training = sum(max(epochs, 0) * second for epochs, second in paced) / 3600
+    assert one.hours == pytest.approx(training * clock_factor(recipe))
+    assert (clock_factor(recipe) > 1) == (recipe.clock == "training+evaluation")
 
 
 def test_an_interpolated_schedule_is_called_that_and_less_sure(ask_of):
