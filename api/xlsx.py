@@ -16,6 +16,10 @@ Extra = Callable[[Book], None]
 """Adds further sheets to a workbook."""
 
 ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
+SERIES = (
+    ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
+    ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
+)
 RESULTS = (
     ("cheapest to pay", "billed_cost", "MIN"),
     ("cheapest by share of use", "effective_cost", "MIN"),
@@ -43,7 +47,7 @@ def _write_summary(sheet: Sheet, answer: Answer) -> None:
     query = answer.query
     sheet.plain.set_column(0, 0, 28)
     sheet.plain.set_column(1, 1, 18)
-    sheet.plain.set_column(2, 5, 22)
+    sheet.plain.set_column(2, 5, 17)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
     sheet.put(1, 0, "Yellow cells on the sheets Estimates and Rates are yours to change; every total follows.")
     for row, line in enumerate([*_results(answer), (), *_facts(answer)], 3):
@@ -89,7 +93,8 @@ def _facts(answer: Answer) -> Iterator[tuple[Any, ...]]:
     for field in fields(query):
         value = getattr(query, field.name)
         is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        yield field.name, value if is_number or value is None else text_of(value)
+        if value not in (None, ()):
+            yield field.name, value if is_number else text_of(value)
 
 
 def _assumptions(answer: Answer) -> Iterator[tuple[int, str, str]]:
@@ -105,12 +110,15 @@ def _write_chart(book: Book, sheet: Sheet, entries: list[Placed]) -> None:
     """Cost against time, costs on a logarithmic axis where all are positive."""
     chart = book.plain.add_chart({"type": "scatter"})
     last = entries[-1].row + 1
-    for name, words in (("billed_cost", "to pay for this run alone"), ("effective_cost", "this run's share of use")):
-        chart.add_series({"name": words, "categories": _span("hours", last), "values": _span(name, last)})
+    for name, words, color, kind in SERIES:
+        marker = {"type": kind, "size": 7, "fill": {"color": color}, "border": {"color": color}}
+        points = {"categories": _span("hours", last), "values": _span(name, last)}
+        chart.add_series({"name": words, **points, "marker": marker})
     positive = all(min(entry.estimate.billed_cost, entry.estimate.effective_cost) > 0 for entry in entries)
     chart.set_title({"name": "Cost against time", "name_font": {"size": 11}})
     chart.set_x_axis({"name": "hours", "min": 0})
     chart.set_y_axis({"name": entries[0].estimate.currency, **({"log_base": 10} if positive else {})})
+    chart.set_legend({"position": "bottom"})
     chart.set_size({"width": 640, "height": 360})
     sheet.plain.insert_chart(3, 7, chart)
 
