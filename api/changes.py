@@ -15,7 +15,6 @@ from api import csv_export
 from api.documents import to_json
 from api.offers import selected
 from api.price_sheet import Rows
-from api.problems import BadParameters
 from api.replies import Body, arguments, cached, chosen_format, name_file, service
 from api.service import CHANGES
 from costcalc.catalogue import Catalogue
@@ -117,9 +116,8 @@ def changes() -> Response:
     asked = service()
     catalogue = asked.catalogue()
     filters, layout = asked.filters(CHANGES, arguments(), catalogue)
-    since, as_of = filters["since"], filters.get("as_of") or asked.clock()
-    if since >= as_of:
-        raise BadParameters({"since": [f"{since.date()} is not before {as_of.date()}: write an earlier date"]})
+    as_of = filters.get("as_of") or asked.clock()
+    since = min(filters["since"], as_of)  # nothing has changed between a day and one before it
     before, after = (selected(catalogue, moment, filters) for moment in (since, as_of))
     found = np.stack(changed_rows(catalogue, before, after), axis=1)
     start = filters.get("offset", 0)

@@ -117,3 +117,8 @@ def test_readiness_says_what_it_stands_on(client):
     assert ready["evidence_version"] == service.evidence.version
     assert client.get("/healthz").json == {"status": "ok"}
     assert service.catalogue().first_observed_at < NOW
+
+
+def test_nothing_has_changed_between_a_day_and_one_before_it(client):
+    assert client.get("/offers/changes?since=2025-06-01&as_of=2018-04-26").json["changes"] == []
+    assert client.get("/offers/changes?since=2017-06-01&as_of=2018-04-26").json["count"] > 0
