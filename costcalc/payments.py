@@ -72,10 +72,10 @@ def fixed_cost(bill: Bill) -> Decimal:
 
 def _upfront(bill: Bill, total: Decimal) -> Decimal | None:
     offer = bill.offer
-    if offer.purchase_option is PurchaseOption.MONTHLY or offer.payment is Payment.NO_UPFRONT:
+    if offer.purchase_option is PurchaseOption.MONTHLY:
         return Decimal(0)
-    if offer.payment is Payment.ALL_UPFRONT:
-        return total
     if offer.upfront is not None and offer.recurring_hourly is not None:
         return offer.upfront * bill.factor
-    return None if offer.payment is Payment.PARTIAL_UPFRONT else Decimal(0)
+    if offer.payment is Payment.PARTIAL_UPFRONT:
+        return None
+    return total if offer.payment is Payment.ALL_UPFRONT else Decimal(0)
