@@ -105,7 +105,9 @@ class SlashCommand:
         except Exception:
             log.exception("a slash command failed")
             return _told(FAILED, "failed")
-        if box and replies.picture:
+        if box is None:
+            return _told(replies.together(), "answered")
+        if replies.picture:
             self.delivery.send(box, replies.picture, PICTURE_SECONDS)
         return _told(replies.answer, "answered")
 

@@ -33,6 +33,11 @@ class Replies:
     answer: Message
     picture: Message | None = None
 
+    def together(self) -> Message:
+        """Both in one, for whoever gave no address that the picture could follow to."""
+        more = self.picture.blocks if self.picture else ()
+        return replace(self.answer, blocks=(*self.answer.blocks, *more))
+
 
 @dataclass
 class Replier:

@@ -94,7 +94,7 @@ class TestReply:
     def test_links_ask_the_same_question(self, client):
         payload = answered(client, "resnet50 0.93 top5 on aws limit=3")
         links = dict(
-            reversed(pair.split("|")) for pair in re.findall(r"<([^>]*)>", payload["blocks"][-1]["text"]["text"])
+            reversed(pair.split("|")) for pair in re.findall(r"<([^>]*)>", payload["blocks"][-2]["text"]["text"])
         )
         assert set(links) == {"All of it on the page", "CSV", "Excel", "Picture"}
         for url in links.values():
@@ -103,6 +103,9 @@ class TestReply:
         sheet = client.get(f"{url.path}?{url.query}").get_data(as_text=True)
         assert sheet.count("\r\n") == 4
         assert table_of(payload)[1][9] in sheet.splitlines()[1]
+
+    def test_without_an_address_to_follow_to_the_picture_stands_in_the_answer(self, payload):
+        assert payload["blocks"][-1]["image_url"] == "https://cost.example.org/cost.png?model=resnet50&target=0.757"
 
     def test_share_shows_it_to_the_channel_but_never_a_mistake(self, client):
         assert answered(client, "resnet50 0.757 share")["response_type"] == "in_channel"
@@ -114,7 +117,7 @@ class TestReply:
         headers = {**signed(body), "Host": "prices.internal", "X-Forwarded-Proto": "https"}
         payload = app.test_client().post(PATH, data=body, headers=headers).json
         assert "<https://prices.internal/cost.csv?model=resnet50&amp;target=0.757|CSV>" in str(payload["blocks"])
-        assert "Picture" not in str(payload["blocks"])
+        assert "cost.png" not in str(payload["blocks"])
 
     def test_a_target_nobody_reached_is_told_with_the_best_there_is(self, client):
         text = answered(client, "resnet50 0.99")["text"]
