@@ -30,13 +30,13 @@ class View:
     """The offers current at one moment and not too old, cheapest region first within each group.
 
     `rows` index the catalogue's columns, ordered by instance, group (an offer's key without its region) and rate; `heads`
-    are the positions where a group starts. `stale` counts the offers left out as too old, `oldest` and `newest` bound what
+    are the positions where a group starts. `stale` are the rows left out as too old, `oldest` and `newest` bound what
     was observed, in seconds since 1970.
     """
 
     rows: Rows
     heads: Rows
-    stale: int
+    stale: Rows
     oldest: int | None
     newest: int | None
 
@@ -92,15 +92,14 @@ class Catalogue:
 
     def _work_out(self, newest: int, oldest: int) -> View:
         current = self._newest_by(newest)
-        fresh = current
+        young = np.full(len(current), oldest < len(self._moments))
         if 0 < oldest < len(self._moments):
-            fresh = current[self.columns.observed[current] >= self._moments[oldest]]
-        elif oldest:
-            fresh = current[:0]
+            young = self.columns.observed[current] >= self._moments[oldest]
+        fresh = current[young]
         rows = fresh[np.lexsort((self.columns.hourly[fresh], self.columns.group[fresh]))]
         seen = self.columns.observed[rows]
         bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
-        return View(rows, _starts(self.columns.group[rows]), len(current) - len(fresh), *bounds)
+        return View(rows, _starts(self.columns.group[rows]), current[~young], *bounds)
 
     def _newest_by(self, newest: int) -> Rows:
         """Rows are stored by key and moment, so the newest known one of each key is the last of its run."""

@@ -21,7 +21,7 @@ from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
 from costcalc.money import from_nanos
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.placements import Placements, allowed_rows, placements, wanted_sites
+from costcalc.placements import Placements, placements, wanted_sites
 from costcalc.plans import Plan, plan, usual_nodes
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
@@ -72,8 +72,10 @@ class Engine:
         plan = self._plan(query)
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
-        rejections = Counter(found.rejections) + Counter(placed.unplaced) + Counter(stale_price=view.stale)
-        done = runs(plan, query, found, wanted_sites(plan, placed, query))
+        rejections = Counter(found.rejections) + Counter(placed.unplaced)
+        sites = wanted_sites(plan, placed, query)
+        rejections["no_matching_cluster"] += int(bool(len(placed.site)) and not sites.any())
+        done = runs(plan, query, found, sites)
         done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
         frontier = costs.on_frontier(query, kept)
@@ -125,7 +127,7 @@ class Engine:
 
     def _placements(self, query: EstimateQuery, plan: Plan, view: View) -> Placements:
         def work_out() -> Placements:
-            return placements(self.catalogue, plan, allowed_rows(self.catalogue, view, query))
+            return placements(self.catalogue, plan, view, query)
 
         filters = (query.provider, query.region, query.instance_type, query.accelerator, query.purchase, query.term)
         return self._remembered(("placed", plan, view, *filters, query.payment, query.regions), work_out)

@@ -16,6 +16,7 @@ from costcalc.query import EstimateQuery
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+STALE_PRICE, NO_MATCHING_OFFER = "stale_price", "no_matching_offer"
 Codes = NDArray[np.integer[Any]]
 
 
@@ -32,15 +33,15 @@ def allowed_rows(catalogue: Catalogue, view: View, query: EstimateQuery) -> Indi
     """The current offers that pass the filters; only the cheapest region of each unless all are asked for."""
     every = query.regions == "all" or bool(query.region)
     rows = view.rows if every else view.rows[view.heads]
-    kept = _filter(catalogue, query, rows)
-    rows = rows if kept is None else rows[kept]
+    rows = passing(catalogue, query, rows)
     if query.region and query.regions == "cheapest":
         groups = catalogue.columns.group[rows]
         rows = rows[np.r_[True, groups[1:] != groups[:-1]]] if len(rows) else rows
     return rows
 
 
-def _filter(catalogue: Catalogue, query: EstimateQuery, rows: Indices) -> Flags | None:
+def passing(catalogue: Catalogue, query: EstimateQuery, rows: Indices) -> Indices:
+    """Those of these rows that the filters on offers let through."""
     columns, words = catalogue.columns, catalogue.vocabulary
     payments = tuple(payment.value for payment in query.payment)
     tests: list[tuple[tuple[str, ...], Codes, tuple[str, ...]]] = [
@@ -52,12 +53,10 @@ def _filter(catalogue: Catalogue, query: EstimateQuery, rows: Indices) -> Flags 
         (query.instance_type, columns.instance, tuple(name for _, name, _ in words.instances)),
         (query.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
     ]
-    kept = None
     for wanted, codes, meanings in tests:
         if wanted:
-            passes = _member(meanings, wanted)[codes[rows]]
-            kept = passes if kept is None else kept & passes
-    return kept
+            rows = rows[_member(meanings, wanted)[codes[rows]]]
+    return rows
 
 
 def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
@@ -76,8 +75,9 @@ def wanted_sites(plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
     return kept
 
 
-def placements(catalogue: Catalogue, plan: Plan, rows: Indices) -> Placements:
-    """Every site on which each of these offers can be used; offers without any are counted by reason."""
+def placements(catalogue: Catalogue, plan: Plan, view: View, query: EstimateQuery) -> Placements:
+    """Every site on which each allowed offer can be used; offers without any, and those too old, are counted by reason."""
+    rows, stale = allowed_rows(catalogue, view, query), passing(catalogue, query, view.stale)
     instances = catalogue.columns.instance[rows]
     found_rows, found_sites = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
@@ -88,6 +88,7 @@ def placements(catalogue: Catalogue, plan: Plan, rows: Indices) -> Placements:
         found_rows.append(rows[here])
         found_sites.append(sites[here])
     unplaced = _reasons(catalogue, plan, instances[~anywhere])
+    unplaced |= {STALE_PRICE: len(stale), NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     return Placements(np.concatenate(found_rows), np.concatenate(found_sites), unplaced)
 
 

@@ -407,3 +407,18 @@ def test_a_machine_nobody_measured_is_counted(ask):
     strange = replace(offer(), instance_type="strange", machine=Machine("Nobody 9000", 1))
     answer = ask(0.757, prices=Catalogue.from_offers([strange], "strange"), as_of=strange.observed_at)
     assert (answer.count, answer.rejections) == (0, answer.rejections | {"no_throughput": 1})
+
+
+def test_filters_that_leave_nothing_say_so(ask):
+    nowhere = ask(0.757, provider=("aws",), instance_type=("a2-highgpu-8g",))
+    assert nowhere.count == 0
+    assert nowhere.rejections["no_matching_offer"] == 1
+    assert "stale_price" not in nowhere.rejections
+    apart = ask(0.757, accelerator=("V100",), nodes=3, accelerators=8)
+    assert (apart.count, apart.rejections["no_matching_cluster"]) == (0, 1)
+    assert "no_matching_offer" not in apart.rejections
+
+
+def test_only_what_was_asked_for_is_counted_as_stale(ask):
+    every, some = (ask(0.757, max_price_age=100, **asked).rejections for asked in ({}, {"provider": ("aws",)}))
+    assert 0 < some["stale_price"] < every["stale_price"]
