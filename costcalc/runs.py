@@ -64,10 +64,6 @@ class Runs:
         """Train + overhead."""
         return self.train + self.overhead
 
-    def take(self, which: Indices | Flags) -> Runs:
-        """The entries at these positions."""
-        return Runs(*(getattr(self, field.name)[which] for field in fields(self)))
-
     def one(self, position: int) -> Run:
         """The entry at this position."""
         return Run(*(getattr(self, field.name)[position].item() for field in fields(self)))
