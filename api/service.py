@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
+from api.contradictions import contradictions
 from api.names import Known, known, resolve
 from api.problems import BadParameters, Errors, NotFound, NotReady
 from api.reading import Arguments, read
@@ -75,6 +76,7 @@ class Service:
         values, misnamed = resolve(values, self.names(catalogue))
         wanted = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
+        errors = {**contradictions(values), **errors}
         if "model" in values:
             values["model"] = self._model(values["model"], errors)
         if errors:
