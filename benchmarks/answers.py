@@ -27,9 +27,15 @@ def run() -> bool:
         taken = milliseconds([lambda q=q: answer(q, evidence, offers, NOW) for q in asked])  # type: ignore[misc]
         medians[size] = median(taken)
         if size == 100_000:
-            fine &= report("uncached /cost at 100,000 offers, p50", f"{median(taken):.2f} ms", "under 3 ms", median(taken) < 3)
-            fine &= report("uncached /cost at 100,000 offers, p99", f"{p99(taken):.2f} ms", "under 10 ms", p99(taken) < 10)
+            fine &= report(
+                "uncached /cost at 100,000 offers, p50", f"{median(taken):.2f} ms", "under 3 ms", median(taken) < 3
+            )
+            fine &= report(
+                "uncached /cost at 100,000 offers, p99", f"{p99(taken):.2f} ms", "under 10 ms", p99(taken) < 10
+            )
     for small, large in ((10_000, 100_000), (100_000, 1_000_000)):
         growth = medians[large] / medians[small]
-        fine &= report(f"growth from {small:,} to {large:,} offers", f"{growth:.2f} times", "less than 10 times", growth < 10)
+        fine &= report(
+            f"growth from {small:,} to {large:,} offers", f"{growth:.2f} times", "less than 10 times", growth < 10
+        )
     return fine

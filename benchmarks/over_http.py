@@ -55,7 +55,9 @@ def _compare(costcalc: int, bare: int, tag: str) -> bool:
         rates["unchanged"].append(requests_per_second(costcalc, {"If-None-Match": tag}))
     repeated = median(rates["repeated"]) / median(rates["bare"])
     unchanged = median(rates["unchanged"]) / median(rates["bare"])
-    fine = report("repeated question over HTTP, of a bare route's requests/s", f"{repeated:.0%}", "at least 50 %", repeated >= 0.5)
+    fine = report(
+        "repeated question over HTTP, of a bare route's requests/s", f"{repeated:.0%}", "at least 50 %", repeated >= 0.5
+    )
     return report("the same with If-None-Match", f"{unchanged:.0%}", "at least 80 %", unchanged >= 0.8) and fine
 
 

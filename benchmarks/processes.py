@@ -11,7 +11,9 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.timing import median, report
 
-THIRD_PARTY = "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, apispec, webargs"
+THIRD_PARTY = (
+    "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, apispec, webargs"
+)
 OURS = "import api.app, api.wiring, api.server, pricing.store, pricing.holder"
 MEMORY = """
 import resource, sys
@@ -54,7 +56,9 @@ def imports() -> bool:
     """Our modules beside the libraries they stand on."""
     pairs = [(seconds("-c", OURS), seconds("-c", THIRD_PARTY)) for _ in range(7)]
     ratio = median([ours / theirs for ours, theirs in pairs])
-    return report("importing the web process, of its libraries alone", f"{ratio:.2f} times", "at most 2 times", ratio <= 2)
+    return report(
+        "importing the web process, of its libraries alone", f"{ratio:.2f} times", "at most 2 times", ratio <= 2
+    )
 
 
 def memory(document: Path) -> bool:

@@ -28,7 +28,13 @@ def catalogue(size: int) -> Catalogue:
     copies = -(-size // len(rows))
     kinds = max(isqrt(copies), 1)
     copy = np.repeat(np.arange(copies), len(rows))[:size]
-    named = _tiled(base.columns, np.tile(rows, copies)[:size], copy, kinds, (len(base.vocabulary.instances), len(base.vocabulary.regions)))
+    named = _tiled(
+        base.columns,
+        np.tile(rows, copies)[:size],
+        copy,
+        kinds,
+        (len(base.vocabulary.instances), len(base.vocabulary.regions)),
+    )
     return Catalogue(ordered(named), _vocabulary(base, kinds, -(-copies // kinds)), f"synthetic-{size}")
 
 
