@@ -27,7 +27,8 @@ def cost():
     return flask.Response(body, mimetype="application/json")
 class Server(BaseApplication):
     def load_config(self):
-        for name, value in dict(bind=sys.argv[1], workers=1, worker_class="gthread", threads=4, keepalive=30, loglevel="error").items():
+        same = dict(workers=1, worker_class="gthread", threads=4, keepalive=30, loglevel="error")
+        for name, value in dict(bind=sys.argv[1], **same).items():
             self.cfg.set(name, value)
     def load(self):
         return app
