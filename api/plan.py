@@ -14,8 +14,9 @@ from api.finance_schemas import SharedSchema
 from api.parameters import Number
 from api.plan_rows import ROW, Given, check_columns
 from api.problems import Refused
+from api.reading import Arguments
 from api.schemas import Layout
-from api.service import Service
+from api.service import Service, exchange_rates
 from costcalc.answers import Answer, Estimate, ExchangeRate, PriceBasis
 from costcalc.catalogue import Catalogue
 from costcalc.query import EstimateQuery
@@ -84,6 +85,15 @@ class Planner:
         return self.service.answer(
             EstimateQuery(**{**values, "model": values["model"].name, "limit": 1}), self.catalogue
         )
+
+
+def layout_beside(service: Service, catalogue: Catalogue, given: Arguments) -> Layout:
+    """The layout, once the parameters for all rows are known to be good. Raises BadParameters."""
+    values, layout = service.filters(SHARED, given, catalogue)
+    exchange_rates(
+        values.get("currency", "USD"), (), (values.get("as_of") or service.clock()).date(), values.get("fx", ())
+    )
+    return layout
 
 
 def nothing(answer: Answer) -> str:

@@ -10,12 +10,12 @@ from flask import Blueprint, Response, request
 from api import plan
 from api.documents import to_json
 from api.finance_schemas import PlanSchema
-from api.plan import SHARED, Planner
+from api.plan import Planner
 from api.plan_rows import Given, rows_of_csv, rows_of_json, shared
 from api.problems import BadParameters, Refused
 from api.reading import read
 from api.replies import JSON_TYPE, TYPES, Body, arguments, cached, chosen_format, name_file, service
-from api.schemas import Layout, layout
+from api.schemas import Layout
 
 blueprint = Blueprint("plan", __name__)
 PLAN = PlanSchema()
@@ -30,7 +30,7 @@ def post_plan() -> Response:
     asked = service()
     catalogue = asked.catalogue()
     given = arguments()
-    _, form = asked.filters(SHARED, given, catalogue)
+    form = plan.layout_beside(asked, catalogue, given)
     body, is_json = _body()
     rows = rows_of_json(body) if is_json else rows_of_csv(body)
     document = Planner(asked, catalogue, shared(given), form.decimal).document(rows)
@@ -51,11 +51,10 @@ def get_plan() -> Response:
     if errors:
         raise BadParameters(errors)
     beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
-    asked.filters(SHARED, beside, catalogue)
+    form = plan.layout_beside(asked, catalogue, beside)
     names = [part.strip() for text in values["model"] for part in text.split(",") if part.strip()]
     models = dict.fromkeys(asked.model(name).name for name in names)
     rows: list[Given] = [{"model": name, "target": str(target)} for name, target in product(models, values["target"])]
-    form = layout(values)
     planner = Planner(asked, catalogue, shared(beside))
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(planner.document(rows)),

@@ -33,10 +33,11 @@ def check_columns(rows: Sequence[Given]) -> None:
     names = dict.fromkeys(name for row in rows for name in row)
     wrong = [name for name in names if name not in ROW.fields and not name.startswith("_")]
     if wrong:
-        told = {
-            name[:60]: [unknown("column", name, ROW.fields, "columns of your own start with _")] for name in wrong[:9]
-        }
-        raise BadParameters(told)
+        raise BadParameters({name[:60]: [f"{_unknown(name)}; columns of your own start with _"] for name in wrong[:9]})
+
+
+def _unknown(name: str) -> str:
+    return unknown("column", name, ROW.fields, "/docs lists them")
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.documents import to_json
-from api.plan import SHARED, Planner, as_csv
+from api.plan import Planner, as_csv, layout_beside
 from api.plan_rows import rows_of_csv, rows_of_json, shared
 from api.settings import Settings
 from api.wiring import build_once
@@ -24,7 +24,7 @@ def answer(settings: Settings, given: dict[str, list[str]], body: bytes) -> Prin
     """The answer in the form of the rows unless `format` asks for another. Raises Refused, and what opening the store raises."""
     service = build_once(settings)
     catalogue = service.catalogue()
-    _, form = service.filters(SHARED, given, catalogue)
+    form = layout_beside(service, catalogue, given)
     is_json = body.lstrip()[:1] == b"["
     rows = rows_of_json(body) if is_json else rows_of_csv(body)
     document = Planner(service, catalogue, shared(given), form.decimal).document(rows)
