@@ -90,16 +90,17 @@ class Engine:
             for rank, position in enumerate(page.tolist(), query.offset + 1)
         ]
         on_demand = [self._on_demand(view, kept.row[position]) for position in page.tolist()]
+        bills = tuple(map(renderer.bill, entries))
         return Answer(
             query=query,
             prices=self._basis(as_of, view),
             count=len(kept.row),
-            estimates=tuple(renderer.estimate(entry, rate) for entry, rate in zip(entries, on_demand, strict=True)),
+            estimates=tuple(map(renderer.estimate, entries, bills, on_demand)),
             rejections={reason: count for reason, count in sorted(rejections.items()) if count},
             best_reached=best_reached(plan, query),
             exchange=market.exchange[query.currency] if query.currency != "USD" else None,
             quoted_exchange=quoted_exchange(query, market, (entry.offer for entry in entries)),
-            bills=tuple(map(renderer.bill, entries)),
+            bills=bills,
             on_demand_hourly=tuple(on_demand),
         )
 

@@ -107,10 +107,14 @@ class Plan:
         """Whether each recipe's clock counts evaluation."""
         return np.array([recipe.clock == EVALUATION_COUNTED for recipe in self.recipes], bool)
 
+    @cached_property
+    def own_rates(self) -> Floats:
+        """Images per second of each recipe on its own system, NaN where unknown."""
+        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes], float)
+
     def replayed_hours(self, reach: Reach) -> Floats:
         """Hours on each recipe's own system: as logged, or its epochs at its mean rate; NaN where neither is known."""
-        rates = np.array([recipe.images_per_second or np.nan for recipe in self.recipes], float)
-        at_mean_rate = reach.epochs * IMAGES_PER_EPOCH / rates / SECONDS_PER_HOUR
+        at_mean_rate = reach.epochs * IMAGES_PER_EPOCH / self.own_rates / SECONDS_PER_HOUR
         return np.where(np.isnan(reach.own_hours), at_mean_rate, reach.own_hours)
 
     def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:

@@ -47,11 +47,10 @@ class Renderer:
     market: Market
     as_of: datetime
 
-    def estimate(self, entry: Entry, on_demand_hourly: Decimal | None) -> Estimate:
+    def estimate(self, entry: Entry, bill: Bill, on_demand_hourly: Decimal | None) -> Estimate:
         """The exact estimate of an entry; the on-demand rate is that of the same machine, if it can be had."""
         offer, run, query = entry.offer, entry.run, self.query
         recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
-        bill = self.bill(entry)
         point, low, high = (Decimal(repr(hours)) for hours in (run.hours, run.low, run.high))
         even = bill.break_even_hours(on_demand_hourly)
         return Estimate(

@@ -66,10 +66,13 @@ class Runs:
 
     def one(self, position: int) -> Run:
         """The entry at this position."""
-        return Run(*(getattr(self, field.name)[position].item() for field in fields(self)))
+        return Run(*(getattr(self, name)[position].item() for name in COLUMNS))
 
     def __add__(self, other: Runs) -> Runs:
-        return Runs(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+        return Runs(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in COLUMNS))
+
+
+COLUMNS = tuple(field.name for field in fields(Runs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,15 @@ class Reached:
 
 def matches(recipe: Recipe, patterns: tuple[str, ...]) -> bool:
     """Whether a recipe's name is asked for; a pattern may end in `*`."""
-    return not patterns or any(fnmatchcase(recipe.name, pattern.casefold()) for pattern in patterns)
+    return any(fnmatchcase(recipe.name, pattern.casefold()) for pattern in patterns)
 
 
 def reached(plan: Plan, query: EstimateQuery) -> Reached:
     """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
     reach = plan.curves[query.metric].reach(query.target, query.crossing)
-    wanted = np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
+    wanted = np.ones(len(plan.recipes), bool)
+    if query.recipe:
+        wanted = np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
     crosses = ~np.isnan(reach.epochs)
     ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
     known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
