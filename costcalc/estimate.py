@@ -22,7 +22,8 @@ from costcalc.hardware import Cluster
 from costcalc.money import from_nanos
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.placements import Placements, placements, wanted_sites
-from costcalc.plans import Plan, plan, usual_nodes
+from costcalc.planning import plan, usual_nodes
+from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
 from costcalc.runs import Runs, campaign, interrupted, reached, runs

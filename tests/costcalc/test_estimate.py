@@ -14,7 +14,7 @@ from costcalc.convergence import isotonic
 from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import calendar_hours, clock_factor, interrupted_hours
-from costcalc.plans import speed_model
+from costcalc.planning import speed_model
 from costcalc.training import Metric, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
