@@ -28,6 +28,9 @@ from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 
 
+CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One run on one offer, and where it stands in the whole answer."""
@@ -123,7 +126,10 @@ class Renderer:
         return Tier.MEASURED if run.replayed else TIERS[int(self.plan.speeds.tier[self._speed(run)])]
 
     def _notes(self, run: Run) -> tuple[str, ...]:
-        return ("Speed as logged on this very system.",) if run.replayed else self.plan.speeds.notes(*self._speed(run))
+        if run.replayed:
+            return ("Speed as logged on this very system.",)
+        several = self.plan.sites[run.site].nodes > 1
+        return (*self.plan.speeds.notes(*self._speed(run)), *((CLUSTER_NETWORK,) if several else ()))
 
     def _sources(self, offer: Offer, run: Run, recipe: Recipe) -> Sources:
         measured = None if run.replayed else self.plan.speeds.source(*self._speed(run))

@@ -422,3 +422,9 @@ def test_filters_that_leave_nothing_say_so(ask):
 def test_only_what_was_asked_for_is_counted_as_stale(ask):
     every, some = (ask(0.757, max_price_age=100, **asked).rejections for asked in ({}, {"provider": ("aws",)}))
     assert 0 < some["stale_price"] < every["stale_price"]
+
+
+def test_clusters_say_which_network_they_count_on(ask):
+    found = ask(0.757, provider=("gcp",), accelerator=("A100-40GB",), purchase=(PurchaseOption.SPOT,), limit=1000)
+    said = {(one.nodes > 1, any("InfiniBand" in sentence for sentence in one.assumptions)) for one in found.estimates}
+    assert said == {(True, True), (False, False)}
