@@ -27,7 +27,6 @@ from costcalc.runs import Run
 from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 
-
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
