@@ -26,6 +26,7 @@ QUESTIONS = (
     "purchase=reserved&max_price_age=36500&limit=100&utilization=0.5",
     "instance_type=v2-8&as_of=2018-04-26&crossing=first&recipes=all&label=%3D1%2B1&cost_center=R%26D",
     "limit=300&nodes=8",
+    "purchase=savings_plan,on_demand&limit=30&runs=12&storage_gb=150&storage_rate=0.023&egress_gb=20&egress_rate=0.09",
 )
 
 

@@ -78,7 +78,7 @@ def test_a_bad_question_for_it_is_told_as_everywhere(client):
 
 
 def test_cells_are_what_they_hold(client):
-    book = workbook(client, "limit=3&label=%3D1%2B1")
+    book = workbook(client, "limit=3&label=%3D1%2B1&purchase=spot")
     [estimate, *_] = table(book["Estimates"])
     assert isinstance(estimate["hours"], float)
     assert isinstance(estimate["price_observed_at"], datetime)
@@ -107,7 +107,7 @@ def test_totals_are_formulas_over_named_rate_and_hours_cells(client):
 
 
 def test_an_answer_without_estimates_is_a_workbook_too(client):
-    book = workbook(client, "max_cost=0.0001")
+    book = workbook(client, "max_hours=0.0001")
     assert table(book["Estimates"]) == []
     assert book["Summary"]["A4"].value == "no estimate fits the question"
 

@@ -38,9 +38,9 @@ ALLOWED = {
     "PricingCategory": {"Standard", "Dynamic", "Committed", "Other"},
     "CommitmentDiscountCategory": {"", "Spend", "Usage"},
     "CommitmentDiscountStatus": {"", "Used", "Unused"},
-    "ServiceCategory": {"Compute"},
-    "PricingUnit": {"Hours", "Days", "Months", "Units"},
-    "ConsumedUnit": {"", "Hours"},
+    "ServiceCategory": {"Compute", "Storage", "Networking"},
+    "PricingUnit": {"Hours", "Days", "Months", "Units", "GB", "GB-Months"},
+    "ConsumedUnit": {"", "Hours", "GB", "GB-Months"},
     "ChargeClass": {""},
     "x_IsEstimate": {"true"},
 }
