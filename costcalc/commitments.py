@@ -80,8 +80,8 @@ class Need:
 
     @property
     def asked(self) -> Decimal | None:
-        """Hours a month that the asked runs take."""
-        return None if self.runs_per_month is None else self.runs_per_month * self.hours_per_run
+        """Hours a month that the asked runs take, to a millionth."""
+        return None if self.runs_per_month is None else _short(self.runs_per_month * self.hours_per_run)
 
 
 def ways(bills: Iterable[Bill], need: Need, on_demand_hourly: Decimal | None) -> tuple[Way, ...]:
@@ -113,10 +113,10 @@ def _way(bill: Bill, need: Need, on_demand_hourly: Decimal | None) -> Way:
         upfront=cents(payments.upfront) if payments else None,
         monthly=cents(payments.monthly) if payments else None,
         total=cents(fixed_cost(bill)),
-        break_even_hours_per_term=_short(even),
-        break_even_hours_per_month=_short(monthly_even),
-        break_even_utilization=_short(monthly_even and monthly_even / HOURS_PER_MONTH),
-        break_even_runs_per_month=_short(monthly_even and monthly_even / need.hours_per_run),
+        break_even_hours_per_term=even and _short(even),
+        break_even_hours_per_month=monthly_even and _short(monthly_even),
+        break_even_utilization=monthly_even and _short(monthly_even / HOURS_PER_MONTH),
+        break_even_runs_per_month=monthly_even and _short(monthly_even / need.hours_per_run),
         price=PriceSource(offer.source, offer.observed_at),
         cash_by_month=payments.by_month if payments else None,
         usage=tuple(_usage(bill, need, hours, on_demand_hourly) for hours in need.hours),
@@ -130,10 +130,10 @@ def _usage(bill: Bill, need: Need, hours: Decimal, on_demand_hourly: Decimal | N
     on_demand = None if on_demand_hourly is None else on_demand_hourly * hours
     saving = None if on_demand is None else on_demand - monthly
     return Usage(
-        utilization=hours / HOURS_PER_MONTH,
+        utilization=_short(hours / HOURS_PER_MONTH),
         asked=hours == need.asked,
-        hours_per_month=hours,
-        runs_per_month=hours / need.hours_per_run,
+        hours_per_month=_short(hours),
+        runs_per_month=_short(hours / need.hours_per_run),
         machine_sets=sets,
         on_demand_per_month=None if on_demand is None else cents(on_demand),
         cost_per_month=cents(monthly),
@@ -143,5 +143,7 @@ def _usage(bill: Bill, need: Need, hours: Decimal, on_demand_hourly: Decimal | N
     )
 
 
-def _short(value: Decimal | None) -> Decimal | None:
-    return None if value is None else value.quantize(MILLIONTH)
+def _short(value: Decimal) -> Decimal:
+    """At most six decimals, without trailing zeros."""
+    short = value.quantize(MILLIONTH)
+    return short.quantize(Decimal(1)) if short == short.to_integral_value() else short.normalize()
