@@ -50,7 +50,7 @@ SETTINGS = {
     "AWS_ENDPOINT_URL_SAVINGSPLANS": None,
     "COSTCALC_AWS_REGIONS": None,
     "COSTCALC_AWS_BULK_URL": "https://pricing.us-east-1.amazonaws.com",
-    "COSTCALC_AWS_READ_SECONDS": "15",
+    "COSTCALC_AWS_READ_SECONDS": "10",
 }
 SESSION_ARGUMENTS = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
@@ -68,7 +68,14 @@ NO_CREDENTIALS = (
 )
 
 EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
-DENIED = {"403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "OptInRequired", "UnauthorizedOperation"}
+DENIED = {
+    "403",
+    "AccessDenied",
+    "AccessDeniedException",
+    "AuthorizationError",
+    "OptInRequired",
+    "UnauthorizedOperation",
+}
 UNKNOWN = {"404", "InvalidAction", "NotFound", "NotYetImplemented", "UnknownOperation", "UnknownOperationException"}
 INVALID = {
     "AuthFailure",
@@ -86,6 +93,7 @@ NOT_OFFERED = {
     "Unsupported",
     "UnsupportedOperation",
 }
+SILENT = {"ConnectTimeoutError", "EndpointConnectionError", "ReadTimeoutError"}
 BROKEN = {
     "ConnectTimeoutError": "cannot be reached",
     "EndpointConnectionError": "cannot be reached",
@@ -250,7 +258,7 @@ def _failure(permission: str, kind: str) -> SourceError:
             f"{permission}: {kind}; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
         )
     reason = f"{permission} {BROKEN.get(kind, f'failed: {kind}')}"
-    return Unreachable(reason) if BROKEN.get(kind) == "cannot be reached" else SourceError(reason)
+    return Unreachable(reason) if kind in SILENT else SourceError(reason)
 
 
 def _endpoint(environment: Environment, service: str) -> str | None:

@@ -44,7 +44,7 @@ Listed = tuple[Product, Mapping[str, Any]]  # a product and its terms
 
 
 class Unreachable(SourceError):
-    """Nobody answers at an endpoint."""
+    """Nobody answers at an endpoint, or not in time, all attempts long."""
 
 
 class NotOffered(SourceError):

@@ -39,7 +39,7 @@ def ask(spec: SourceSpec, environment: Environment, now: datetime) -> Outcome:
         with closing(Http()) as http:
             collected = spec.build(environment, http).collect(now)
     except (SourceError, HttpError) as failure:
-        error = str(failure)
+        error = str(failure).removeprefix(f"{spec.name}: ")
     except Exception as failure:  # noqa: BLE001  one source's defect must not cost the others their refresh
         error = _defect(failure)
     return Outcome(spec.name, time.monotonic() - started, collected, error)

@@ -16,7 +16,8 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 TIMEOUT_SECONDS = (5, 30)  # connect, each read
-LONGEST_RETRY_AFTER_SECONDS = 60
+LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
+STALLS_RETRIED = 1
 RETRIED = (429, 500, 502, 503, 504)
 
 
@@ -29,6 +30,10 @@ class HttpError(Exception):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+class BrokenOff(HttpError):
+    """An answer that ends too soon, or is no JSON."""
 
 
 class _WithoutQueries(logging.Filter):
@@ -44,7 +49,7 @@ logging.getLogger("urllib3.util.retry").addFilter(_WithoutQueries())
 
 
 class _BoundedRetry(Retry):
-    """Honours `Retry-After`, but never sleeps longer than a minute for it."""
+    """Honours `Retry-After`, but one that asks for more than LONGEST_RETRY_AFTER_SECONDS is asked again then."""
 
     def get_retry_after(self, response: Any) -> float | None:
         wait = super().get_retry_after(response)
@@ -57,6 +62,7 @@ class Http:
     def __init__(self, retries: int = 3, backoff_seconds: float = 0.5) -> None:
         retry = _BoundedRetry(
             total=retries,
+            read=min(retries, STALLS_RETRIED),
             backoff_factor=backoff_seconds,
             status_forcelist=RETRIED,
             allowed_methods=None,
@@ -95,22 +101,37 @@ class Http:
                 raise HttpError(f"{_place(url)} broke off: {type(error).__name__}") from error
 
     def _json(self, method: str, url: str, **options: Any) -> Any:
+        """Asked once more if the answer breaks off."""
+        try:
+            return self._parsed(method, url, **options)
+        except BrokenOff:
+            return self._parsed(method, url, **options)
+
+    def _parsed(self, method: str, url: str, **options: Any) -> Any:
         response = self._send(method, url, **options)
         try:
             return json.loads(response.content, parse_float=Decimal, parse_int=int)
-        except ValueError as error:
-            raise HttpError(f"{_place(url)} answered something that is not JSON") from error
+        except ValueError:
+            raise BrokenOff(f"{_place(url)} answered something that is not JSON") from None
 
     def _send(self, method: str, url: str, **options: Any) -> requests.Response:
         try:
             response = self._session.request(method, url, timeout=TIMEOUT_SECONDS, **options)
+        except requests.exceptions.ChunkedEncodingError:
+            raise BrokenOff(f"{_place(url)} broke off its answer") from None
         except requests.RequestException as error:
             # without its cause, whose text holds the whole URL
-            raise HttpError(f"{_place(url)}: {type(error).__name__}") from None
+            raise HttpError(f"{_place(url)} {_trouble(error)}") from None
         if response.status_code != 200:
             response.close()  # a stream's socket stays open otherwise
             raise HttpError(f"{_place(url)} answered {response.status_code}", response.status_code)
         return response
+
+
+def _trouble(error: requests.RequestException) -> str:
+    if "Read timed out" in str(error):  # after retries requests calls it a ConnectionError
+        return "stopped answering"
+    return "cannot be reached" if isinstance(error, requests.ConnectionError) else f"failed: {type(error).__name__}"
 
 
 def _place(url: str) -> str:

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+RETRY_AFTER = "0"
+
 
 class Fault(Enum):
     THROTTLED = 429
@@ -89,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
     def fail(self, fault: Fault, body: bytes) -> None:
         if isinstance(fault.value, int):
             error = json.dumps({"error": {"code": fault.value, "message": "no"}}).encode()
-            self.give(fault.value, error, {"Retry-After": "0"} if fault is Fault.THROTTLED else {})
+            self.give(fault.value, error, {"Retry-After": RETRY_AFTER} if fault is Fault.THROTTLED else {})
         elif fault is Fault.WEB_PAGE:
             self.give(200, b"<!doctype html><title>Sign in</title>")
         elif fault is Fault.HALF_JSON:
