@@ -41,7 +41,7 @@ class Extra:
 
     def units(self, hours: Decimal) -> Decimal:
         """How much of it a run of so many hours takes."""
-        return self.quantity + self.quantity_hourly * hours
+        return self.quantity + self.quantity_hourly * hours if self.quantity_hourly else self.quantity
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from api.settings import SETTINGS
 from api.sources import source_settings
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "docs/worked-cases.md")
+DOCUMENTS = ("README.md", "docs/finance.md", "docs/worked-cases.md")
 SERVED = "http://127.0.0.1:8000"
 UPDATE = bool(os.environ.get("UPDATE_DOCS"))
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
