@@ -10,6 +10,7 @@ from marshmallow import Schema, ValidationError
 from api.parameters import Parameter
 from api.problems import Errors
 from api.words import unknown
+from pricing import exchange
 
 Arguments = Mapping[str, list[str]]
 
@@ -23,7 +24,7 @@ def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
             errors[_shown(name)] = [unknown("parameter", name, schema.fields, "see /docs for all of them")]
     known = {name: values for name, values in given.items() if name in schema.fields and values}
     values, found = _load(schema, known)
-    return values, {**errors, **found}
+    return values, {**errors, **found, **_unknown_currency(values)}
 
 
 def _load(schema: Schema, known: dict[str, list[str]]) -> tuple[dict[str, Any], Errors]:
@@ -44,3 +45,13 @@ def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
 
 def _shown(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:60]}..."
+
+
+def _unknown_currency(values: dict[str, Any]) -> Errors:
+    """A currency that nobody publishes a rate of is a slip, unless the asker brings a rate."""
+    code = values.get("currency", "USD")
+    if code == "USD" or code in {rate.currency for rate in values.get("fx", ())}:
+        return {}
+    codes = exchange.currencies()
+    where = f"known are {', '.join(codes)}"
+    return {} if code in codes else {"currency": [unknown("currency", code, codes, where)]}

@@ -62,7 +62,7 @@ class OfferFilters(LayoutSchema):
     region = Names("the provider's own name of a region", example="us-east-1")
     instance_type = Names("the provider's own name of a machine", example="p3.8xlarge")
     accelerator = Names("GPU or TPU; H100 and A100-80GB mean SXM", example="V100")
-    purchase = Choices(PurchaseOption, "how it is bought", example="on_demand")
+    purchase = Choices(PurchaseOption, "how it is bought", example="reserved")
     term = Terms("length of a commitment or rental", example="1y")
     payment = Choices(Payment, "when a commitment is paid", example="no_upfront")
     as_of = Moment(

@@ -15,7 +15,7 @@ from costcalc.answers import Estimate
 APP = create_app(packaged_service(), Settings(slack_signing_secret="a secret"))
 PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
 SCHEMA = schemathesis.openapi.from_wsgi("/openapi.json", APP).exclude(path_regex=PICTURES)
-EXAMPLES = 15
+EXAMPLES = 8
 REJECTION = SCHEMA.config.checks.negative_data_rejection
 REJECTION.expected_statuses = [*REJECTION.expected_statuses, "414"]  # long lists of names
 
