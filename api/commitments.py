@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
 
+from api.commitments_documents import CommitmentsDocument, Compared, OnDemand
 from api.service import Service
-from costcalc.answers import Answer, Estimate, ExchangeRate, PriceBasis, PriceSource
+from costcalc.answers import Answer, Estimate
 from costcalc.billing import Bill
 from costcalc.catalogue import Catalogue
-from costcalc.commitments import HOURS_PER_MONTH, Need, Way, ways
+from costcalc.commitments import HOURS_PER_MONTH, Need, ways
 from costcalc.offers import PurchaseOption
 from costcalc.payments import FIXED
 from costcalc.query import EstimateQuery
@@ -27,52 +28,6 @@ NOTES = (
 OTHER_MACHINE = "It can't be had on demand itself: compared with the cheapest on demand that has the same accelerators."
 NOTHING = "No machine that the question allows can be had for a fixed time: widen provider=, accelerator=, purchase= or term=."
 NEVER_ON_DEMAND = "Nothing with the same accelerators can be had on demand, so that there is no break-even."
-
-
-@dataclass(frozen=True, slots=True)
-class OnDemand:
-    """What the ways are compared with: the rate for all machines under own terms; `same_machine` tells whether it is the same."""
-
-    provider: str
-    region: str
-    instance_type: str
-    hourly_rate: Decimal
-    same_machine: bool
-    price: PriceSource
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One set of machines in one region, the run they do, and every way to have them for a fixed time."""
-
-    provider: str
-    region: str
-    instance_type: str
-    nodes: int
-    accelerator: str
-    accelerators: int
-    recipe: str
-    hours_per_run: float
-    hours_low: float
-    hours_high: float
-    currency: str
-    on_demand: OnDemand | None
-    ways: tuple[Way, ...]
-    quoted_exchange: tuple[ExchangeRate, ...]
-    assumptions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CommitmentsDocument:
-    """The JSON answer; machines in the order of the question, by effective cost unless it says otherwise."""
-
-    query: EstimateQuery
-    runs_per_month: Decimal | None
-    hours_per_month: int
-    prices: PriceBasis
-    exchange: ExchangeRate | None
-    machines: tuple[Compared, ...]
-    notes: tuple[str, ...]
 
 
 def about(query: EstimateQuery) -> EstimateQuery:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Blueprint, Response
 
 from api import csv_export
-from api.commitments import MACHINES, CommitmentsDocument, Compared, Comparison, about
+from api.commitments import MACHINES, Comparison, about
+from api.commitments_documents import CommitmentsDocument, Compared
 from api.csv_export import Column
 from api.documents import to_json
 from api.exports import shared_columns

@@ -12,7 +12,7 @@ from marshmallow import Schema
 from api import plan_openapi, slack_openapi
 from api.accuracy import ACCURACY, AccuracyDocument
 from api.changes import ChangesDocument
-from api.commitments import CommitmentsDocument
+from api.commitments_documents import CommitmentsDocument
 from api.commitments_sheets import COMMITMENTS
 from api.documents import CostDocument
 from api.health import Alive, Ready

@@ -7,9 +7,6 @@ from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from costcalc.answers import Component
 from costcalc.extras import Extra
 from costcalc.money import cents
@@ -17,8 +14,6 @@ from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 SECONDS_PER_HOUR = 3600
 MILLIONTH = Decimal("0.000001")
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,31 +171,3 @@ class Bill:
 
 
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
-
-
-@dataclass(frozen=True, slots=True)
-class TariffColumns:
-    """Tariffs of many offers as arrays; fees and rates in currency units, already times nodes, discount and exchange."""
-
-    fee: Floats
-    period_hours: Integers
-    minimum_periods: Integers
-    metered_hourly: Floats
-    increment_seconds: Integers
-    minimum_seconds: Integers
-
-    def billed(self, hours: Floats) -> Floats:
-        """The array form of `Bill.billed`, in floats, for ranking."""
-        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / self.increment_seconds) * self.increment_seconds
-        metered = np.maximum(seconds, self.minimum_seconds) / SECONDS_PER_HOUR * self.metered_hourly
-        return metered + self.fee * self._periods(hours)
-
-    def effective(self, hours: Floats, utilization: float) -> Floats:
-        """The array form of `Bill.effective`, in floats, for ranking."""
-        paid = self._periods(hours)
-        left = paid * self.period_hours - hours
-        return self.fee * paid * hours / (hours + utilization * left) + self.metered_hourly * hours
-
-    def _periods(self, hours: Floats) -> Floats:
-        started: Floats = np.ceil(np.round(hours / self.period_hours, 6))
-        return np.maximum(started, self.minimum_periods)

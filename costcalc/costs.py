@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from costcalc import ranking
 from costcalc.answers import ExchangeRate
-from costcalc.billing import TariffColumns
 from costcalc.catalogue import OPTIONS, Catalogue
 from costcalc.extras import Market, asked
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import ENDLESS_HOURS
 from costcalc.query import EstimateQuery
+from costcalc.tariff_columns import TariffColumns
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -9,9 +9,10 @@ from fakes.offers import all_offers, committed_offers, metered_offers, monthly, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.billing import Bill, TariffColumns, Terms
+from costcalc.billing import Bill, Terms
 from costcalc.money import cents
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
+from costcalc.tariff_columns import TariffColumns
 
 times = (st.floats(0.0001, 2) | st.floats(0.0001, 20_000)).map(lambda hours: Decimal(repr(hours)))
 shares = st.sampled_from([Decimal(text) for text in ("0", "0.25", "0.8", "1")])
