@@ -12,7 +12,6 @@ _ROW = {
     "type": "object",
     "properties": dict.fromkeys(ROW.fields, _CELL),
     "additionalProperties": False,
-    "minProperties": 1,
 }
 _ROWS = {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MOST_ROWS}
 _SHEET = {"schema": {"type": "string"}, "example": "model,target\nresnet50,0.757\n"}
