@@ -59,6 +59,15 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
         )
 
 
+def _free(offer: Offer) -> str:
+    session = f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
+    week = f"{offer.hours_per_week:g} h a week" if offer.hours_per_week else "no weekly quota published"
+    return (
+        f"Free tier, never guaranteed: {session}, {week}; calendar hours count the waiting, with "
+        f"{overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart in each session, and assume that quotas stay as they are."
+    )
+
+
 def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
     """The exchange rates between the currency that an offer is quoted in and the one asked for."""
     codes = [code for code in (offer.currency, wanted) if code != "USD"] if offer.currency != wanted else []
@@ -75,6 +84,13 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
         yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
     if offer.purchase_option is PurchaseOption.MONTHLY:
         yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
+    if offer.purchase_option is PurchaseOption.OWNED:
+        yield (
+            f"Owned: billed is what the machine loses in a life of {offer.term}, its price less its residual value, and this "
+            "run's electricity; effective cost is the run's share of both."
+        )
+    if offer.purchase_option is PurchaseOption.FREE:
+        yield _free(offer)
     if query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
     if offer.flags:

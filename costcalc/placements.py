@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.catalogue import OPTIONS, Catalogue, View
+from costcalc.offers import PurchaseOption
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 STALE_PRICE, NO_MATCHING_OFFER = "stale_price", "no_matching_offer"
+FREE = OPTIONS.index(PurchaseOption.FREE)
 Codes = NDArray[np.integer[Any]]
 
 
@@ -78,12 +80,12 @@ def wanted_sites(plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
 def placements(catalogue: Catalogue, plan: Plan, view: View, query: EstimateQuery) -> Placements:
     """Every site on which each allowed offer can be used; offers without any, and those too old, are counted by reason."""
     rows, stale = allowed_rows(catalogue, view, query), passing(catalogue, query, view.stale)
-    instances = catalogue.columns.instance[rows]
+    instances, free = catalogue.columns.instance[rows], catalogue.columns.option[rows] == FREE
     found_rows, found_sites = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
-    for site_of_instance in plan.site_of_instances(catalogue).values():
+    for nodes, site_of_instance in plan.site_of_instances(catalogue).items():
         sites = site_of_instance[instances]
-        here = sites >= 0
+        here = (sites >= 0) & ~(free & (nodes > 1))  # a free tier lends each of us one machine
         anywhere |= here
         found_rows.append(rows[here])
         found_sites.append(sites[here])

@@ -65,9 +65,3 @@ def parts(row: Row) -> tuple[RatePart, ...]:
     if shares and abs(sum(share.hourly for share in shares) - amount(row, "hourly_rate")) > PARTS_TOLERANCE:
         raise ValueError(f"the parts {row.text('parts')} do not add up to the hourly_rate {row.text('hourly_rate')}")
     return shares
-
-
-def flagged_hours(flags: tuple[str, ...], name: str) -> float | None:
-    """The hours of a flag such as `session_hours=12`, which a free tier carries."""
-    labelled = (flag.partition("=") for flag in flags)
-    return next((float(decimal(hours, name)) for label, _, hours in labelled if label == name), None)

@@ -13,7 +13,8 @@ from typing import TypeVar
 from costcalc.evidence.tables import Row, TableError, rows
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.cells import amount, choice, day, flagged_hours, optional, parts, term
+from pricing import free_tiers, owned
+from pricing.cells import amount, choice, day, optional, parts, term
 
 T = TypeVar("T")
 
@@ -23,6 +24,8 @@ HEADERS: Mapping[str, str] = {
     "providers.csv": "provider,name,billing_increment_seconds,minimum_seconds,source,observed_on",
     "offers.csv": f"{OFFER_KEY},hourly_rate,upfront,recurring_hourly,monthly,hours_in_month,currency,parts,"
     "effective_from,source,flags",
+    "owned.csv": owned.HEADER,
+    "free_tiers.csv": free_tiers.HEADER,
 }
 
 
@@ -70,8 +73,12 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
         _table(place, "instance_types.csv", "provider,instance_type", _machine),
         _table(place, "providers.csv", "provider", _billing),
     )
-    offers = _table(place, "offers.csv", OFFER_KEY, lambda row: _offer(row, tables))
-    return PackagedPrices(tuple(offers.values()), packaged_digest(place))
+    offers = (
+        *_table(place, "offers.csv", OFFER_KEY, lambda row: _offer(row, tables)).values(),
+        *_table(place, "owned.csv", owned.KEY, owned.owned_offer).values(),
+        *_table(place, "free_tiers.csv", free_tiers.KEY, free_tiers.free_offer).values(),
+    )
+    return PackagedPrices(offers, packaged_digest(place))
 
 
 def packaged_machines(provider: str, folder: Traversable | None = None) -> dict[str, Machine]:
@@ -164,6 +171,4 @@ def _offer(row: Row, tables: _Tables) -> Offer:
         flags=flags,
         billing_increment_seconds=billing.increment_seconds,
         minimum_seconds=billing.minimum_seconds,
-        session_hours=flagged_hours(flags, "session_hours"),
-        hours_per_week=flagged_hours(flags, "hours_per_week"),
     )

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, insert, select
 from costcalc.answers import Gap
 from costcalc.offers import Offer
 from pricing.packaged import PackagedPrices
-from pricing.rows import observation
+from pricing.rows import Sighting, observation
 from pricing.schema import observations, packaged_editions
 from pricing.snapshots import newest, read_gaps, standing
 from pricing.writing import Attempt, Changes, Published, record_attempts, write_snapshot
@@ -92,7 +92,8 @@ def _compare(connection: Connection, listing: Listing, changes: Changes) -> None
         if before is None or before.rate_digest != item.rate_digest:
             changes.new.append((listing.origin, item))
         elif item.offer.observed_at > before.observed_at:
-            changes.seen.append((before.id, item.offer.observed_at))
+            flags = ";".join(item.offer.flags)
+            changes.seen.append(Sighting(before.id, item.offer.observed_at, None if flags == before.flags else flags))
 
 
 def last_seen(connection: Connection, origin: str) -> dict[bytes, Any]:

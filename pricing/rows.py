@@ -5,18 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos, to_nanos
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 
-WHEREABOUTS = frozenset({"zone", "zones", "starts", "hours"})  # labelled flags that say where and when, not how much
+# Flags that say where, when and beside what a rate was seen, not how much it is: they may change while it does not.
+CIRCUMSTANCES = frozenset(
+    {"zone", "zones", "starts", "hours", "spot_median", "no_capacity", "price_jump", "spot_above_on_demand"}
+)
 RATE_COLUMNS = (
     *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
     *("parts", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
 )
 MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
+
+
+class Sighting(NamedTuple):
+    """When an observation was seen again unchanged; `flags` where they had changed."""
+
+    observation_id: int
+    seen_at: datetime
+    flags: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ def observation(offer: Offer) -> Observation:
     """The offer ready to be compared and stored. A new publication date of an unchanged rate is no new rate."""
     cells = _cells(offer)
     rate = (repr(cells[column]) for column in RATE_COLUMNS)
-    flags = (flag for flag in offer.flags if flag.partition("=")[0] not in WHEREABOUTS)
+    flags = (flag for flag in offer.flags if flag.partition("=")[0] not in CIRCUMSTANCES)
     return Observation(offer, _digest(*offer.key), _digest(offer.source, *rate, *flags))
 
 
@@ -46,8 +57,9 @@ def machine_cells(offer: Offer) -> dict[str, Any]:
     return {"provider": offer.provider, "instance_type": offer.instance_type, **facts}
 
 
-def to_offer(row: Any, machine: Machine, seen_at: datetime | None = None) -> Offer:
-    """The offer of a row of `observations`, last seen at `seen_at` where it was seen again."""
+def to_offer(row: Any, machine: Machine, again: Sighting | None = None) -> Offer:
+    """The offer of a row of `observations`, as it was seen `again` if it was."""
+    flags = row.flags if again is None or again.flags is None else again.flags
     return Offer(
         provider=row.provider,
         region=row.region,
@@ -55,7 +67,7 @@ def to_offer(row: Any, machine: Machine, seen_at: datetime | None = None) -> Off
         machine=machine,
         purchase_option=PurchaseOption(row.purchase_option),
         hourly_rate=from_nanos(row.hourly_nanos),
-        observed_at=seen_at or row.observed_at,
+        observed_at=again.seen_at if again else row.observed_at,
         source=row.source,
         term=row.term,
         payment=Payment(row.payment) if row.payment else None,
@@ -67,7 +79,7 @@ def to_offer(row: Any, machine: Machine, seen_at: datetime | None = None) -> Off
         currency=row.currency,
         parts=_parts(row.parts),
         effective_from=row.effective_from,
-        flags=tuple(row.flags.split(";")) if row.flags else (),
+        flags=tuple(flags.split(";")) if flags else (),
         billing_increment_seconds=row.billing_increment_seconds,
         minimum_seconds=row.minimum_seconds,
         session_hours=row.session_hours,

@@ -23,7 +23,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-HEAD = "0001"  # the newest migration; opening a store that says so loads no migration tool
+HEAD = "0002"  # the newest migration; opening a store that says so loads no migration tool
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -123,8 +123,12 @@ sightings = Table(
     Column("observation_id", BigId, ForeignKey("observations.id"), primary_key=True),
     Column("month", String(7), primary_key=True),
     Column("seen_at", UtcDateTime, nullable=False),
+    Column("flags", Text),
 )
-"""When an unchanged rate was seen again: the last moment of each month, so that an unchanged rate stays a fresh one."""
+"""When an unchanged rate was seen again: the last moment of each month, so that an unchanged rate stays a fresh one.
+
+`flags` are those of that moment, such as `no_capacity`; empty where they are the observation's.
+"""
 
 retractions = Table(
     "retractions",

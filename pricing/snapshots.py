@@ -15,7 +15,7 @@ from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
-from pricing.rows import MACHINE_COLUMNS, to_offer
+from pricing.rows import MACHINE_COLUMNS, Sighting, to_offer
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots
 
 ROWS_AT_ONCE = 10_000
@@ -48,8 +48,8 @@ def all_offers(connection: Connection) -> Iterator[Offer]:
     for row in rows:
         machine = kinds[row.provider, row.instance_type]
         yield to_offer(row, machine)
-        for seen_at in seen.get(row.id, ()):
-            yield to_offer(row, machine, seen_at)
+        for again in seen.get(row.id, ()):
+            yield to_offer(row, machine, again)
 
 
 def standing() -> Select[Any]:
@@ -66,10 +66,10 @@ def all_machines(connection: Connection) -> Machines:
     }
 
 
-def _sightings(connection: Connection) -> dict[int, list[datetime]]:
-    seen: dict[int, list[datetime]] = defaultdict(list)
-    for observation_id, seen_at in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at)):
-        seen[observation_id].append(seen_at)
+def _sightings(connection: Connection) -> dict[int, list[Sighting]]:
+    seen: dict[int, list[Sighting]] = defaultdict(list)
+    for row in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at, sightings.c.flags)):
+        seen[row.observation_id].append(Sighting(*row))
     return seen
 
 

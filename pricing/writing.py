@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer
-from pricing.rows import Observation, machine_cells
+from pricing.rows import Observation, Sighting, machine_cells
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
 from pricing.snapshots import ROWS_AT_ONCE, all_offers, newest, write_gaps
 
@@ -44,13 +44,13 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """New observations with their origin, ids seen again with the moment, ids taken back, and machines by their name.
+    """New observations with their origin, those seen again, ids taken back, and machines by their name.
 
     `hearsay` are machines that only a second-hand source described: they fill what is unknown and overrule nothing.
     """
 
     new: list[tuple[str, Observation]] = field(default_factory=list)
-    seen: list[tuple[int, datetime]] = field(default_factory=list)
+    seen: list[Sighting] = field(default_factory=list)
     retracted: list[int] = field(default_factory=list)
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
     hearsay: dict[tuple[str, str], Offer] = field(default_factory=dict)
@@ -114,8 +114,8 @@ def _write_observations(connection: Connection, changes: Changes, sequence: int)
         connection.execute(insert(retractions), taken_back)
 
 
-def _write_sightings(connection: Connection, seen: Sequence[tuple[int, datetime]]) -> None:
-    rows = ({"observation_id": number, "month": f"{seen_at:%Y-%m}", "seen_at": seen_at} for number, seen_at in seen)
+def _write_sightings(connection: Connection, seen: Sequence[Sighting]) -> None:
+    rows = ({**each._asdict(), "month": f"{each.seen_at:%Y-%m}"} for each in seen)
     _upsert(connection, sightings, rows, _overwrite)
 
 

@@ -22,7 +22,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 from pricing import schema
 from pricing.database import Database, StoreBusy, StoreUnavailable
-from pricing.packaged import read_packaged
+from pricing.packaged import HEADERS, read_packaged
 from pricing.publication import Publication
 from pricing.store import SnapshotGone, Store
 from pricing.writing import CATALOGUES_KEPT, Attempt
@@ -88,6 +88,33 @@ def test_an_unchanged_price_adds_no_row_and_stays_fresh(store: Store) -> None:
 def test_a_new_publication_date_of_an_unchanged_price_is_no_new_price(store: Store) -> None:
     store.publish(listed("aws", offer(effective_from=NOW - DAY)), NOW)
     assert store.publish(listed("aws", offer(observed_at=LATER, effective_from=NOW)), LATER).new == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("no_capacity",), ()),
+        ((), ("no_capacity",)),
+        (("zone=a", "zones=3", "spot_median=4.1"), ("zone=b", "zones=2", "spot_median=3.9")),
+        (("price_jump",), ()),
+    ],
+)
+def test_what_changes_beside_an_unchanged_price_adds_no_row_and_is_known(
+    store: Store, before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    store.publish(listed("aws", offer(flags=before)), NOW)
+    published = store.publish(listed("aws", offer(observed_at=LATER, flags=after)), LATER)
+    assert (published.new, published.seen_again) == (0, 1)
+    assert current(store, LATER) == [offer(observed_at=LATER, flags=after)]
+    assert current(store, NOW) == [offer(flags=before)]
+    store.publish(listed("aws", offer(observed_at=LATER + DAY, flags=before)), LATER + DAY)
+    assert current(store, LATER + DAY) == [offer(observed_at=LATER + DAY, flags=before)]
+    assert len(store.history("p3.2xlarge")) == 1
+
+
+def test_a_flag_that_changes_what_is_sold_is_a_new_observation(store: Store) -> None:
+    store.publish(listed("aws", offer()), NOW)
+    assert store.publish(listed("aws", offer(observed_at=LATER, flags=("approximate",))), LATER).new == 1
 
 
 def test_a_price_that_returns_is_a_new_observation(store: Store) -> None:
@@ -208,7 +235,7 @@ def test_an_empty_store_is_filled_once_however_many_workers_start(store_url: str
     assert np.array_equal(np.sort(store.load_current().columns.hourly), np.sort(direct.columns.hourly))
 
 
-TABLES = ("instance_types.csv", "providers.csv", "offers.csv")
+TABLES = tuple(HEADERS)
 
 
 @pytest.fixture
@@ -222,6 +249,8 @@ def edition(tmp_path: Path) -> Path:
     (folder / "providers.csv").write_text(
         "provider,name,billing_increment_seconds,minimum_seconds,source,observed_on\naws,AWS,1,60,x,2026-11-20\n"
     )
+    for name in ("owned.csv", "free_tiers.csv"):
+        (folder / name).write_text(HEADERS[name] + "\n")
     write_offers(folder, "3.06,2018-04-26", "3.00,2019-01-01")
     return folder
 
