@@ -80,7 +80,6 @@ POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at i
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range",
     404: "unknown model",
-    409: "parameters that can have no answer together, such as purchase=on_demand and term=1y",
     413: "the body is too large",
     415: "the body is neither CSV nor JSON",
     414: "the address is too long",
@@ -143,7 +142,7 @@ def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "
     parameters = list(_parameters(operation, enums, sheet))
     if parameters:
         told["parameters"] = parameters
-    for status in [*operation.errors, *([409, 414] if parameters else [])]:
+    for status in [*operation.errors, *([414] if parameters else [])]:
         told["responses"][str(status)] = _error(status, operation, sheet)
     return told
 

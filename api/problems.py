@@ -38,13 +38,6 @@ class NotFound(Refused):
         super().__init__(404, detail, {parameter: [detail]} if parameter else None)
 
 
-class Contradiction(Refused):
-    """409: parameters that are each right and together can have no answer, with what to type instead."""
-
-    def __init__(self, errors: Errors) -> None:
-        super().__init__(409, "; ".join(_lines(errors)), errors)
-
-
 class NotReady(Refused):
     """503: no price snapshot is loaded yet."""
 

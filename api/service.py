@@ -10,9 +10,8 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
-from api.contradictions import contradictions
 from api.names import Known, known, resolve
-from api.problems import BadParameters, Contradiction, Errors, NotFound, NotReady
+from api.problems import BadParameters, Errors, NotFound, NotReady
 from api.reading import Arguments, read
 from api.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
 from api.words import unknown
@@ -71,21 +70,15 @@ class Service:
         return EstimateQuery(**{**values, "model": values["model"].name}), wanted
 
     def filters(self, schema: Schema, arguments: Arguments, catalogue: Catalogue) -> tuple[dict[str, Any], Layout]:
-        """Parsed parameters with canonical names.
-
-        Raises BadParameters, NotFound when only the model is unknown, Contradiction when all are right but not together.
-        """
+        """Parsed parameters with canonical names. Raises BadParameters, or NotFound when only the model is unknown."""
         values, errors = read(schema, arguments)
         values, misnamed = resolve(values, self.names(catalogue))
         wanted = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
-        clashes = contradictions(values)
         if "model" in values:
             values["model"] = self._model(values["model"], errors)
         if errors:
-            raise BadParameters({**clashes, **errors})
-        if clashes:
-            raise Contradiction(clashes)
+            raise BadParameters(errors)
         return values, wanted
 
     def parameters(self, schema: Schema, arguments: Arguments) -> None:

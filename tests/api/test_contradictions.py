@@ -1,35 +1,20 @@
-"""Filters that can't hold together are errors that say what to type."""
+"""Filters that are each right and leave nothing together are no error: the answer is empty and says why."""
 
 import pytest
 
-from api.contradictions import contradictions
-from costcalc.offers import Payment, PurchaseOption
-
-ON_DEMAND, SPOT, RESERVED = PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.RESERVED
-
 
 @pytest.mark.parametrize(
-    ("values", "wrong"),
+    ("filters", "reason"),
     [
-        ({"purchase": (ON_DEMAND,), "term": ("1y",)}, {"term"}),
-        ({"purchase": (SPOT, ON_DEMAND), "term": ("1y",), "payment": (Payment.NO_UPFRONT,)}, {"term", "payment"}),
-        ({"purchase": (ON_DEMAND, RESERVED), "term": ("1y",)}, set()),
-        ({"term": ("1y",)}, set()),
-        ({"purchase": (ON_DEMAND,)}, set()),
-        ({"accelerators": 8, "nodes": 3}, {"accelerators"}),
-        ({"accelerators": 8, "nodes": 4}, set()),
-        ({"accelerators": 8, "nodes": None}, set()),
+        ("purchase=on_demand&term=1y", "no_matching_offer"),
+        ("provider=aws&instance_type=a2-highgpu-8g", "no_matching_offer"),
+        ("accelerators=8&nodes=3", "no_matching_cluster"),
+        ("max_hours=0.0001", "over_max_hours"),
+        ("max_cost=0.0001", "over_max_cost"),
     ],
 )
-def test_contradictions(values, wrong):
-    found = contradictions(values)
-    assert set(found) == wrong
-    assert all("leave" in message or "write" in message for messages in found.values() for message in messages)
-
-
-def test_over_http(client):
-    response = client.get("/cost?model=resnet50&target=0.757&purchase=on_demand&term=1y")
-    assert response.status_code == 409  # each is right by the OpenAPI document, so that 400 would be wrong
-    assert response.json["errors"] == {
-        "term": ["on_demand has no term: leave term out, or ask for purchase=reserved,monthly"]
-    }
+def test_the_answer_is_empty_and_says_why(client, filters, reason):
+    response = client.get(f"/cost?model=resnet50&target=0.757&{filters}")
+    assert response.status_code == 200
+    assert (response.json["count"], response.json["estimates"]) == (0, [])
+    assert response.json["rejections"][reason] > 0
