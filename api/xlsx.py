@@ -47,7 +47,8 @@ def _write_summary(sheet: Sheet, answer: Answer) -> None:
     query = answer.query
     sheet.plain.set_column(0, 0, 28)
     sheet.plain.set_column(1, 1, 18)
-    sheet.plain.set_column(2, 5, 17)
+    sheet.plain.set_column(2, 4, 17)
+    sheet.plain.set_column(5, 5, 32)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
     sheet.put(1, 0, "Yellow cells on the sheets Estimates and Rates are yours to change; every total follows.")
     for row, line in enumerate([*_results(answer), (), *_facts(answer)], 3):
