@@ -29,6 +29,48 @@ def folded(names):
     return [name for name in names if forms.count(name.casefold()) == 1]
 
 
+def discounts(everywhere, by_provider):
+    common = () if everywhere is None else (Discount(everywhere),)
+    return common + tuple(Discount(fraction, name) for name, fraction in sorted(by_provider.items()))
+
+
+SHARES = st.decimals(0, "0.99", places=3).map(lambda value: value + 0)
+QUERIES = st.builds(
+    EstimateQuery,
+    model=st.sampled_from(sorted(SERVICE.evidence.models)),
+    target=FRACTIONS,
+    metric=st.sampled_from(Metric),
+    provider=some(folded(NAMES.provider)),
+    region=some(folded(NAMES.region)),
+    instance_type=some(folded(NAMES.instance_type)),
+    accelerator=some(NAMES.accelerator),
+    recipe=some([*NAMES.recipe, "mlperf-*", "ffcv-rn50-*"]),
+    purchase=some(list(PurchaseOption)),
+    term=some(["1mo", "3mo", "1y", "3y", "14d"]),
+    payment=some(list(Payment)),
+    accelerators=st.none() | st.integers(1, 4096),
+    nodes=st.none() | st.integers(1, 512),
+    as_of=st.none() | st.datetimes(datetime(2017, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+    max_hours=st.none() | st.floats(0.001, 1e6),
+    max_cost=st.none() | st.decimals("0.01", "1e6", places=2),
+    confidence=FRACTIONS,
+    evidence=st.sampled_from(["any", "measured"]),
+    overheads=st.sampled_from(["typical", "none"]),
+    crossing=st.sampled_from(Crossing),
+    utilization=st.floats(0.001, 1),
+    basis=st.sampled_from(["billed", "effective"]),
+    sort=st.sampled_from(["cost", "time"]),
+    limit=st.integers(1, 1000),
+    offset=st.integers(0, 10**6),
+    frontier=st.booleans(),
+    recipes=st.sampled_from(["best", "all"]),
+    regions=st.sampled_from(["cheapest", "all"]),
+    max_price_age=st.integers(0, 4000),
+    discount=st.builds(discounts, st.none() | SHARES, st.dictionaries(st.sampled_from(["aws", "gcp"]), SHARES)),
+    currency=st.sampled_from(["USD", "EUR", "CNY"]),
+)
+
+
 @given(QUERIES)
 @settings(max_examples=150, deadline=None)
 def test_query_to_address_and_back_is_identity(query):
