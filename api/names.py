@@ -20,6 +20,16 @@ WHERE = {
     "accelerator": "/offers and /models list them",
     "recipe": "/models lists them",
 }
+ALSO_CALLED = {
+    "amazon": "aws",
+    "amazonwebservices": "aws",
+    "google": "gcp",
+    "googlecloud": "gcp",
+    "microsoft": "azure",
+    "oracle": "oci",
+    "lambdalabs": "lambda",
+    "datacrunch": "verda",
+}
 
 
 @dataclass(frozen=True)
@@ -52,9 +62,14 @@ class Known:
             return [self._pattern(text.lower())]
         found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
         if not found or (len(found) > 1 and found[0].casefold() != text.casefold()):
-            what = kind.replace("_", " ")
-            raise LookupError(unknown(what, text, found or getattr(self, kind), WHERE[kind]))
+            raise LookupError(self._unknown(kind, text, found))
         return found
+
+    def _unknown(self, kind: str, text: str, meant: list[str]) -> str:
+        name = ALSO_CALLED.get(squeeze(text)) if kind == "provider" else None
+        if name in self.provider:
+            return f"unknown provider {clip(text)}: did you mean {name}?"
+        return unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
 
     def _pattern(self, text: str) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):
