@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MASK = "********"
+_STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
 _USER_INFO = re.compile(r"//[^/\s]*@")
 
 
@@ -71,12 +72,18 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _store(text: str) -> str:
+    if not _STORE.match(text):
+        raise ValueError("write sqlite:////path/to/prices.sqlite3 or postgresql://user:password@host/database")
+    return text
+
+
 def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("COSTCALC_DATABASE_URL", None, "the price store; unset: SQLite in the user's data folder", secret=True),
+    Setting("COSTCALC_DATABASE_URL", None, "the price store; unset: SQLite in the user's data folder", True, _store),
     Setting("COSTCALC_BIND", "127.0.0.1:8000", "the address that `costcalc serve` listens on"),
     Setting("COSTCALC_WORKERS", "2", "worker processes", parse=_whole(1)),
     Setting("COSTCALC_THREADS", "4", "threads in each worker", parse=_whole(1)),

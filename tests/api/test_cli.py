@@ -173,12 +173,19 @@ class TestPrices:
         assert "2026-11-20 12:00 UTC" in line
         assert "never" in printed
 
-    def test_a_store_that_cannot_be_had_is_said(self, run, monkeypatch):
-        monkeypatch.setenv("COSTCALC_DATABASE_URL", "mysql://x")
-        for command in (["prices", "status"], ["prices", "refresh"]):
-            ended = run(*command)
-            assert ended.exit_code == 1
-            assert "COSTCALC_DATABASE_URL must look like" in ended.output
+    @pytest.mark.parametrize(
+        ("url", "code", "said"),
+        [
+            ("mysql://x", 2, "COSTCALC_DATABASE_URL=********: write sqlite:"),
+            ("postgresql://me@127.0.0.1:1/prices", 1, "Connection refused"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["status", "refresh"])
+    def test_a_store_that_cannot_be_had_is_said(self, run, monkeypatch, url, code, said, command):
+        monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+        ended = run("prices", command)
+        assert ended.exit_code == code
+        assert said in ended.output
 
 
 def test_in_a_fresh_home_it_answers_from_the_packaged_prices_and_stores_nothing(tmp_path):

@@ -40,6 +40,21 @@ def test_a_bad_value_is_refused_by_name(variable, text):
         read({variable: text})
 
 
+@pytest.mark.parametrize(
+    "text", ["garbage", "mysql://me:hunter2@host/prices", "http://host", "sqlite://", "sqlite:///"]
+)
+def test_a_store_that_no_address_can_mean_is_refused_without_showing_it(text):
+    with pytest.raises(BadSetting, match=r"COSTCALC_DATABASE_URL=\*{8}: write sqlite:////path"):
+        read({"COSTCALC_DATABASE_URL": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["sqlite:////tmp/a.db", "sqlite:///a.db", "postgres://h/d", "postgresql+psycopg://h/d"]
+)
+def test_a_store_is_a_file_or_a_postgresql_database(text):
+    assert read({"COSTCALC_DATABASE_URL": text}).database_url == text
+
+
 def test_secrets_are_masked_wherever_they_are_shown():
     secrets = [setting for setting in SETTINGS if setting.secret]
     assert {"COSTCALC_DATABASE_URL", "COSTCALC_API_TOKENS", "COSTCALC_SLACK_SIGNING_SECRET"} <= {
