@@ -32,6 +32,18 @@ def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
         assert estimate["instance_type"] in page
 
 
+def test_on_a_narrow_screen_figures_carry_their_names(client):
+    page = text_of(client.get("/"))
+    for name in ("hours", "to pay", "share of use", "P(reach)", "price seen"):
+        assert page.count(f'data-is="{name}"') == page.count("<details>") > 0
+    assert "content: attr(data-is)" in text_of(client.get("/style.css"))
+
+
+def test_bold_is_explained_where_something_is_bold(client):
+    assert "Bold: " in text_of(client.get("/"))
+    assert "Bold: " not in text_of(client.get("/?model=resnet50&target=75.7"))
+
+
 def test_what_is_wrong_stands_beside_what_was_typed(client):
     response = client.get("/?model=resnet50&target=75.7")
     assert response.status_code == 400
