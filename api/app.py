@@ -17,6 +17,7 @@ from api import (
     cost,
     docs,
     health,
+    history,
     metrics,
     models,
     offers,
@@ -43,6 +44,7 @@ BLUEPRINTS = (
     chart,
     offers,
     changes,
+    history,
     models,
     throughput,
     health,
@@ -84,7 +86,7 @@ def _check_request() -> Response | None:
     if (request.content_length or 0) > MOST_BODY_BYTES:
         return _told(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:
-        return _told(414, f"the query string is longer than {LONGEST_QUERY} characters")
+        return _told(400, f"the query string is longer than {LONGEST_QUERY} characters")
     if _needs_token() and not _has_token():
         response = _told(401, "send an API token as Authorization: Bearer TOKEN, or as token=TOKEN in the address")
         response.headers["WWW-Authenticate"] = "Bearer"

@@ -16,6 +16,7 @@ from api.commitments_documents import CommitmentsDocument
 from api.commitments_sheets import COMMITMENTS
 from api.documents import CostDocument
 from api.health import Alive, Ready
+from api.history import HISTORY, HistoryDocument
 from api.models import ModelDocument, ModelsDocument
 from api.names import WHERE, Known
 from api.offers import OffersDocument
@@ -63,6 +64,7 @@ OPERATIONS = (
               sheets=("csv",)),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
+    Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
     Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(400, 404, 503)),
     Operation("/models", "Every model that something was measured about", ModelsDocument, READ, errors=(400,)),
@@ -82,7 +84,6 @@ _MEANINGS = {
     404: "unknown model",
     413: "the body is too large",
     415: "the body is neither CSV nor JSON",
-    414: "the address is too long",
     503: "no prices loaded yet",
 }
 
@@ -142,7 +143,7 @@ def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "
     parameters = list(_parameters(operation, enums, sheet))
     if parameters:
         told["parameters"] = parameters
-    for status in [*operation.errors, *([414] if parameters else [])]:
+    for status in operation.errors:
         told["responses"][str(status)] = _error(status, operation, sheet)
     return told
 
