@@ -64,7 +64,7 @@ class SlashCommand:
         """The HTTP answer. Raises Refused for what does not come from Slack, before anything in it is parsed."""
         if not self.secret:
             raise Refused(
-                503, "Slack is not set up here: set COSTCALC_SLACK_SIGNING_SECRET to the app's signing secret"
+                404, "Slack is not set up here: set COSTCALC_SLACK_SIGNING_SECRET to the app's signing secret"
             )
         body = asked.get_data(cache=False)
         signature = asked.headers.get("X-Slack-Signature", "")

@@ -26,7 +26,7 @@ _REFUSALS = {
     "401": "not signed by Slack, signed more than 300 s ago or ahead, or answered before",
     "413": "larger than 1 MiB",
     "415": "not form-encoded",
-    "503": "no signing secret is set",
+    "404": "no signing secret is set: Slack has no command here",
 }
 OPERATION: dict[str, Any] = {
     "operationId": "post_slack_cost",

@@ -86,7 +86,7 @@ class TestProof:
 
     def test_without_a_secret_slack_is_not_set_up(self):
         client = create_app(packaged_service()).test_client()
-        assert "COSTCALC_SLACK_SIGNING_SECRET" in refused(client.post(PATH, data=b"text=x"), 503)
+        assert "COSTCALC_SLACK_SIGNING_SECRET" in refused(client.post(PATH, data=b"text=x"), 404)
 
     def test_a_token_of_the_api_is_not_asked_of_slack(self, slack_settings):
         guarded = Settings(slack_settings.database_url, slack_signing_secret=SECRET, api_tokens=("sesame",))
