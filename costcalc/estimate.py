@@ -22,7 +22,7 @@ from costcalc.hardware import Cluster
 from costcalc.money import from_nanos
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.placements import Placements, placements, wanted_sites
-from costcalc.planning import plan, usual_nodes
+from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
@@ -106,16 +106,18 @@ class Engine:
         )
 
     def _plan(self, query: EstimateQuery) -> Plan:
+        known = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
+
         def work_out() -> Plan:
             usual = self._clusters(usual_nodes(self.evidence, query.model))
             if query.nodes is None and query.accelerators is None:
-                return plan(self.evidence, self.catalogue, query.model, usual)
+                return plan(self.evidence, self.catalogue, query.model, usual, known)
             asked = self._asked_clusters(query)
             if set(asked) <= set(usual):
                 return self._plan(replace(query, nodes=None, accelerators=None))
-            return plan(self.evidence, self.catalogue, query.model, asked)
+            return plan(self.evidence, self.catalogue, query.model, asked, known)
 
-        return self._remembered(("plan", query.model, query.nodes, query.accelerators), work_out)
+        return self._remembered(("plan", query.model, query.nodes, query.accelerators, known), work_out)
 
     def _clusters(self, nodes: Iterable[int]) -> tuple[Cluster, ...]:
         return tuple(Cluster(*shape, count) for count in nodes for shape in self.catalogue.shapes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from costcalc.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.plans import ANY_INSTANCE, NOWHERE, Plan, Shape, Site
-from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature
+from costcalc.plans import ANY_INSTANCE, NOWHERE, Plan, Shape, Site, matches
+from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
 from costcalc.throughput.core import SLICED_VENDORS
 from costcalc.training import Recipe
 
@@ -32,10 +33,21 @@ def usual_nodes(evidence: Evidence, model: str) -> tuple[int, ...]:
     return tuple(sorted({1} | {system.nodes for system in systems if system}))
 
 
-def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[Cluster, ...]) -> Plan:
-    """The plan of a model on these clusters; those on which nothing is known to run become no site."""
+def of_one_year(recipes: Iterable[Recipe], patterns: tuple[str, ...]) -> bool:
+    """Whether the recipes asked for by name are all of one year, so that their software is known to be that year's."""
+    return bool(patterns) and len({recipe.year for recipe in recipes if matches(recipe, patterns)}) == 1
+
+
+def plan(
+    evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[Cluster, ...], dated: bool = True
+) -> Plan:
+    """The plan of a model on these clusters; those on which nothing is known to run become no site.
+
+    Unless `dated`, MLPerf's recipes run with the usual software of each accelerator instead of that of their own year.
+    """
     recipes = evidence.recipes_of(model)
-    kinds = {signature(recipe): recipe for recipe in reversed(recipes)}
+    run_as = recipes if dated else tuple(map(undated, recipes))
+    kinds = {signature(recipe): recipe for recipe in reversed(run_as)}
     number = {kind: k for k, kind in enumerate(kinds)}
     speeds = speed_model(evidence).speeds(tuple(kinds.values()), clusters)
     foreign = _foreign(evidence, tuple(kinds.values()), clusters)
@@ -47,7 +59,7 @@ def plan(evidence: Evidence, catalogue: Catalogue, model: str, clusters: tuple[C
     here = speeds.of(np.array(list(placed.values()), np.int64))
     return Plan(
         recipes=recipes,
-        kind=np.array([number[signature(recipe)] for recipe in recipes], np.int64),
+        kind=np.array([number[signature(recipe)] for recipe in run_as], np.int64),
         home=np.array([position.get(site, NOWHERE) if site else NOWHERE for site in homes], np.int64),
         sites=tuple(placed),
         speeds=replace(here, seconds_per_epoch=here.seconds_per_epoch[:, :0]),

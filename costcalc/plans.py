@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
@@ -65,6 +66,16 @@ class Plan:
     def runs_published(self) -> Floats:
         """How many runs each recipe's end accuracy rests on."""
         return np.array([recipe.runs for recipe in self.recipes], float)
+
+    @cached_property
+    def years(self) -> Indices:
+        """The year of each recipe."""
+        return np.array([recipe.year for recipe in self.recipes], np.int64)
+
+    @cached_property
+    def alike(self) -> Indices:
+        """How many recipes are of each recipe's kind."""
+        return np.bincount(self.kind)[self.kind] if len(self.kind) else self.kind
 
     @cached_property
     def is_mlperf(self) -> Flags:
@@ -175,3 +186,8 @@ class Plan:
                 if site.instance != ANY_INSTANCE:
                     found[nodes][site.instance] = position
         return found
+
+
+def matches(recipe: Recipe, patterns: tuple[str, ...]) -> bool:
+    """Whether a recipe's name is asked for; a pattern may end in `*`."""
+    return any(fnmatchcase(recipe.name, pattern.casefold()) for pattern in patterns)

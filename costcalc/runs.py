@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from costcalc import overheads
 from costcalc.convergence import Reach
 from costcalc.noise import success_probability, target_shift
-from costcalc.plans import NOWHERE, Plan
+from costcalc.plans import NOWHERE, Plan, matches
 from costcalc.query import EstimateQuery
-from costcalc.training import Metric, Recipe
+from costcalc.training import Metric
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -88,11 +87,6 @@ class Reached:
     rejections: dict[str, int]
 
 
-def matches(recipe: Recipe, patterns: tuple[str, ...]) -> bool:
-    """Whether a recipe's name is asked for; a pattern may end in `*`."""
-    return any(fnmatchcase(recipe.name, pattern.casefold()) for pattern in patterns)
-
-
 def reached(plan: Plan, query: EstimateQuery) -> Reached:
     """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
     reach = plan.curves[query.metric].reach(query.target, query.crossing)
@@ -115,7 +109,8 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
 def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Floats, Floats]:
     """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
 
-    Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already.
+    Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already. The
+    error of an interpolated schedule's length was measured on single runs, so it holds their noise already.
     """
     shift = target_shift(query.metric, plan.sigma[query.metric], plan.runs_published, INTERVAL)
     curves = plan.curves[query.metric]
@@ -125,7 +120,7 @@ def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Float
     nothing = plan.is_mlperf | np.isnan(reach.epochs)
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / reach.epochs))) for bound in (early, late))
     between = plan.length_width
-    return np.hypot(below, between), np.hypot(above, between)
+    return np.where(between, between, below), np.where(between, between, above)
 
 
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
@@ -144,12 +139,15 @@ def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs
 
 def _contenders(plan: Plan, found: Reached, charge: _Charge) -> Indices:
     """The usable recipes that can be the shortest somewhere: of equally fast ones of one image size only the one with the
-    fewest epochs, and all with several sizes or a log of their own to replay."""
+    fewest epochs (the newest of several), and all with several sizes or a log of their own to replay. What most people ran
+    comes first, which decides between equals."""
     usable = np.flatnonzero(found.usable)
-    order = usable[np.lexsort(((found.reach.epochs * charge.factor * charge.share)[usable], plan.kind[usable]))]
+    epochs = found.reach.epochs * charge.factor * charge.share
+    order = usable[np.lexsort((-plan.years[usable], epochs[usable], plan.kind[usable]))]
     fewest = np.r_[True, plan.kind[order][1:] != plan.kind[order][:-1]] if len(order) else np.zeros(0, bool)
     alone = ~plan.single_phase[order] | (plan.home[order] != NOWHERE)
-    return np.sort(order[fewest | alone])
+    chosen: Indices = order[fewest | alone]
+    return np.asarray(chosen[np.lexsort((chosen, -plan.alike[chosen]))])
 
 
 def _replay(plan: Plan, found: Reached, recipes: Indices, at: Indices, hours: Floats) -> Flags:

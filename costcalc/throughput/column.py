@@ -84,9 +84,9 @@ def _refusals(field: Field, batch: Floats, room: Floats, answered: NDArray[np.bo
 
 
 def _modelled(recipe: Recipe, field: Field, batch: Floats) -> Floats:
-    reference = field.log_rate(batch, recipe.year, recipe.framework)[:, None]
     if is_reference(recipe):
-        return reference
+        return field.log_rate(np.minimum(batch, field.largest_batch), recipe.year, recipe.framework)[:, None]
+    reference = field.log_rate(batch, recipe.year, recipe.framework)[:, None]
     works = [_work(recipe, phase) for phase in recipe.phases]
     if not works or not (_anchored(recipe, field.core) or field.relative.knows(recipe.model)):
         return np.full((len(batch), len(works)), np.nan)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from costcalc.hardware import Accelerator
+from costcalc.throughput.chips import Chips
 from costcalc.throughput.ridge import Key, Term
 
 FULL_NODE = 8  # accelerators in the machine that effects of count are measured from
 OVERHEAD_IMAGES = 20.0  # a step costs as much again as this many images: launches, optimiser, all-reduce
 REFERENCE_BATCH = 256.0
 REFERENCE_YEAR = 2022
-FIRST_HBM_GB_PER_S = 1500.0  # training parts with high-bandwidth memory, sold with machine-to-machine networks
+USUAL_YEAR = 0  # of no year in particular: as the software of the accelerator's published rates was in the middle
 SLICED_VENDORS = frozenset({"Google"})  # a slice of any size is one machine to its user
 
 
@@ -31,6 +32,15 @@ class Setting(NamedTuple):
     batch: float
     year: int
     framework: str
+
+
+class Usual(NamedTuple):
+    """The middle of an accelerator's published rows: what software adds to ln(rate), images per accelerator and step; and how
+    far its rows lie from the model, the middle of all accelerators being 1."""
+
+    software: float
+    batch: float
+    scatter: float = 1.0
 
 
 class Line(NamedTuple):
@@ -53,50 +63,18 @@ def tool(framework: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Chips:
-    """What the data sheets say, and the roofline through it: 1/X = compute/F + memory/M (TFLOP and GB for one image)."""
-
-    table: Mapping[str, Accelerator]
-    compute: float
-    memory: float
-
-    def roofline(self, name: str) -> float | None:
-        """ln(images/s) that compute and memory bandwidth allow; None where the data sheet is silent or has no DRAM."""
-        chip = self.table.get(name)
-        if (
-            chip is None
-            or not chip.dense_16bit_tflops
-            or not chip.memory_bandwidth_gb_per_s
-            or chip.vendor == "Graphcore"
-        ):
-            return None
-        return -math.log(self.compute / chip.dense_16bit_tflops + self.memory / chip.memory_bandwidth_gb_per_s)
-
-    def balance(self, name: str) -> float:
-        """TFLOP/s per GB/s, NaN where the data sheet is silent."""
-        chip = self.table.get(name)
-        return ((chip and chip.dense_16bit_tflops) or math.nan) / (
-            (chip and chip.memory_bandwidth_gb_per_s) or math.nan
-        )
-
-    def vendor(self, name: str) -> str:
-        """Who makes the chip, empty if unknown."""
-        return self.table[name].vendor if name in self.table else ""
-
-    def networked(self, name: str) -> bool:
-        """Whether the accelerator is sold in clusters, so that many machines may be modelled before any was measured."""
-        return (self.table[name].memory_bandwidth_gb_per_s or 0) >= FIRST_HBM_GB_PER_S if name in self.table else False
-
-
-@dataclass(frozen=True, slots=True)
 class Core:
-    """The fitted effects, the chips they lean on, and the software years seen on each accelerator."""
+    """The fitted effects, the chips they lean on, and the software years seen on each accelerator.
+
+    `usual` is how each accelerator was run.
+    """
 
     chips: Chips
     effects: Mapping[Key, float]
     years: Mapping[str, tuple[int, int]]
     networked: frozenset[str]
     default_intercept: float
+    usual: Mapping[str, Usual] = field(default_factory=dict)
 
     def line(self, setting: Setting) -> Line:
         """The rate as a function of the batch; the year is held within those seen on the accelerator."""
@@ -111,9 +89,24 @@ class Core:
         return Line(self.offset(accelerator) + fixed, slope)
 
     def software(self, accelerator: str, year: int, framework: str) -> float:
-        """What the software's framework and its year, held within those known of the accelerator, add."""
+        """What the software's framework and its year, held within those known of the accelerator, add; USUAL_YEAR is the
+        middle of what was published, and of the years that could be for an accelerator never measured."""
+        if year == USUAL_YEAR and accelerator in self.usual:
+            return self.usual[accelerator].software
         first, last = self.years.get(accelerator) or self._span(accelerator)
+        year = year or (first + last + 1) // 2
         return self._sum(software_terms(self.chips, accelerator, min(max(year, first), last), framework))
+
+    def scatter(self, accelerator: str) -> float:
+        """How much wider than usual the errors of this accelerator are."""
+        return self.usual[accelerator].scatter if accelerator in self.usual else 1.0
+
+    def largest_batch(self, accelerator: str) -> float:
+        """The images per accelerator beyond which larger steps are not taken to be faster: nobody chose them."""
+        if accelerator in self.usual:
+            return self.usual[accelerator].batch
+        known = sorted(each.batch for each in self.usual.values())
+        return known[len(known) // 2] if known else math.inf
 
     def _span(self, accelerator: str) -> tuple[int, int]:
         """From a chip's introduction to the newest software measured anywhere."""
@@ -129,9 +122,11 @@ class Core:
         return accelerator in self.years or self.chips.roofline(accelerator) is not None
 
     def resembles_measured(self, accelerator: str) -> bool:
-        """Whether its balance of arithmetic and bandwidth lies within that of the measured accelerators."""
+        """Whether its balance of arithmetic and bandwidth lies within that of the measured accelerators, its power being
+        enough."""
         measured = [self.chips.balance(name) for name in self.years if self.chips.roofline(name) is not None]
-        return bool(measured) and min(measured) <= self.chips.balance(accelerator) <= max(measured)
+        between = bool(measured) and min(measured) <= self.chips.balance(accelerator) <= max(measured)
+        return between and not self.chips.starved(accelerator)
 
     def offset(self, accelerator: str) -> float:
         """The roofline, or the typical rate for a chip whose data sheet gives none."""

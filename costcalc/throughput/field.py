@@ -38,6 +38,8 @@ class Field:
     networked: Flags
     familiar: Flags
     memory: Floats
+    largest_batch: Floats
+    scatter: Floats
     shapes: tuple[tuple[str, int, int], ...]
     shape_of: NDArray[np.int64]
     intercept: Floats
@@ -113,6 +115,8 @@ def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Fiel
         networked=~several | big & np.array(sold, bool),
         familiar=_where(names, core.resembles_measured),
         memory=np.array([np.inf if gib is None else gib for gib in memory]),
+        largest_batch=np.array([core.largest_batch(name) for name in names]),
+        scatter=np.array([core.scatter(name) for name in names]),
         shapes=tuple(shapes),
         shape_of=np.array(shape_of, np.int64),
         intercept=places[:, 0],

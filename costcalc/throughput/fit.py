@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from costcalc.hardware import Accelerator
-from costcalc.throughput.core import Chips, Core, Setting, batch_keys, step_overhead, terms
+from costcalc.throughput.chips import Chips
+from costcalc.throughput.core import Core, Setting, Usual, batch_keys, step_overhead, terms, tool
 from costcalc.throughput.rates import training_rate
 from costcalc.throughput.ridge import Term, effects
 from costcalc.training import Throughput
 
 NOISE = 0.02  # standard deviation of ln(rate) between equal systems of one organisation
+ALIKE = 10.0  # rows' worth of belief that accelerators scatter alike
 DEGREES = 3.0  # of the t distribution that its weights come from: outliers count less
 START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands before anything is fitted
 
@@ -50,12 +53,42 @@ def fit_core(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator
     """The core model learnt from these observations. Raises ValueError if there are none."""
     if not rows:
         raise ValueError("no MLPerf ResNet-50 throughput to learn from: check throughputs.csv")
-    chips = Chips(accelerators, *_roofline(rows, accelerators))
+    typical = _typical(rows, Chips(accelerators, *START))
+    chips = Chips(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
     middle = float(np.median([row.log_rate for row in rows]))
     target = [row.log_rate - _offset(row.setting, chips, middle) for row in rows]
     found = effects([list(_columns(row, chips)) for row in rows], np.array(target), NOISE, DEGREES)
     networked = frozenset(row.setting.accelerator for row in rows if row.setting.nodes > 1)
-    return Core(chips, found, _years(rows), networked, middle)
+    core = Core(chips, found, _years(rows), networked, middle)
+    return replace(core, usual=_usual(rows, core))
+
+
+def _usual(rows: Sequence[Observation], core: Core) -> dict[str, Usual]:
+    """How each accelerator was run, in the median of its rows; batches in one machine where there is one."""
+    found: dict[str, list[Setting]] = defaultdict(list)
+    for row in rows:
+        found[row.setting.accelerator].append(row.setting)
+    scatter = _scatter(rows, core)
+    return {name: Usual(_software(core, many), _batch(many), scatter[name]) for name, many in found.items()}
+
+
+def _scatter(rows: Sequence[Observation], core: Core) -> dict[str, float]:
+    """Mean distance from the model of each accelerator's rows over that of all rows, as if ALIKE more rows lay at 1."""
+    missed: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        missed[row.setting.accelerator].append(abs(row.log_rate - core.log_rate(row.setting)))
+    everywhere = float(np.mean([each for many in missed.values() for each in many])) or 1.0
+    return {name: round((sum(many) / everywhere + ALIKE) / (len(many) + ALIKE), 4) for name, many in missed.items()}
+
+
+def _software(core: Core, settings: Sequence[Setting]) -> float:
+    added = [core.software(where.accelerator, where.year, tool(where.framework)) for where in settings]
+    return float(np.median(added))
+
+
+def _batch(settings: Sequence[Setting]) -> float:
+    alone = [where.batch for where in settings if where.nodes == 1]
+    return float(np.median(alone or [where.batch for where in settings]))
 
 
 def _offset(setting: Setting, chips: Chips, middle: float) -> float:
@@ -76,14 +109,29 @@ def _columns(row: Observation, chips: Chips) -> Iterator[Term]:
         yield ("organisation", who, "machines"), 1.0, 0.05
 
 
-def _roofline(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator]) -> tuple[float, float]:
-    """TFLOP and GB per image: least absolute error over the accelerators' typical one-machine rates."""
-    typical: dict[str, list[float]] = defaultdict(list)
-    start = Chips(accelerators, *START)
+def _typical(rows: Sequence[Observation], start: Chips) -> dict[str, float]:
+    """Each accelerator's typical one-machine ln(rate), as if at a batch of 256 per accelerator."""
+    found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.setting.nodes == 1 and start.roofline(row.setting.accelerator) is not None:
-            typical[row.setting.accelerator].append(row.log_rate - step_overhead(row.setting.batch))
-    rates = np.exp([np.median(values) for values in typical.values()])
+            found[row.setting.accelerator].append(row.log_rate - step_overhead(row.setting.batch))
+    return {name: float(np.median(values)) for name, values in found.items()}
+
+
+def _per_joule(typical: Mapping[str, float], accelerators: Mapping[str, Accelerator]) -> tuple[tuple[int, float], ...]:
+    """By year of introduction, the most images per joule that NVIDIA's measured chips made up to then."""
+    found = sorted(
+        (chip.introduced, math.exp(rate) / chip.power_watts)
+        for name, rate in typical.items()
+        if (chip := accelerators[name]).vendor == "NVIDIA" and chip.introduced and chip.power_watts
+    )
+    best = itertools.accumulate((each for _, each in found), max)
+    return tuple({year: round(most, 4) for (year, _), most in zip(found, best, strict=True)}.items())
+
+
+def _roofline(typical: Mapping[str, float], accelerators: Mapping[str, Accelerator]) -> tuple[float, float]:
+    """TFLOP and GB per image: least absolute error over the accelerators' typical one-machine rates."""
+    rates = np.exp(list(typical.values()))
     sheet = [accelerators[name] for name in typical]
     costs = np.array(
         [[1 / (chip.dense_16bit_tflops or 1), 1 / (chip.memory_bandwidth_gb_per_s or 1)] for chip in sheet]

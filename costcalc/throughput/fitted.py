@@ -11,14 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator
-from costcalc.throughput.core import Chips, Core
+from costcalc.throughput.chips import Chips
+from costcalc.throughput.core import Core, Usual
 from costcalc.throughput.relative import Relative
 from costcalc.throughput.ridge import Key
 from costcalc.training import Model
 
 Floats = NDArray[np.float64]
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "stack")
+BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
+SCATTERED = KINDS[:2]  # those whose errors are as wide as the rates of the same accelerator scatter
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+def calibrated(kind: str, undated: bool) -> str:
+    """The name in `Widths` of a kind of evidence, the software being of no year in particular or of a known one."""
+    return f"{kind}, usual software" if undated and kind in BY_YEAR else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,8 @@ class Fitted:
 def unfitted(models: Mapping[str, Model]) -> Fitted:
     """Nothing learned: only what was measured on the very same system by the same code is answered."""
     core = Core(Chips({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
-    widths = Widths({kind: tuple(_score(level) * 0.08 for level in LEVELS) for kind in KINDS})
+    names = {calibrated(kind, undated) for kind in KINDS for undated in (False, True)}
+    widths = Widths({name: tuple(_score(level) * 0.08 for level in LEVELS) for name in (*sorted(names), "length")})
     return Fitted("", core, Relative(models, {}), widths)
 
 
@@ -78,6 +87,8 @@ def to_json(fitted: Fitted) -> str:
         {
             "tables": fitted.tables,
             "roofline": [core.chips.compute, core.chips.memory],
+            "images_per_joule": {str(year): best for year, best in core.chips.per_joule},
+            "usual": {name: [round(each.software, 5), each.batch, each.scatter] for name, each in core.usual.items()},
             "typical": core.default_intercept,
             "years": {name: list(span) for name, span in core.years.items()},
             "networked": sorted(core.networked),
@@ -95,9 +106,12 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
     """The fitted models over these tables. Raises ValueError naming what is missing in a broken file."""
     try:
         raw = json.loads(text)
-        chips = Chips(accelerators, *raw["roofline"])
+        compute, memory = raw["roofline"]
+        per_joule = tuple((int(year), float(best)) for year, best in sorted(raw["images_per_joule"].items()))
+        chips = Chips(accelerators, compute, memory, per_joule)
         years = {name: (int(first), int(last)) for name, (first, last) in raw["years"].items()}
-        core = Core(chips, _read(raw["core"]), years, frozenset(raw["networked"]), raw["typical"])
+        usual = {name: Usual(*each) for name, each in raw["usual"].items()}
+        core = Core(chips, _read(raw["core"]), years, frozenset(raw["networked"]), raw["typical"], usual)
         widths = Widths({kind: tuple(values) for kind, values in raw["widths"].items()})
         factor, power = raw["overhead"]
         return Fitted(raw["tables"], core, Relative(models, _read(raw["relative"])), widths, (factor, power))

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.column import Column, column, is_reference
-from costcalc.throughput.core import tool
+from costcalc.throughput.core import USUAL_YEAR, tool
 from costcalc.throughput.field import prepare
-from costcalc.throughput.fitted import KINDS, Fitted
+from costcalc.throughput.fitted import KINDS, SCATTERED, Fitted, calibrated
 from costcalc.throughput.measured import Measurements
 from costcalc.throughput.rates import precision_class
 from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
 
+Floats = NDArray[np.float64]
 TIER_OF_KIND = {
     "transferred": Tier.TRANSFERRED,
     "interpolated": Tier.INTERPOLATED,
@@ -57,12 +58,12 @@ class SpeedModel:
                 found = Measurements(self._throughputs, recipe)
                 evidence[code] = found, found.nearest(field)
             measurements, nearest = evidence[code]
-            self._fill(table, r, column(recipe, field, measurements))
+            self._fill(table, r, column(recipe, field, measurements), field.scatter, recipe.year == USUAL_YEAR)
             table.row[r] = nearest
             sentences.write(table, r)
         return replace(table, sentences=sentences.texts())
 
-    def _fill(self, table: SpeedTable, r: int, found: Column) -> None:
+    def _fill(self, table: SpeedTable, r: int, found: Column, scatter: Floats, undated: bool) -> None:
         answered = found.refusal == 0
         table.refusal[r] = found.refusal
         rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
@@ -71,9 +72,15 @@ class SpeedModel:
         table.kind[r] = found.kind
         table.tier[r] = np.where(answered, tiers[found.kind], -1)
         for level, width in ((0.8, table.width_80), (0.9, table.width_90)):
-            by_kind = np.array([self._fitted.widths.at(kind, level) for kind in KINDS])
+            by_kind = np.array([self._fitted.widths.at(calibrated(kind, undated), level) for kind in KINDS])
             machines = np.where(found.spread_out & (found.kind != KINDS.index("machines")), by_kind[2], 0)
-            width[r] = np.where(answered, np.hypot(by_kind[found.kind], machines), np.nan)
+            scaled = np.where(found.kind < len(SCATTERED), scatter, 1.0)
+            width[r] = np.where(answered, scaled * np.hypot(by_kind[found.kind], machines), np.nan)
+
+
+def undated(recipe: Recipe) -> Recipe:
+    """The recipe with the software that was usual on each accelerator, where the speed model knows software by its year."""
+    return replace(recipe, year=USUAL_YEAR, framework="") if is_reference(recipe) else recipe
 
 
 class _Sentences:

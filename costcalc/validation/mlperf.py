@@ -10,6 +10,7 @@ from costcalc.throughput.core import Setting
 from costcalc.throughput.fit import observation
 from costcalc.validation.published import Published, Result
 
+Cell = tuple[str, int, int]  # accelerator, how many in all, machines
 FIRST_ROUND = "v0.7"  # before it target or rules differed
 
 
@@ -30,7 +31,7 @@ class Run:
         return self.result.accelerators
 
     @property
-    def cell(self) -> tuple[str, int, int]:
+    def cell(self) -> Cell:
         """What another system must share to be called the same accelerator and count."""
         return self.result.accelerator, self.total, self.result.nodes
 

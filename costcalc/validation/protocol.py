@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from costcalc.throughput.fit import fit_core, observations
-from costcalc.throughput.fitted import LEVELS, Fitted, Widths
+from costcalc.throughput.fitted import KINDS, LEVELS, Fitted, Widths, calibrated
 from costcalc.throughput.relative import fit_relative, ratios
 from costcalc.validation.choice import brier, regret_of_lengths, regret_of_systems
 from costcalc.validation.codes import carried
+from costcalc.validation.product import Product, by_accelerator, by_label, regret_of_picks
 from costcalc.validation.published import SPLITS_SHA256, Published, load_published
 from costcalc.validation.recipes import batches_left_out, borrowed, lengths_left_out
 from costcalc.validation.report import Report
@@ -16,6 +20,13 @@ from costcalc.validation.scores import Case, half_width, score
 from costcalc.validation.systems import SMALL, Systems
 
 NOBODY = ""  # an organisation name that excludes none
+SAME_SYSTEM = "same accelerator and count, other organisation"
+NAMES = {
+    "transferred": "same accelerator and count",
+    "interpolated": "other count in one node",
+    "machines": "one node to many",
+    "accelerator": "accelerator never measured",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +43,14 @@ def validate(published: Published | None = None) -> Report:
     """The estimator scored on every published result we hold, each held out with its group."""
     published = published or load_published()
     tiers = protocol(published)
-    by_kind = {tier.kind: tier.cases for tier in tiers}
+    by_name = {tier.name: tier.cases for tier in tiers}
     return Report(
         evidence=published.evidence.version,
         splits=SPLITS_SHA256,
         scores=tuple(score(tier.name, tier.cases, tier.reach) for tier in tiers),
         regrets={
-            "same accelerator and count (MLPerf)": regret_of_systems(published, by_kind["transferred"]),
+            "same accelerator and count (MLPerf)": regret_of_systems(published, by_name[SAME_SYSTEM]),
+            "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Systems(published)),
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
         brier=brier(published),
@@ -47,7 +59,24 @@ def validate(published: Published | None = None) -> Report:
 
 def protocol(published: Published) -> tuple[Tier, ...]:
     """The tiers of docs/method.md."""
-    return (*_systems(Systems(published)), *_recipes(published))
+    systems = Systems(published)
+    return (*_systems(systems), *_recipes(published), *_product(Product(systems)))
+
+
+def _product(product: Product) -> Iterator[Tier]:
+    """What `/cost` answers: by the kinds of evidence that calibrate its intervals, then as it comes."""
+    for usual, asked in ((True, "/cost"), (False, "/cost, round named")):
+        for kind, name in NAMES.items():
+            known = calibrated(kind, usual)
+            yield Tier(f"{asked}: {name}", tuple(product.by_kind[known]), kind=known)
+    found = product.natural(product.runs, usual=True)
+    yield Tier("/cost, organisation left out: all", tuple(case for _, case in found))
+    for label, cases in (by_label(found) | by_accelerator(found)).items():
+        yield Tier(f"/cost, organisation left out: {label}", tuple(cases))
+    named = product.natural(product.runs, usual=False)
+    yield Tier("/cost, organisation left out, round named: all", tuple(case for _, case in named))
+    early = product.natural(product.before, usual=False)
+    yield Tier("/cost, organisation left out, round named: v0.7", tuple(case for _, case in early))
 
 
 def _systems(systems: Systems) -> tuple[Tier, ...]:
@@ -60,10 +89,10 @@ def _systems(systems: Systems) -> tuple[Tier, ...]:
         Tier("own system, up to 16 accelerators", tuple(c for c in own if c.name in small), 0.015),
         Tier("own system, up to 16, others' epochs", tuple(c for c in borrowing if c.name in small)),
         Tier("own system, all sizes", tuple(own), kind="own"),
-        Tier("same accelerator and count, other organisation", tuple(systems.transferred()), 0.045, "transferred"),
-        Tier("other count in one node", tuple(systems.interpolated()), 0.045, "interpolated"),
-        Tier("one node to many", tuple(systems.machines()), 0.075, "machines"),
-        Tier("accelerator never measured", tuple(unseen), 0.09, "accelerator"),
+        Tier(SAME_SYSTEM, tuple(systems.transferred()), 0.045),
+        Tier("other count in one node", tuple(systems.interpolated()), 0.045),
+        Tier("one node to many", tuple(systems.machines()), 0.075),
+        Tier("accelerator never measured", tuple(unseen), 0.09),
         Tier("accelerator never measured, NVIDIA", nvidia),
         Tier("rounds v3.0 on from v2.1 and before", tuple(systems.later_rounds())),
         Tier(
@@ -96,4 +125,12 @@ def fitted(published: Published, fingerprint: str) -> Fitted:
         for tier in protocol(published)
         if tier.kind
     }
+    for usual in (True, False):
+        widths |= _never_narrower(widths, [calibrated(kind, usual) for kind in KINDS])
     return Fitted(fingerprint, core, relative, Widths(widths), Systems(published).wall(NOBODY))
+
+
+def _never_narrower(widths: Mapping[str, tuple[float, ...]], kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """The widths of kinds of evidence from most to least, none narrower than that of more evidence."""
+    wider = np.maximum.accumulate([widths[kind] for kind in kinds])
+    return {kind: tuple(row) for kind, row in zip(kinds, wider.tolist(), strict=True)}

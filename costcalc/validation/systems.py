@@ -13,7 +13,7 @@ from costcalc.throughput.core import Core
 from costcalc.throughput.fit import Observation, fit_core, is_core, observation
 from costcalc.throughput.wall import fit_wall, wall
 from costcalc.training import IMAGES_PER_EPOCH
-from costcalc.validation.mlperf import Run, published_runs
+from costcalc.validation.mlperf import Cell, Run, published_runs
 from costcalc.validation.plain import Plain
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
@@ -39,6 +39,12 @@ class Systems:
         """The core model learned from the observations to keep."""
         kept = [seen for seen, group in self.seen if keep(seen, group)]
         return fit_core(kept, self.published.evidence.accelerators)
+
+    @staticmethod
+    def cell(seen: Observation) -> Cell:
+        """The system that an observation is of."""
+        where = seen.setting
+        return where.accelerator, where.per_node * where.nodes, where.nodes
 
     def _wall(self, without: str) -> tuple[float, float]:
         logged = [
@@ -80,7 +86,7 @@ class Systems:
 
     def transferred(self) -> list[Case]:
         """Same accelerator and count, other organisations."""
-        chosen = [run for run in self.runs if self._others(run, lambda o, run: o.cell == run.cell)]
+        chosen = [run for run in self.runs if self.others(run, lambda o, run: o.cell == run.cell)]
         return self._held_out(chosen, lambda run: (run.group,), self.plain.transferred)
 
     def interpolated(self) -> list[Case]:
@@ -88,14 +94,14 @@ class Systems:
         chosen = [
             run
             for run in self.runs
-            if run.result.nodes == 1 and self._others(run, lambda o, run: o.result.nodes == 1 and o.total != run.total)
+            if run.result.nodes == 1 and self.others(run, lambda o, run: o.result.nodes == 1 and o.total != run.total)
         ]
         return self._held_out(chosen, lambda run: (run.group, run.cell), self.plain.interpolated)
 
     def machines(self) -> list[Case]:
         """Many machines, none of whose number was measured; the accelerator in one machine, other organisations."""
         chosen = [
-            run for run in self.runs if run.result.nodes > 1 and self._others(run, lambda o, _: o.result.nodes == 1)
+            run for run in self.runs if run.result.nodes > 1 and self.others(run, lambda o, _: o.result.nodes == 1)
         ]
         return self._held_out(chosen, lambda run: (run.group, run.cell), self.plain.machines)
 
@@ -134,7 +140,8 @@ class Systems:
         """The core model learned from everything."""
         return self.core(lambda *_: True)
 
-    def _others(self, run: Run, test: Callable[[Run, Run], bool]) -> bool:
+    def others(self, run: Run, test: Callable[[Run, Run], bool]) -> bool:
+        """Whether another organisation's logged run on this accelerator passes the test beside this one."""
         same = (o for o in self.runs if o.group != run.group and o.result.accelerator == run.result.accelerator)
         return any(other.log_rate is not None and test(other, run) for other in same)
 
@@ -143,7 +150,7 @@ class Systems:
     ) -> list[Case]:
         cases = []
         for held in sorted({key(run) for run in chosen}, key=str):
-            core = self.core(lambda seen, group, held=held: group != held[0] and _cell(seen) not in held)  # type: ignore[misc]
+            core = self.core(lambda seen, group, held=held: group != held[0] and self.cell(seen) not in held)  # type: ignore[misc]
             for run in (run for run in chosen if key(run) == held):
                 cases.append(self._case(run, self.seconds(run, core.log_rate(run.setting)), plain(run)))
         return _answered(cases)
@@ -152,11 +159,6 @@ class Systems:
         if guess is None or plain is None:
             return None
         return Case(run.result.recipe, group or run.group, guess - run.log_seconds, plain - run.log_seconds)
-
-
-def _cell(seen: Observation) -> tuple[str, int, int]:
-    where = seen.setting
-    return where.accelerator, where.per_node * where.nodes, where.nodes
 
 
 def _answered(cases: Iterable[Case | None]) -> list[Case]:

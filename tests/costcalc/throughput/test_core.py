@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from costcalc.hardware import Accelerator
-from costcalc.throughput.core import Chips, Setting, step_overhead, tool
+from costcalc.throughput.chips import Chips
+from costcalc.throughput.core import Setting, step_overhead, tool
 from costcalc.throughput.fit import Observation, fit_core
 
 SHEET = {
