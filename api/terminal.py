@@ -38,6 +38,7 @@ LEGEND = (
     "hours and money with their 80 % ranges below; to pay: for this run alone, whole terms included; share: the hours' share of "
     "the term; P: probability of reaching the target; * nothing is both faster and cheaper. --explain says what is assumed."
 )
+NO_RECIPE = "no {0.metric.value} curve of {0.model} is known, so nobody can say how many epochs it takes"
 
 
 def parameter_options() -> Iterator[click.Option]:
@@ -103,12 +104,7 @@ def table(found: Answer, explain: bool = False) -> str:
     out = io.StringIO()
     width = max(shutil.get_terminal_size((WIDE, 0)).columns, 100)
     console = Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None)
-    query = found.query
-    console.print(
-        f"{query.model} to {query.target:g} {query.metric.value}: the first {len(found.estimates)} of {found.count} estimates, "
-        f"{'fastest' if query.sort == 'time' else 'cheapest'} first, at prices of {found.prices.as_of:%Y-%m-%d}, "
-        f"in {query.currency}"
-    )
+    console.print(_heading(found))
     if found.estimates:
         console.print(_grid(found.estimates))
     for line in _notes(found):
@@ -116,6 +112,14 @@ def table(found: Answer, explain: bool = False) -> str:
     for line in _explained(found.estimates) if explain else ():
         console.print(line, soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _heading(found: Answer) -> str:
+    query, shown, order = found.query, len(found.estimates), "fastest" if found.query.sort == "time" else "cheapest"
+    which = f"the first {shown}" if not query.offset else f"{query.offset + 1} to {query.offset + shown}"
+    many = f"{which} of {found.count} estimates, {order} first" if shown else f"none of {found.count} estimates"
+    prices = f"at prices of {found.prices.as_of:%Y-%m-%d}, in {query.currency}"
+    return f"{query.model} to {query.target:g} {query.metric.value}: {many}, {prices}"
 
 
 def _grid(estimates: tuple[Estimate, ...]) -> Table:
@@ -151,6 +155,8 @@ def _notes(found: Answer) -> Iterator[str]:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     if found.best_reached:
         yield f"best reached by any recipe: {found.best_reached.accuracy:g} ({found.best_reached.recipe})"
+    else:
+        yield NO_RECIPE.format(found.query)
     if found.rejections:
         reasons = (f"{count} {reason.replace('_', ' ')}" for reason, count in found.rejections.items())
         yield f"left out: {', '.join(reasons)}"

@@ -55,6 +55,14 @@ def test_the_table_shows_time_cost_range_and_price_date(run, client):
         assert f"{estimate['hours']:,.2f}" in line
 
 
+def test_the_heading_says_which_of_how_many(run):
+    assert ": 4 to 6 of " in run(*ASKED, "--offset", "3").output
+    nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
+    assert "resnet50 to 0.99 top1: none of 0 estimates, at prices of 2024-06-30" in nowhere
+    assert "best reached by any recipe: 0.8" in nowhere
+    assert "no top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
+
+
 def test_explain_lists_sources_components_and_assumptions(run, client):
     printed = run(*ASKED, "--explain").output
     for estimate in client.get("/cost?model=resnet50&target=0.757&limit=3&as_of=2024-06-30").json["estimates"]:

@@ -39,6 +39,13 @@ def test_on_a_narrow_screen_figures_carry_their_names(client):
     assert "content: attr(data-is)" in text_of(client.get("/style.css"))
 
 
+def test_where_nothing_is_found_it_says_how_far_one_gets(client):
+    nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
+    assert "<table>" not in nowhere
+    assert "The best that any recipe of this model reached: 0.8" in nowhere
+    assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
+
+
 def test_bold_is_explained_where_something_is_bold(client):
     assert "Bold: " in text_of(client.get("/"))
     assert "Bold: " not in text_of(client.get("/?model=resnet50&target=75.7"))
