@@ -95,6 +95,8 @@ def placements(catalogue: Catalogue, plan: Plan, view: View, query: EstimateQuer
 
 
 def _reasons(catalogue: Catalogue, plan: Plan, instances: Codes) -> dict[str, int]:
+    if not plan.recipes:
+        return {}  # no speed is missing: there is nothing to run
     by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
     counted: Counter[str] = Counter()
     for shape, count in by_shape.items():

@@ -99,6 +99,7 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
+        "no_recipe": int(not wanted.any()),
         "target_never_reached": int((wanted & ~crosses).sum()),
         "below_confidence": int((wanted & crosses & ~sure).sum()),
     }

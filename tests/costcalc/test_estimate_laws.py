@@ -419,6 +419,15 @@ def test_filters_that_leave_nothing_say_so(ask):
     assert "no_matching_offer" not in apart.rejections
 
 
+def test_a_question_without_a_recipe_says_so(ask):
+    unknown = ask(0.5, model="alexnet")
+    assert (unknown.count, unknown.best_reached, unknown.rejections["no_recipe"]) == (0, None, 1)
+    assert "no_throughput" not in unknown.rejections
+    others = ask(0.757, recipe=("ffcv-rn18-*",))
+    assert (others.count, others.rejections["no_recipe"]) == (0, 1)
+    assert "no_recipe" not in ask(0.757, recipe=("ffcv-rn50-*",)).rejections
+
+
 def test_only_what_was_asked_for_is_counted_as_stale(ask):
     every, some = (ask(0.757, max_price_age=100, **asked).rejections for asked in ({}, {"provider": ("aws",)}))
     assert 0 < some["stale_price"] < every["stale_price"]
