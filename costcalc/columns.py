@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ Int16 = NDArray[np.int16]
 Int8 = NDArray[np.int8]
 Float32 = NDArray[np.float32]
 
+RECORDS_AT_ONCE = 10_000
 OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
 
 
@@ -169,12 +171,21 @@ _KINDS = {
 def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
     """Columns and vocabulary of these observations."""
     builder = _Builder()
-    records = list(zip(*(builder.record(offer) for offer in offers), strict=True)) or [()] * (len(_NAMES) - 2)
-    named = {name: np.array(values, _DTYPES[name]) for name, values in zip(_NAMES[2:], records, strict=True)}
+    named = _arrays(builder.record(offer) for offer in offers)
     vocabulary, renumbered = builder.sorted()
     for name, kind in _KINDS.items():
         named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
     return ordered(named), vocabulary
+
+
+def _arrays(records: Iterable[tuple[float, ...]]) -> dict[str, NDArray[Any]]:
+    """The entries of all records by column; never more than a block of records is in memory."""
+    waiting, names = iter(records), _NAMES[2:]
+    blocks: dict[str, list[NDArray[Any]]] = {name: [np.empty(0, _DTYPES[name])] for name in names}
+    while some := list(islice(waiting, RECORDS_AT_ONCE)):
+        for name, values in zip(names, zip(*some, strict=True), strict=True):
+            blocks[name].append(np.array(values, _DTYPES[name]))
+    return {name: np.concatenate(arrays) for name, arrays in blocks.items()}
 
 
 def ordered(named: dict[str, NDArray[Any]]) -> Columns:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Column, Connection, func, insert, select
 
 from costcalc.answers import Gap
 from costcalc.offers import Offer
 from pricing.packaged import PackagedPrices
 from pricing.rows import Sighting, observation
 from pricing.schema import observations, packaged_editions
-from pricing.snapshots import newest, read_gaps, standing
+from pricing.snapshots import ROWS_AT_ONCE, newest, read_gaps, standing
 from pricing.writing import Attempt, Changes, Published, record_attempts, write_snapshot
 
 PACKAGED = "packaged"
@@ -86,7 +86,8 @@ def has_edition(connection: Connection, digest: str) -> bool:
 def _compare(connection: Connection, listing: Listing, changes: Changes) -> None:
     """A rate that is unchanged since it was last seen is a sighting, any other a new observation."""
     changes.note_machines(listing.offers)
-    last = last_seen(connection, listing.origin)
+    known = (observations.c.id, observations.c.rate_digest, observations.c.observed_at, observations.c.flags)
+    last = last_seen(connection, listing.origin, *known)
     for item in {item.offer_digest: item for item in map(observation, listing.offers)}.values():
         before = last.get(item.offer_digest)
         if before is None or before.rate_digest != item.rate_digest:
@@ -96,13 +97,15 @@ def _compare(connection: Connection, listing: Listing, changes: Changes) -> None
             changes.seen.append(Sighting(before.id, item.offer.observed_at, None if flags == before.flags else flags))
 
 
-def last_seen(connection: Connection, origin: str) -> dict[bytes, Any]:
-    """The newest observation of each offer that this origin brought, by offer digest."""
+def last_seen(connection: Connection, origin: str, *columns: Column[Any]) -> dict[bytes, Any]:
+    """These columns of the newest observation of each offer that this origin brought, by offer digest."""
     rank = func.row_number().over(
         partition_by=observations.c.offer_digest, order_by=(observations.c.observed_at.desc(), observations.c.id.desc())
     )
-    ranked = select(observations, rank.label("rank")).where(observations.c.origin == origin).subquery()
-    return {row.offer_digest: row for row in connection.execute(select(ranked).where(ranked.c.rank == 1))}
+    digest = observations.c.offer_digest
+    ranked = select(digest, *columns, rank.label("rank")).where(observations.c.origin == origin).subquery()
+    rows = connection.execute(select(ranked).where(ranked.c.rank == 1), execution_options={"yield_per": ROWS_AT_ONCE})
+    return {row.offer_digest: row for row in rows}
 
 
 def _edition(connection: Connection, offers: Sequence[Offer]) -> Changes:

@@ -19,6 +19,10 @@ RATE_COLUMNS = (
     *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
     *("parts", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
 )
+KEY_COLUMNS = (
+    *("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class"),
+    "currency",
+)
 MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
 
 
@@ -89,8 +93,7 @@ def to_offer(row: Any, machine: Machine, again: Sighting | None = None) -> Offer
 
 def key_of(row: Any) -> tuple[str, ...]:
     """The offer key of a row of `observations`, as `Offer.key` gives it, and the currency."""
-    names = ("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "currency")
-    return tuple(getattr(row, name) or "" for name in names)
+    return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
 
 
 def _cells(offer: Offer) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pricing import snapshots
 from pricing.database import Database, StoreError, default_url
 from pricing.packaged import packaged_digest, read_packaged
 from pricing.publication import Publication, has_edition, last_seen, merge_packaged, open_gaps, publish
-from pricing.rows import key_of, to_offer
+from pricing.rows import KEY_COLUMNS, key_of, to_offer
 from pricing.schema import observations, sightings, source_status
 from pricing.writing import Published
 
@@ -112,7 +112,10 @@ class Store:
     def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
         """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
         with self._database.reading() as connection:
-            return {key_of(row): from_nanos(row.hourly_nanos) for row in last_seen(connection, origin).values()}
+            wanted = (observations.c[name] for name in (*KEY_COLUMNS, "hourly_nanos"))
+            return {
+                key_of(row): from_nanos(row.hourly_nanos) for row in last_seen(connection, origin, *wanted).values()
+            }
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""

@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer
+from pricing.bulk import insert_many
 from pricing.rows import Observation, Sighting, machine_cells
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
 from pricing.snapshots import ROWS_AT_ONCE, all_offers, newest, write_gaps
@@ -105,10 +106,8 @@ def _name(previous: str, changes: Changes, gaps: tuple[Gap, ...], now: datetime)
 def _write_observations(connection: Connection, changes: Changes, sequence: int) -> None:
     _upsert(connection, machines, map(machine_cells, changes.machines.values()), _unless_unknown)
     _upsert(connection, machines, map(machine_cells, changes.hearsay.values()), _if_unknown)
-    for start in range(0, len(changes.new), ROWS_AT_ONCE):
-        some = changes.new[start : start + ROWS_AT_ONCE]
-        rows = [{**item.row(), "sequence": sequence, "origin": origin} for origin, item in some]
-        connection.execute(insert(observations), rows)
+    rows = ({**item.row(), "sequence": sequence, "origin": origin} for origin, item in changes.new)
+    insert_many(connection, observations, rows)
     if changes.retracted:
         taken_back = [{"observation_id": number, "sequence": sequence} for number in changes.retracted]
         connection.execute(insert(retractions), taken_back)

@@ -1,0 +1,121 @@
+"""A million observations into SQLite and PostgreSQL, and the catalogue of a million offers out of them."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.timing import report
+
+OFFERS = int(os.environ.get("BENCH_OFFERS", "1000000"))
+LOAD_SECONDS = 2
+PUBLISH_SECONDS = 300
+PEAK_MIB = 4096
+
+
+def run() -> bool:
+    """Each database in a process of its own, so that its peak of memory is its own."""
+    fine = True
+    with tempfile.TemporaryDirectory() as folder:
+        fine &= measured("SQLite", f"sqlite:///{folder}/prices.sqlite3")
+    binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not binaries:
+        return report(
+            "publishing to PostgreSQL", "no server is installed: apt-get install postgresql", "a server", False
+        )
+    with postgresql(binaries[-1]) as url:
+        fine &= measured("PostgreSQL", url)
+    return fine
+
+
+def measured(database: str, url: str) -> bool:
+    """Publishes, publishes again unchanged, and loads."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks.store", url], check=True, capture_output=True, text=True)
+    publish, again, load, peak = map(float, done.stdout.split())
+    what = f"{OFFERS:,} observations into {database}"
+    fine = report(what, f"{publish:.0f} s", f"under {PUBLISH_SECONDS} s", publish < PUBLISH_SECONDS)
+    fine &= report(
+        f"{what}, seen again unchanged", f"{again:.0f} s", f"under {PUBLISH_SECONDS} s", again < PUBLISH_SECONDS
+    )
+    fine &= report(f"{what}, peak memory", f"{peak:.0f} MiB", f"under {PEAK_MIB} MiB", peak < PEAK_MIB)
+    return (
+        report(f"catalogue of {OFFERS:,} offers from {database}", f"{load:.2f} s", "under 2 s", load < LOAD_SECONDS)
+        and fine
+    )
+
+
+def main(url: str) -> None:
+    """Prints seconds to publish, to publish again and to load, and the peak of memory in MiB."""
+    from datetime import timedelta
+
+    from benchmarks.synthetic import NOW
+    from pricing.store import Store
+
+    store = Store(url)
+    later = NOW + timedelta(days=1)
+    seconds = []
+    for moment in (NOW, later):
+        listed = listing(moment)
+        seconds.append(timed(lambda: store.publish(listed, moment)))  # noqa: B023
+    load = min(timed(store.load_current) for _ in range(3))
+    assert len(store.load_current().view(later).rows) == OFFERS
+    print(*seconds, load, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def timed(work) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def listing(moment):
+    """As many offers as a source could ever list: the packaged ones, one of each key, in further regions."""
+    from dataclasses import replace
+
+    from benchmarks.synthetic import packaged
+    from pricing.publication import Listing, Publication
+    from pricing.writing import Attempt
+
+    known = packaged()
+    base = [known.offer(row) for row in known.view(moment, 36_500).rows.tolist()]
+    copies = range(-(-OFFERS // len(base)))
+    offers = [replace(each, region=f"{each.region}~{n}", observed_at=moment) for n in copies for each in base]
+    del offers[OFFERS:]
+    return Publication((Listing("bench", offers),), (Attempt("bench", 1, len(offers)),))
+
+
+@contextmanager
+def postgresql(binaries: Path) -> Iterator[str]:
+    """A server of our own, reached through a socket in its folder; it refuses to run as root."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    user = next(name for name in ("postgres", "nobody") if name in names) if os.getuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+
+    def command(*arguments: object) -> None:
+        other = {"user": user, "extra_groups": []} if user else {}
+        subprocess.run([str(each) for each in arguments], check=True, stdout=subprocess.DEVNULL, cwd=folder, **other)
+
+    data = folder / "data"
+    try:
+        command(binaries / "initdb", "-D", data, "-A", "trust", "-U", "bench", "-E", "UTF8", "-N")
+        options = f"-k {folder} -c listen_addresses="
+        command(binaries / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        yield f"postgresql://bench@/postgres?host={folder}"
+        command(binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
