@@ -5,20 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 from urllib.parse import urlsplit
 
-import requests
 from prometheus_client import Counter
 
 from api.slack_message import Message
+from pricing.http import HttpError, Reply, post_once
 
 MOST_POSTS, WINDOW_SECONDS = 5, 30 * 60  # what Slack allows on one response_url
-TIMEOUT = (3.05, 5)
+TIMEOUT_SECONDS = (3.05, 5.0)  # connect, each read
 WAITS = (1.0, 5.0, 30.0, 120.0)
 MOST_WAITING = 500
 THREADS = 4
@@ -84,7 +83,6 @@ class Delivery:
 
     hosts: tuple[str, ...]
     waits: tuple[float, ...] = WAITS
-    post: Callable[..., requests.Response] = requests.post
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, "slack-post"))
     _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MOST_WAITING))
 
@@ -131,26 +129,25 @@ class Delivery:
             return Outcome.GIVEN_UP, 0
         wait = self.waits[min(parcel.tried, len(self.waits) - 1)]
         try:
-            payload = parcel.message.payload()
-            response = self.post(box.url, json=payload, timeout=TIMEOUT, allow_redirects=False)
-        except requests.RequestException as error:
-            log.warning("Slack did not answer a post: %s", type(error).__name__)
+            reply = post_once(box.url, parcel.message.payload(), TIMEOUT_SECONDS)
+        except HttpError as error:
+            log.warning("Slack did not take a post: it %s", error)
             return Outcome.RETRIED, wait
-        return _judged(response, parcel, wait)
+        return _judged(reply, parcel, wait)
 
     def close(self) -> None:
         """Ends the threads; what is waiting is not sent."""
         self._pool.shutdown(cancel_futures=True)
 
 
-def _judged(response: requests.Response, parcel: Parcel, wait: float) -> tuple[Outcome, float]:
-    status, told = response.status_code, response.text[:500]
+def _judged(reply: Reply, parcel: Parcel, wait: float) -> tuple[Outcome, float]:
+    status, told = reply.status, reply.text[:500]
     refused = any(word in told for word in REFUSALS)
     if parcel.message.blocks and refused:
         log.warning("Slack refused blocks, so the words go alone: %s %s", status, told)
         return Outcome.WITHOUT_BLOCKS, 0
     if status == 429 or status >= 500:
-        return Outcome.RETRIED, _asked_to_wait(response.headers, wait)
+        return Outcome.RETRIED, _asked_to_wait(reply.retry_after, wait)
     if 200 <= status < 300 and not refused:
         return Outcome.DELIVERED, 0
     gone = status in (404, 410)
@@ -158,8 +155,8 @@ def _judged(response: requests.Response, parcel: Parcel, wait: float) -> tuple[O
     return (Outcome.GONE if gone else Outcome.REJECTED), 0
 
 
-def _asked_to_wait(headers: Any, otherwise: float) -> float:
-    text = headers.get("Retry-After", "").strip()
+def _asked_to_wait(retry_after: str, otherwise: float) -> float:
+    text = retry_after.strip()
     return float(text) if text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS else otherwise
 
 

@@ -1,4 +1,4 @@
-"""HTTP for price sources: time limits, bounded retries, `Retry-After` honoured, JSON numbers kept exact."""
+"""HTTP: time limits, bounded retries, `Retry-After` honoured, JSON numbers kept exact; and posts that are tried once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -34,6 +35,27 @@ class HttpError(Exception):
 
 class BrokenOff(HttpError):
     """An answer that ends too soon, or is no JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a post was answered, whatever its status; `retry_after` as it was sent, empty if it was not."""
+
+    status: int
+    text: str
+    retry_after: str
+
+
+def post_once(url: str, body: Any, timeout_seconds: tuple[float, float]) -> Reply:
+    """Posts a JSON document to an address that may be a secret: no retry, no redirect followed.
+
+    `timeout_seconds` are those to connect and of each read. Raises HttpError, which does not name the address.
+    """
+    try:
+        response = requests.post(url, json=body, timeout=timeout_seconds, allow_redirects=False)
+    except requests.RequestException as error:
+        raise HttpError(_trouble(error)) from None
+    return Reply(response.status_code, response.text, response.headers.get("Retry-After", ""))
 
 
 class _WithoutQueries(logging.Filter):

@@ -116,11 +116,13 @@ def test_words_that_are_refused_too_are_dropped(slack, delivery):
     assert len(slack.posts) == 2
 
 
-def test_a_time_out_is_tried_again(slack, delivery, monkeypatch):
-    monkeypatch.setattr(slack_delivery, "TIMEOUT", 0.2)
+def test_a_time_out_is_tried_again(slack, delivery, monkeypatch, caplog):
+    monkeypatch.setattr(slack_delivery, "TIMEOUT_SECONDS", (0.2, 0.2))
     slack.will(200, "ok", 5)
     delivery.send(delivery.mailbox(slack.response_url), TOLD)
     assert len(slack.wait_for(2)) == 2
+    assert "it stopped answering" in caplog.text
+    assert slack.response_url not in caplog.text
 
 
 def test_a_redirect_is_not_followed(slack, delivery):
