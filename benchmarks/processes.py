@@ -11,9 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.timing import median, report
 
-THIRD_PARTY = (
-    "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, apispec, webargs"
-)
+THIRD_PARTY = "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client"
 OURS = "import api.app, api.wiring, api.server, pricing.store, pricing.holder"
 MEMORY = """
 import resource, sys
