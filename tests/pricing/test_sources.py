@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import grimp
 import pytest
 
 from pricing import SOURCES
@@ -49,6 +50,26 @@ def test_every_adapter_is_in_the_table() -> None:
     listed = {SOURCES[name].build.__module__ for name in SOURCES}
     assert len(modules) == len(SOURCES), f"files with a SPEC: {sorted(modules)}; in SOURCES: {sorted(SOURCES)}"
     assert {module.partition(".")[0] for module in listed} == {"pricing"}
+
+
+def _family(module: str) -> str:
+    """`aws` for pricing.aws and pricing.aws_offers alike, so that a source may stand in several files."""
+    return module.removeprefix("pricing.").partition("_")[0]
+
+
+def test_a_source_is_imported_by_its_own_files_alone() -> None:
+    """Adapters do not import one another, and everybody else reaches them through SOURCES."""
+    families = {_family(SOURCES[name].build.__module__) for name in SOURCES}
+    graph = grimp.build_graph("api", "pricing", "costcalc", cache_dir=None)
+    of_sources = {each for each in graph.find_descendants("pricing") if _family(each) in families}
+    assert len(of_sources) > len(SOURCES), "several sources stand in more than one file"
+    strangers = [
+        (by, each)
+        for each in of_sources
+        for by in graph.find_modules_that_directly_import(each)
+        if by not in of_sources or _family(by) != _family(each)
+    ]
+    assert strangers == []
 
 
 def test_the_table_is_read_without_importing_any_adapter() -> None:
