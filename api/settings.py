@@ -10,6 +10,7 @@ from typing import Any
 MASK = "********"
 _STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
 _USER_INFO = re.compile(r"//[^/\s]*@")
+_QUERY = re.compile(r"(?<=\S)\?\S+$")  # an address may carry its key there
 
 
 class BadSetting(ValueError):
@@ -131,5 +132,5 @@ def shown(setting: Setting, environment: Mapping[str, str]) -> str:
     """What `costcalc settings` prints for a variable: its value, its default, or a mask."""
     text = environment.get(setting.variable, "").strip()
     if text:
-        return MASK if setting.secret else _USER_INFO.sub(f"//{MASK}@", text)
+        return MASK if setting.secret else _QUERY.sub(f"?{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
     return setting.default or "(unset)"

@@ -41,6 +41,7 @@ class FakeServer:
     answer: Callable[[Asked], Any]
     asked: list[Asked] = field(default_factory=list)
     url: str = ""
+    status: int = 200
     _faults: list[tuple[str, Fault]] = field(default_factory=list)
     _closing: threading.Event = field(default_factory=threading.Event)
 
@@ -74,6 +75,10 @@ class FakeServer:
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeServer
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.do_GET()
+
     def do_GET(self) -> None:
         split = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(split.query).items()}
@@ -86,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif document is None:
             self.give(404, b'{"error": {"code": 404, "message": "not found"}}')
         else:
-            self.give(200, json.dumps(document).encode())
+            self.give(self.fake.status, json.dumps(document).encode())
 
     def fail(self, fault: Fault, body: bytes) -> None:
         if isinstance(fault.value, int):
