@@ -4,6 +4,7 @@ import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 from support.services import packaged_service
 
 from api.app import create_app
@@ -31,16 +32,21 @@ def asked(examples):
     )
 
 
+def hold(case):
+    """Against the document; JSON Schema cannot say which text is a sheet of questions, so those may be refused."""
+    case.call_and_validate(excluded_checks=[positive_data_acceptance] if case.media_type == "text/csv" else [])
+
+
 @THOROUGH.parametrize()
 @asked(10)
 def test_the_service_keeps_to_its_document(case):
-    case.call_and_validate()
+    hold(case)
 
 
 @BRIEF.parametrize()
 @asked(4)
 def test_so_do_its_sheets_and_its_page(case):
-    case.call_and_validate()
+    hold(case)
 
 
 @pytest.fixture(scope="module")
