@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from socket import socket
 from typing import Any
 
 import gunicorn.http.message
+import gunicorn.util
 from gunicorn.app.base import BaseApplication
 
+from api.problems import PROBLEM_TYPE, as_json, problem
 from api.settings import Settings
 from costcalc.evidence import Evidence, load_evidence
 
 LONGEST_REQUEST_LINE = 65_536  # gunicorn stops at 8190 and answers in its own form; our own limits come after it
+UNREADABLE = {
+    400: "this is not HTTP as we read it: percent-encode every sign of an address that is not ASCII",
+    414: f"the address is too long: write at most {LONGEST_REQUEST_LINE} bytes",
+    431: "a header is too long, or there are too many",
+}
 BOOT_FAILED = 3  # the exit status by which gunicorn's master knows that starting again is of no use
 
 
@@ -60,9 +68,16 @@ class Server(BaseApplication):
 def serve(settings: Settings) -> None:
     """Serves until stopped. Raises TableError when the evidence is corrupt."""
     gunicorn.http.message.MAX_REQUEST_LINE = LONGEST_REQUEST_LINE  # type: ignore[misc]
+    gunicorn.util.write_error = _refuse  # what never reaches the application is refused in our form all the same
     with tempfile.TemporaryDirectory(prefix="costcalc-metrics-") as folder:
         os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         Server(settings).run()
+
+
+def _refuse(sock: socket, status_int: int, reason: str, mesg: str) -> None:
+    body = as_json(problem(status_int, UNREADABLE.get(status_int, reason)))
+    head = f"HTTP/1.1 {status_int} {reason}\r\nConnection: close\r\nContent-Type: {PROBLEM_TYPE}\r\nContent-Length: {len(body)}"
+    gunicorn.util.write_nonblock(sock, f"{head}\r\n\r\n".encode("latin-1") + body)
 
 
 def _announce(server: Any) -> None:

@@ -1,5 +1,6 @@
 """The production server over real HTTP: what only a real server shows."""
 
+import json
 import shutil
 import signal
 import socket
@@ -48,11 +49,24 @@ def test_a_wrong_method_and_a_large_body(live):
     assert response.headers["Content-Type"] == "application/problem+json"
 
 
-def test_garbage_on_the_line_does_not_stop_the_server(live):
+@pytest.mark.parametrize(
+    ("sent", "status", "says"),
+    [
+        (b"\x00\xff\xfe nonsense\r\n\r\n", 400, "percent-encode"),
+        ("GET /cost?model=résnet50 HTTP/1.1\r\n\r\n".encode(), 400, "percent-encode"),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 414, "at most 65536 bytes"),
+        (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 20_000 + b"\r\n\r\n", 431, "a header is too long"),
+    ],
+)
+def test_what_is_not_http_is_refused_in_our_form(live, sent, status, says):
     host, port = live.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as connection:
-        connection.sendall(b"\x00\xff\xfe nonsense\r\n\r\n")
-        assert b"400" in connection.recv(1000)
+        connection.sendall(sent)
+        head, _, body = connection.recv(2000).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/problem+json" in head
+    problem = json.loads(body)
+    assert (problem["status"], says in problem["detail"]) == (status, True)
     assert live.get("/healthz").ok
 
 
