@@ -39,6 +39,17 @@ def test_a_source_is_documented_with_its_settings(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES)
+def test_a_source_stands_in_the_table_of_all_sources(name: str) -> None:
+    table = (ROOT / "docs" / "price-sources.md").read_text().partition("## Sources\n")[2]
+    [row] = [line for line in table.splitlines() if line.startswith(f"| [`{name}`](")]
+    cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+    assert len(cells) == 5
+    assert all(cells)
+    own = [variable for variable in SOURCES[name].settings if variable.startswith("COSTCALC_")]
+    assert not [variable for variable in own if variable not in row and variable != "COSTCALC_AWS_READ_SECONDS"]
+
+
+@pytest.mark.parametrize("name", SOURCES)
 def test_settings_that_look_secret_are_kept_secret(name: str) -> None:
     spec = SOURCES[name]
     looks_secret = {variable for variable in spec.settings if variable.endswith(SECRET_WORDS)}
