@@ -79,6 +79,14 @@ def test_too_little_time_is_answered_with_the_least_that_would_do(client):
     assert get(client, f"max_hours={least}")["accuracy"] is not None
 
 
+def test_a_free_tier_costs_nothing_but_says_how_long_one_waits(client):
+    found = get(client, "budget=0.01&purchase=free")
+    best = found["estimates"][0]
+    assert best["billed_cost"] == 0
+    assert best["calendar_hours"] > best["hours"]
+    assert f"{best['calendar_hours']:.4g} h with waiting" in found["message"]
+
+
 def test_filters_that_leave_nothing_are_named(client):
     found = get(client, "budget=10&provider=lambda&purchase=savings_plan")
     assert found["accuracy"] is None
@@ -91,7 +99,7 @@ def test_the_sheet_says_the_same(client):
     for row, estimate in zip(rows, found["estimates"], strict=True):
         assert float(row["accuracy"]) == float(row["target"]) == found["accuracy"]
         assert float(row["billed_cost"]) == estimate["billed_cost"]
-    [row] = csv.DictReader(io.StringIO(client.get("/accuracy.csv?model=resnet50&budget=0.00001").text))
+    [row] = csv.DictReader(io.StringIO(client.get("/accuracy.csv?model=resnet50&budget=0.00001&provider=aws").text))
     assert row["message"].startswith("Nothing fits")
     assert (row["accuracy"], row["billed_cost"]) == ("", "")
 
