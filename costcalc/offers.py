@@ -85,6 +85,8 @@ class Offer:
             raise ValueError(f"{where}: observed_at needs a time zone")
         if not self.source:
             raise ValueError(f"{where}: a rate needs a source")
+        if not (len(self.currency) == 3 and self.currency.isascii() and self.currency.isupper()):
+            raise ValueError(f"{where}: currency must be an ISO 4217 code such as USD, got {self.currency!r}")
         if not self.hourly_rate.is_finite() or self.hourly_rate < 0:
             raise ValueError(f"{where}: hourly_rate must not be negative, got {self.hourly_rate}")
         if self.hourly_rate == 0 and self.purchase_option is not PurchaseOption.FREE:

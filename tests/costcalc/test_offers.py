@@ -26,6 +26,8 @@ from costcalc.offers import Payment, PurchaseOption, Tariff, tariff, term_hours
     [
         ({"observed_at": DAY.replace(tzinfo=None)}, "observed_at needs a time zone"),
         ({"source": ""}, "a rate needs a source"),
+        ({"currency": "DOLLARS"}, "currency must be an ISO 4217 code"),
+        ({"currency": "usd"}, "currency must be an ISO 4217 code"),
         ({"hourly_rate": Decimal(-1)}, "must not be negative"),
         ({"hourly_rate": Decimal("NaN")}, "must not be negative"),
         ({"hourly_rate": Decimal("Infinity")}, "must not be negative"),
