@@ -14,7 +14,7 @@ from api.csv_export import Column
 from api.documents import to_json
 from api.exports import estimate_columns, shared_columns
 from api.finance_schemas import AccuracySchema
-from api.replies import Body, arguments, cached, chosen_format, service
+from api.replies import Body, answered, arguments, service
 from api.schemas import Layout
 from api.service import Service, with_moment
 from api.urls import to_url
@@ -139,7 +139,7 @@ def accuracy() -> Response:
         "csv": lambda: as_csv(search.document(), layout),
     }
     moment = "" if query.as_of else asked.clock().date()
-    return cached((catalogue.snapshot, to_url(query), layout, moment), chosen_format(layout), makers)
+    return answered((catalogue.snapshot, to_url(query), moment), layout, makers, f"accuracy-{query.model}")
 
 
 def as_csv(document: AccuracyDocument, layout: Layout) -> Iterator[bytes]:

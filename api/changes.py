@@ -15,7 +15,7 @@ from api import csv_export
 from api.documents import to_json
 from api.offers import selected
 from api.price_sheet import Rows
-from api.replies import Body, arguments, cached, chosen_format, name_file, service
+from api.replies import Body, answered, arguments, page_of, service
 from api.service import CHANGES
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
@@ -120,8 +120,7 @@ def changes() -> Response:
     since = min(filters["since"], as_of)  # nothing has changed between a day and one before it
     before, after = (selected(catalogue, moment, filters) for moment in (since, as_of))
     found = np.stack(changed_rows(catalogue, before, after), axis=1)
-    start = filters.get("offset", 0)
-    page = found[start : start + filters["limit"]] if "limit" in filters else found[start:]
+    page = found[page_of(filters)]
 
     def rows() -> Iterator[ChangeRow]:
         for previous, row in page.tolist():
@@ -131,7 +130,5 @@ def changes() -> Response:
         "json": lambda: to_json(ChangesDocument(catalogue.snapshot, since, as_of, len(found), tuple(rows()))),
         "csv": lambda: csv_export.chunks(csv_export.columns_of(ChangeRow), rows(), layout),
     }
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), layout, filters.get("as_of") or as_of.date())
-    kind = chosen_format(layout)
-    response = cached(parts, kind, makers)
-    return name_file(response, "changes.csv") if kind == "csv" and layout.excel else response
+    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
+    return answered(parts, layout, makers, "changes")

@@ -16,7 +16,7 @@ from api.csv_export import Column
 from api.documents import to_json
 from api.exports import shared_columns
 from api.finance_schemas import CommitmentsSchema
-from api.replies import Body, arguments, cached, chosen_format, name_file, service
+from api.replies import Body, answered, arguments, service
 from api.service import Service
 from api.urls import to_url
 from costcalc.catalogue import Catalogue
@@ -80,10 +80,8 @@ def commitments() -> Response:
         "csv": lambda: csv_export.chunks(*columns_and_rows(comparison.document(), table), layout),
         "xlsx": lambda: workbook(comparison.document()),
     }
-    kind = chosen_format(layout)
-    response = cached((catalogue.snapshot, to_url(query), runs, table, layout, moment), kind, makers)
-    saved = kind == "xlsx" or (kind == "csv" and layout.excel)
-    return name_file(response, f"commitments-{query.model}.{kind}") if saved else response
+    parts = (catalogue.snapshot, to_url(query), runs, table, moment)
+    return answered(parts, layout, makers, f"commitments-{query.model}")
 
 
 def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:

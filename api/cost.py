@@ -10,7 +10,7 @@ from api import exports
 from api.commitments_sheets import sheets_about
 from api.documents import cost_document, to_json
 from api.problems import BadParameters
-from api.replies import Body, arguments, cached, chosen_format, name_file, service
+from api.replies import Body, answered, arguments, chosen_format, service
 from api.urls import to_url
 
 blueprint = Blueprint("cost", __name__)
@@ -24,15 +24,12 @@ def cost() -> Response:
     asked = service()
     catalogue = asked.catalogue()
     query, layout = asked.question(arguments(), catalogue)
-    kind = chosen_format(layout)
-    if layout.profile == "focus" and kind != "csv":
+    if layout.profile == "focus" and chosen_format(layout) != "csv":
         raise BadParameters({"profile": ["focus is a form of CSV: ask /cost.csv, or add format=csv"]})
-    parts = (catalogue.snapshot, to_url(query), layout, "" if query.as_of else asked.clock().date())
+    parts = (catalogue.snapshot, to_url(query), "" if query.as_of else asked.clock().date())
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(cost_document(asked.answer(query, catalogue))),
         "csv": lambda: exports.cost_csv(asked.answer(query, catalogue), layout),
         "xlsx": lambda: exports.cost_xlsx(asked.answer(query, catalogue), [sheets_about(asked, catalogue, query)]),
     }
-    response = cached(parts, kind, makers)
-    saved = kind == "xlsx" or (kind == "csv" and layout.excel)
-    return name_file(response, f"cost-{query.model}-{query.target:g}.{kind}") if saved else response
+    return answered(parts, layout, makers, f"cost-{query.model}-{query.target:g}")

@@ -15,19 +15,17 @@ from flask import Blueprint, Response
 
 from api import csv_export
 from api.documents import to_json
-from api.offers import OfferRow, as_row
+from api.offers import OfferRow, as_row, filters_as_query
 from api.parameters import Names, Number
 from api.price_parameters import Moment
 from api.price_sheet import Rows
 from api.problems import BadParameters
-from api.replies import arguments, cached, chosen_format, name_file, service
+from api.replies import answered, arguments, page_of, service
 from api.schemas import OfferFilters
 from costcalc.catalogue import Catalogue
 from costcalc.placements import passing
-from costcalc.query import EstimateQuery
 
 blueprint = Blueprint("history", __name__)
-FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
 
 
@@ -94,10 +92,9 @@ def runs(catalogue: Catalogue, rows: Rows) -> Runs:
 
 def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime) -> Runs:
     """The runs that began by `until` and were still seen at `since` or later."""
-    wanted = {name: filters[name] for name in FILTERS if name in filters}
     observed = catalogue.columns.observed
     known = np.flatnonzero(observed <= int(until.timestamp()))
-    found = runs(catalogue, passing(catalogue, EstimateQuery("", 0.5, **wanted), known))
+    found = runs(catalogue, passing(catalogue, filters_as_query(filters), known))
     if "since" not in filters:
         return found
     late = observed[found.last] >= int(filters["since"].timestamp())
@@ -123,8 +120,7 @@ def history() -> Response:
     if since is not None and since > until:
         raise BadParameters({"since": [f"{since.date()} is after {until.date()}: write an earlier date"]})
     found = seen_between(catalogue, filters, until)
-    start = filters.get("offset", 0)
-    page = found[start : start + filters["limit"]] if "limit" in filters else found[start:]
+    page = found[page_of(filters)]
 
     def rows() -> Iterator[HistoryRow]:
         return (history_row(catalogue, *run) for run in zip(page.first.tolist(), page.last.tolist(), strict=True))
@@ -135,7 +131,5 @@ def history() -> Response:
     def as_csv() -> Iterator[bytes]:
         return csv_export.chunks(csv_export.columns_of(HistoryRow), rows(), layout)
 
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), layout, filters.get("until") or until.date())
-    kind = chosen_format(layout)
-    response = cached(parts, kind, {"json": as_json, "csv": as_csv})
-    return name_file(response, "history.csv") if kind == "csv" and layout.excel else response
+    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("until") or until.date())
+    return answered(parts, layout, {"json": as_json, "csv": as_csv}, "history")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from api import csv_export, price_sheet
 from api.conversion import columns_of_pairs, converter
 from api.documents import to_json
 from api.price_sheet import Rows
-from api.replies import arguments, cached, chosen_format, name_file, service
+from api.replies import answered, arguments, page_of, service
 from api.service import OFFERS
 from costcalc.answers import ExchangeRate, Gap
 from costcalc.catalogue import Catalogue
@@ -24,6 +24,7 @@ from costcalc.query import EstimateQuery
 
 blueprint = Blueprint("offers", __name__)
 ANY_AGE_DAYS = 36_500
+FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,13 @@ def selected(
     catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
 ) -> Rows:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
-    names = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
-    wanted = {name: filters[name] for name in names if name in filters}
     view = catalogue.view(as_of, ANY_AGE_DAYS)
-    return allowed_rows(catalogue, view, EstimateQuery("", 0.5, regions=regions, **wanted))
+    return allowed_rows(catalogue, view, replace(filters_as_query(filters), regions=regions))
+
+
+def filters_as_query(filters: dict[str, Any]) -> EstimateQuery:
+    """A question that is only asked for its filters."""
+    return EstimateQuery("", 0.5, **{name: filters[name] for name in FILTERS if name in filters})
 
 
 def as_row(offer: Offer) -> OfferRow:
@@ -112,9 +116,7 @@ def offers() -> Response:
     filters, layout = asked.filters(OFFERS, arguments(), catalogue)
     as_of = filters.get("as_of") or asked.clock()
     rows = selected(catalogue, as_of, filters)
-    start = filters.get("offset", 0)
-    page = rows[start : start + filters["limit"]] if "limit" in filters else rows[start:]
-
+    page = rows[page_of(filters)]
     into = converter(filters, catalogue.vocabulary.currencies, as_of.date())
 
     def as_json() -> bytes:
@@ -130,7 +132,5 @@ def offers() -> Response:
         return csv_export.chunks([*columns_of_pairs(OfferRow), *into.columns()], pairs, layout)
 
     moment = filters.get("as_of") or as_of.date()
-    parts = (catalogue.snapshot, sorted(filters.items()), layout, moment)
-    kind = chosen_format(layout)
-    response = cached(parts, kind, {"json": as_json, "csv": as_csv})
-    return name_file(response, "offers.csv") if kind == "csv" and layout.excel else response
+    parts = (catalogue.snapshot, sorted(filters.items()), moment)
+    return answered(parts, layout, {"json": as_json, "csv": as_csv}, "offers")

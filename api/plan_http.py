@@ -14,7 +14,7 @@ from api.plan import Planner
 from api.plan_rows import Given, rows_of_csv, rows_of_json, shared
 from api.problems import BadParameters, Refused
 from api.reading import read
-from api.replies import JSON_TYPE, TYPES, Body, arguments, cached, chosen_format, name_file, service
+from api.replies import JSON_TYPE, TYPES, Body, answered, arguments, chosen_format, name_file, service
 from api.schemas import Layout
 
 blueprint = Blueprint("plan", __name__)
@@ -61,7 +61,7 @@ def get_plan() -> Response:
         "csv": lambda: plan.as_csv(planner.document(rows), form),
     }
     moment = "" if "as_of" in values else asked.clock().date()
-    return cached((catalogue.snapshot, sorted(given.items()), form, moment), chosen_format(form), makers)
+    return answered((catalogue.snapshot, sorted(given.items()), moment), form, makers, "plan")
 
 
 def _body() -> tuple[bytes, bool]:

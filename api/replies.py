@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 from flask import Response, current_app, g, request
 
@@ -41,6 +41,12 @@ def chosen_format(layout: Layout | None = None) -> str:
     return ending
 
 
+def page_of(filters: Mapping[str, Any], usual_limit: int | None = None) -> slice:
+    """The rows that `offset` and `limit` ask for; without a limit, or a usual one, all the rest."""
+    start, limit = filters.get("offset", 0), filters.get("limit", usual_limit)
+    return slice(start, None if limit is None else start + limit)
+
+
 def wants_csv() -> bool:
     """Whether an error should be told in a cell."""
     if request.path.endswith(".csv"):
@@ -54,12 +60,20 @@ def _accepted() -> str:
     return max(TYPES, key=lambda kind: accept[TYPES[kind].partition(";")[0]])  # of equals the first
 
 
+def answered(parts: tuple[object, ...], layout: Layout, make: Mapping[str, Callable[[], Body]], name: str) -> Response:
+    """`cached` in the form asked for, else JSON. Browsers save a workbook, or a sheet for Excel, as `name` with its ending."""
+    asked = chosen_format(layout)
+    kind = asked if asked in make else "json"
+    response = cached((*parts, layout), kind, make)
+    saved = kind == "xlsx" or (kind == "csv" and layout.excel)
+    return name_file(response, f"{name}.{kind}") if saved else response
+
+
 def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[], Body]]) -> Response:
     """The answer of `make[kind]`, or 304 before it is computed where the client has it. `parts` tell answers apart.
 
     The first of `parts` is the snapshot that the answer stands on. A body in pieces is streamed where it is large.
     """
-    kind = kind if kind in make else "json"
     asked = service()
     version = asked.version(str(parts[0]))
     etag = tag(version, request.path, kind, *parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from api import csv_export
 from api.documents import to_json
 from api.offers import selected
-from api.replies import arguments, cached, chosen_format, service
+from api.replies import Body, answered, arguments, page_of, service
 from api.service import THROUGHPUT
 from costcalc.catalogue import Catalogue
 from costcalc.evidence import Evidence
@@ -126,24 +126,20 @@ def throughput() -> Response:
     catalogue = asked.catalogue()
     filters, layout = asked.filters(THROUGHPUT, arguments(), catalogue)
     as_of = filters.get("as_of") or asked.clock()
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), layout, filters.get("as_of") or as_of.date())
+    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
 
     def table() -> tuple[int, tuple[ThroughputRow, ...]]:
         rows = _dollars(catalogue, selected(catalogue, as_of, filters, regions="cheapest").tolist())
         model = filters["model"].name if "model" in filters else None
         found = pairs(asked.evidence, catalogue, rows, model)
-        start = filters.get("offset", 0)
-        page = found[start : start + filters.get("limit", LIMIT)]
+        page = found[page_of(filters, LIMIT)]
         return len(found), tuple(as_row(pair, catalogue.offer(pair.row)) for pair in page)
 
-    return cached(
-        parts,
-        chosen_format(layout),
-        {
-            "json": lambda: to_json(ThroughputDocument(catalogue.snapshot, as_of, *table())),
-            "csv": lambda: csv_export.document(csv_export.columns_of(ThroughputRow), table()[1], layout),
-        },
-    )
+    makers: dict[str, Callable[[], Body]] = {
+        "json": lambda: to_json(ThroughputDocument(catalogue.snapshot, as_of, *table())),
+        "csv": lambda: csv_export.document(csv_export.columns_of(ThroughputRow), table()[1], layout),
+    }
+    return answered(parts, layout, makers, "throughput")
 
 
 def _dollars(catalogue: Catalogue, rows: list[int]) -> list[int]:
