@@ -10,7 +10,7 @@ import pytest
         ("provider=aws&instance_type=a2-highgpu-8g", "no_matching_offer"),
         ("accelerators=8&nodes=3", "no_matching_cluster"),
         ("max_hours=0.0001", "over_max_hours"),
-        ("max_cost=0.0001", "over_max_cost"),
+        ("max_cost=0.0001&purchase=on_demand", "over_max_cost"),
     ],
 )
 def test_the_answer_is_empty_and_says_why(client, filters, reason):
