@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -19,17 +19,19 @@ from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.evidence import Evidence
 from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
+from costcalc.hiring import hire
 from costcalc.money import from_nanos
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import PurchaseOption
 from costcalc.placements import Placements, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 from costcalc.rendering import Entry, Renderer
-from costcalc.runs import Runs, campaign, interrupted, reached, runs
+from costcalc.runs import Runs, reached, runs
 
 T = TypeVar("T")
 Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 WORKED_OUT_KEPT = 64
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
@@ -58,6 +60,16 @@ def engine(evidence: Evidence, catalogue: Catalogue) -> Engine:
     return Engine(evidence, catalogue)
 
 
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """All that can be answered: runs, offers with runs and costs, which of these no other beats, and what was left out."""
+
+    runs: Runs
+    priced: costs.Priced
+    frontier: Flags
+    rejections: Counter[str]
+
+
 class Engine:
     """Answers questions about one catalogue, and keeps what does not depend on the target."""
 
@@ -71,39 +83,45 @@ class Engine:
         as_of = query.as_of or now
         view = self.catalogue.view(as_of, query.max_price_age)
         plan = self._plan(query)
+        possible = self._possible(query, plan, view, market)
+        entries = self._page(query, possible)
+        on_demand = tuple(self._on_demand(view, row) for row, _ in entries)
+        renderer = Renderer(query, plan, market, as_of)
+        bills = tuple(renderer.bill(entry) for _, entry in entries)
+        return Answer(
+            query=query,
+            prices=self._basis(as_of, view),
+            count=len(possible.priced.row),
+            estimates=tuple(map(renderer.estimate, (entry for _, entry in entries), bills, on_demand)),
+            rejections={reason: count for reason, count in sorted(possible.rejections.items()) if count},
+            best_reached=best_reached(plan, query),
+            exchange=market.exchange[query.currency] if query.currency != "USD" else None,
+            quoted_exchange=quoted_exchange(query, market, (entry.offer for _, entry in entries)),
+            bills=bills,
+            on_demand_hourly=on_demand,
+        )
+
+    def _possible(self, query: EstimateQuery, plan: Plan, view: View, market: Market) -> Possible:
+        """Every run on every offer that the question allows, and why the others are left out."""
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
         rejections = Counter(found.rejections) + Counter(placed.unplaced)
         sites = wanted_sites(plan, placed, query)
         rejections["no_matching_cluster"] += int(bool(len(placed.site)) and not sites.any())
-        done = runs(plan, query, found, sites)
-        done, hired = hire(self.catalogue, plan, placed, done, query)
+        done, hired = hire(self.catalogue, plan, placed, runs(plan, query, found, sites), query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
         frontier = costs.on_frontier(query, kept)
         if query.frontier:
             kept, frontier = kept.take(frontier), frontier[frontier]
-        page = costs.chosen(self.catalogue, query, kept)
-        renderer = Renderer(query, plan, market, as_of)
-        entries = [
-            Entry(
-                self.catalogue.offer(kept.row[position]), done.one(kept.run[position]), rank, bool(frontier[position])
-            )
-            for rank, position in enumerate(page.tolist(), query.offset + 1)
-        ]
-        on_demand = [self._on_demand(view, kept.row[position]) for position in page.tolist()]
-        bills = tuple(map(renderer.bill, entries))
-        return Answer(
-            query=query,
-            prices=self._basis(as_of, view),
-            count=len(kept.row),
-            estimates=tuple(map(renderer.estimate, entries, bills, on_demand)),
-            rejections={reason: count for reason, count in sorted(rejections.items()) if count},
-            best_reached=best_reached(plan, query),
-            exchange=market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=quoted_exchange(query, market, (entry.offer for entry in entries)),
-            bills=bills,
-            on_demand_hourly=tuple(on_demand),
-        )
+        return Possible(done, kept, frontier, rejections)
+
+    def _page(self, query: EstimateQuery, possible: Possible) -> list[tuple[int, Entry]]:
+        """The entries of the page asked for, in order, each with its catalogue row."""
+        priced, entries = possible.priced, []
+        for rank, position in enumerate(costs.chosen(self.catalogue, query, priced).tolist(), query.offset + 1):
+            row, run = int(priced.row[position]), possible.runs.one(priced.run[position])
+            entries.append((row, Entry(self.catalogue.offer(row), run, rank, bool(possible.frontier[position]))))
+        return entries
 
     def _plan(self, query: EstimateQuery) -> Plan:
         known = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
@@ -153,32 +171,6 @@ class Engine:
     def _basis(self, as_of: datetime, view: View) -> PriceBasis:
         oldest, newest = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (view.oldest, view.newest))
         return PriceBasis(self.catalogue.snapshot, as_of, oldest, newest, self.catalogue.gaps)
-
-
-def hire(
-    catalogue: Catalogue, plan: Plan, placed: Placements, done: Runs, query: EstimateQuery
-) -> tuple[Runs, costs.Hired]:
-    """Every placement with every run on its site. Spot machines do the same runs with interruptions, appended to the runs."""
-    order = np.argsort(done.site, kind="stable")
-    starts = np.searchsorted(done.site[order], np.arange(len(plan.sites) + 1))
-    counts = np.diff(starts)[placed.site]
-    entry = np.repeat(np.arange(len(counts)), counts)
-    row, site = placed.row[entry], placed.site[entry]
-    within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
-    run = order[starts[site] + within]
-    if query.overheads == "typical":
-        spot = catalogue.columns.option[row] == costs.SPOT
-        run = run + spot * len(done.site)
-        done = done + interrupted(done, plan.nodes[done.site])
-    if query.runs > 1:
-        done = campaign(done, query.runs)
-    return done, costs.Hired(row, run, plan.nodes[site], done.hours[run])
-
-
-def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
-    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
-    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
-    return tuple(market.exchange[code] for code in sorted(quoted))
 
 
 def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:

@@ -1,0 +1,38 @@
+"""Putting runs on machines: which offers do which runs, for how many hours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from costcalc import costs
+from costcalc.catalogue import Catalogue
+from costcalc.placements import Placements
+from costcalc.plans import Plan
+from costcalc.query import EstimateQuery
+from costcalc.runs import Runs, campaign, interrupted
+
+
+def hire(
+    catalogue: Catalogue, plan: Plan, placed: Placements, done: Runs, query: EstimateQuery
+) -> tuple[Runs, costs.Hired]:
+    """Every placement with every run on its site. Spot machines do the same runs with interruptions, appended to the runs."""
+    order = np.argsort(done.site, kind="stable")
+    starts = np.searchsorted(done.site[order], np.arange(len(plan.sites) + 1))
+    counts = np.diff(starts)[placed.site]
+    entry = np.repeat(np.arange(len(counts)), counts)
+    row, site = placed.row[entry], placed.site[entry]
+    within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
+    run = order[starts[site] + within]
+    if query.overheads == "typical":
+        spot = catalogue.columns.option[row] == costs.SPOT
+        run = run + spot * len(done.site)
+        done = done + interrupted(done, plan.nodes[done.site])
+    if query.runs > 1:
+        done = campaign(done, query.runs)
+    return done, costs.Hired(row, run, plan.nodes[site], done.hours[run])
+
+
+def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
+    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
+    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
+    return tuple(market.exchange[code] for code in sorted(quoted))
