@@ -21,7 +21,7 @@ from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
 from costcalc.hiring import hire
 from costcalc.money import from_nanos
-from costcalc.offers import PurchaseOption
+from costcalc.offers import Offer, PurchaseOption
 from costcalc.placements import Placements, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
@@ -171,6 +171,12 @@ class Engine:
     def _basis(self, as_of: datetime, view: View) -> PriceBasis:
         oldest, newest = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (view.oldest, view.newest))
         return PriceBasis(self.catalogue.snapshot, as_of, oldest, newest, self.catalogue.gaps)
+
+
+def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
+    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
+    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
+    return tuple(market.exchange[code] for code in sorted(quoted))
 
 
 def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:

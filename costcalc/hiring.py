@@ -30,9 +30,3 @@ def hire(
     if query.runs > 1:
         done = campaign(done, query.runs)
     return done, costs.Hired(row, run, plan.nodes[site], done.hours[run])
-
-
-def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
-    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
-    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
-    return tuple(market.exchange[code] for code in sorted(quoted))
