@@ -95,8 +95,8 @@ class CostSchema(OfferFilters):
         float,
         0,
         1,
-        "share of a commitment, rental or owned machine that is used at all; default 1",
-        open_low=True,
+        "share of what a run leaves of a commitment, rental or owned machine that other work uses, for the effective cost; "
+        "at 0 the run bears it all; default 1",
         example=0.5,
     )
     basis = Choice(("billed", "effective"), "what sort=cost, max_cost and the frontier go by; default billed")

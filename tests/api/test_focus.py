@@ -19,7 +19,7 @@ ASKED = "model=resnet50&target=0.757"
 QUESTIONS = (
     "purchase=on_demand&limit=50&regions=all",
     "purchase=spot&limit=50&currency=EUR",
-    "purchase=monthly&limit=50&discount=0.07",
+    "purchase=monthly&limit=50&discount=0.07&utilization=0",
     "purchase=capacity_block&limit=50",
     "purchase=savings_plan,committed_use&limit=100&utilization=0.3&discount=aws:0.125&currency=JPY",
     "purchase=reserved&as_of=2018-04-26&overheads=none&recipes=all",

@@ -101,7 +101,7 @@ def test_lists_repeat_or_take_commas_and_lose_duplicates():
         ("confidence", "1", "below 1"),
         ("confidence", "0", "above 0"),
         ("utilization", "1.1", "to 1"),
-        ("utilization", "0", "above 0"),
+        ("utilization", "-0.1", "from 0"),
         ("nodes", "0", "from 1"),
         ("max_price_age", "x", "whole number"),
         ("metric", "top2", "did you mean top5 or top1"),
