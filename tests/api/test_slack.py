@@ -10,6 +10,7 @@ from support.slack import PATH, answered, ask, refused
 from api.app import create_app
 from api.problems import NotReady
 from api.settings import Settings
+from api.slack_signing import sign
 
 
 @pytest.fixture
@@ -55,6 +56,16 @@ class TestProof:
         body = form("help")
         response = app.test_client().post(PATH, data=body, headers=signed(body, now + seconds))
         assert response.status_code == status
+
+    @pytest.mark.parametrize("stamp", ["9" * 400, "9" * 5000, "٣", "", "-5", "1e9", "soon"])
+    def test_a_signed_stamp_that_is_no_time_is_refused(self, client, stamp):
+        body = form("help")
+        headers = {
+            "X-Slack-Request-Timestamp": stamp,
+            "X-Slack-Signature": sign(SECRET, stamp, body),
+            "Content-Type": FORM,
+        }
+        assert "five minutes" in refused(client.post(PATH, data=body, headers=headers), 401)
 
     def test_a_valid_request_is_answered_once(self, client):
         body = form("resnet50 0.757", trigger_id="once")
