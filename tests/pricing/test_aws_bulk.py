@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 from fakes import aws as fake
-from fakes.server import Fault
+from fakes.local import Fault
 
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
@@ -203,20 +203,22 @@ def test_without_credentials_the_public_list_is_read_region_by_region(cloud):
     ]
 
 
-def test_a_region_without_a_file_is_a_gap_and_no_region_at_all_a_failure(cloud):
+def test_a_region_without_a_file_is_a_fault_and_no_region_at_all_a_failure(cloud):
     collected = collect(cloud, "eu-west-1,us-east-1")
-    assert "eu-west-1" in collected.gaps[1].reason
+    [fault] = collected.faults
+    assert "eu-west-1" in fault.reason
     assert {each.region for each in collected.offers} == {"us-east-1"}
     with pytest.raises(SourceError, match=r"public price list of eu-west-1: .* answered 404"):
         collect(cloud, "eu-west-1")
 
 
 @pytest.mark.parametrize("fault", [Fault.TRUNCATED, Fault.HALF_JSON, Fault.WEB_PAGE, Fault.BROKEN, Fault.FORBIDDEN])
-def test_a_broken_file_is_a_gap_and_the_others_are_read(cloud, fault):
+def test_a_broken_file_is_a_fault_and_the_others_are_read(cloud, fault):
     cloud.fail("bulk", fault, times=1)
     collected = collect(cloud)
     assert {each.region for each in collected.offers} == {"us-west-2"}
-    assert "public price list of us-east-1" in collected.gaps[1].reason
+    [broken] = collected.faults
+    assert "public price list of us-east-1" in broken.reason
 
 
 def test_a_word_that_is_no_region_is_not_put_into_an_address(cloud):
