@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
-from fakes.server import Fault
+from fakes.local import Fault, Faults, Handler, served
 
 HOURLY, UPFRONT = "6YS6EN2CT7", "2TG2D8R56U"
 EC2_NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
@@ -172,36 +170,21 @@ class FakeAws:
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     signed: set[bool] = field(default_factory=set)
     url: str = ""
-    _faults: list[tuple[str, Fault]] = field(default_factory=list)
-    _closing: threading.Event = field(default_factory=threading.Event)
+    _faults: Faults = field(default_factory=Faults)
 
     def fail(self, action: str, fault: Fault, times: int = 100) -> None:
-        self._faults += [(action, fault)] * times
+        self._faults.plan(action, fault, times)
 
     def next_fault(self, action: str) -> Fault | None:
-        for index, (failing, fault) in enumerate(self._faults):
-            if failing == action:
-                del self._faults[index]
-                return fault
-        return None
+        return self._faults.next(action)
 
     def actions(self) -> list[str]:
         return [action for action, _ in self.asked]
 
     @contextmanager
     def running(self) -> Iterator[FakeAws]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"fake": self}))
-        server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
+        with served(self, _Handler) as self.url:
             yield self
-        finally:
-            self._closing.set()
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
     def page(self, items: list[Any], token: str | None) -> tuple[list[Any], str | None]:
         """The first page is empty and has a next token, as AWS's pages may be."""
@@ -273,7 +256,7 @@ def _error(action: str, code: str) -> bytes:
     return json.dumps({"__type": f"com.amazonaws#{code}", "message": secret}).encode()
 
 
-class Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     fake: FakeAws
 
     def do_GET(self) -> None:
@@ -316,23 +299,8 @@ class Handler(BaseHTTPRequestHandler):
             self.give(503 if action in SETS else 400, _error(action, code))
         elif isinstance(fault.value, int):
             self.give(fault.value, _error(action, "InternalError"))
-        elif fault is Fault.WEB_PAGE:
-            self.give(200, b"<!doctype html><title>Sign in</title>")
-        elif fault is Fault.HALF_JSON:
-            self.give(200, body[: len(body) // 2])
         else:
-            self.give(200, body[: len(body) // 2], len(body))
-            if fault is Fault.STALLED:
-                self.fake._closing.wait(10)
-            self.close_connection = True
+            self.spoil(fault, body)
 
-    def give(self, status: int, body: bytes, length: int | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "text/xml" if body.startswith(b"<") else "application/x-amz-json-1.1")
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-
-    def log_message(self, *_: object) -> None:
-        return
+    def content_type(self, body: bytes) -> str:
+        return "text/xml" if body.startswith(b"<") else "application/x-amz-json-1.1"

@@ -1,30 +1,17 @@
-"""A local web server for fake clouds: real HTTP, and the faults that real clouds show."""
+"""A fake cloud that answers GET and POST with JSON documents."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from fakes.local import Fault, Faults, Handler, served
+
 RETRY_AFTER = "0"
-
-
-class Fault(Enum):
-    THROTTLED = 429
-    BROKEN = 503
-    UNAUTHORIZED = 401
-    FORBIDDEN = 403
-    MISSING = 404
-    STALLED = "answers half a body and then nothing"
-    TRUNCATED = "closes in the middle of the body"
-    HALF_JSON = "a whole body of half a document"
-    WEB_PAGE = "a sign-in page"
 
 
 @dataclass(frozen=True)
@@ -42,37 +29,22 @@ class FakeServer:
     asked: list[Asked] = field(default_factory=list)
     url: str = ""
     status: int = 200
-    _faults: list[tuple[str, Fault]] = field(default_factory=list)
-    _closing: threading.Event = field(default_factory=threading.Event)
+    _faults: Faults = field(default_factory=Faults)
 
     def fail(self, fault: Fault, times: int = 100, path: str = "") -> None:
         """The next `times` requests whose path holds `path` meet this fault."""
-        self._faults += [(path, fault)] * times
+        self._faults.plan(path, fault, times)
 
     def next_fault(self, path: str) -> Fault | None:
-        for index, (part, fault) in enumerate(self._faults):
-            if part in path:
-                del self._faults[index]
-                return fault
-        return None
+        return self._faults.next(path)
 
     @contextmanager
     def running(self) -> Iterator[FakeServer]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
-        server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
+        with served(self, _Handler) as self.url:
             yield self
-        finally:
-            self._closing.set()
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     fake: FakeServer
 
     def do_POST(self) -> None:
@@ -97,27 +69,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault.value, int):
             error = json.dumps({"error": {"code": fault.value, "message": "no"}}).encode()
             self.give(fault.value, error, {"Retry-After": RETRY_AFTER} if fault is Fault.THROTTLED else {})
-        elif fault is Fault.WEB_PAGE:
-            self.give(200, b"<!doctype html><title>Sign in</title>")
-        elif fault is Fault.HALF_JSON:
-            self.give(200, body[: len(body) // 2])
         else:
-            self.give(200, body[: len(body) // 2], {"Content-Length": str(len(body))})
-            if fault is Fault.STALLED:
-                self.fake._closing.wait(10)
-            self.close_connection = True
+            self.spoil(fault, body)
 
-    def give(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(body)),
-            **(headers or {}),
-        }.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-
-    def log_message(self, *_: object) -> None:
-        return
+    def content_type(self, body: bytes) -> str:
+        return "application/json"

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlencode
 
+from fakes.local import Handler, served
 from slack_sdk.signature import SignatureVerifier
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -40,7 +40,6 @@ class FakeSlack:
     moments: list[float] = field(default_factory=list)
     url: str = ""
     _arrived: threading.Condition = field(default_factory=threading.Condition)
-    _closing: threading.Event = field(default_factory=threading.Event)
 
     def will(self, status: int, body: str = "", seconds: float = 0.0, **headers: str) -> None:
         """How a later post is answered."""
@@ -65,35 +64,18 @@ class FakeSlack:
 
     @contextmanager
     def running(self) -> Iterator[FakeSlack]:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
-        server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
+        with served(self, _Handler) as self.url:
             yield self
-        finally:
-            self._closing.set()
-            server.shutdown()
-            server.server_close()
-            thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     fake: FakeSlack
 
     def do_POST(self) -> None:
         payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         status, headers, body, seconds = self.fake.take(payload)
-        self.fake._closing.wait(seconds)
+        self.closing.wait(seconds)
         try:
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body.encode())
+            self.give(status, body.encode(), headers)
         except OSError:
             self.close_connection = True  # whoever asked has hung up
-
-    def log_message(self, *_: object) -> None:
-        return

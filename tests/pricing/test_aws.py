@@ -8,7 +8,7 @@ import pytest
 from botocore.loaders import create_loader
 from botocore.retries.standard import ExponentialBackoff
 from fakes import aws as fake
-from fakes.server import Fault
+from fakes.local import Fault
 
 from costcalc.offers import PurchaseOption
 from pricing import aws

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from fakes.azure import FakeAzure, item
-from fakes.server import FakeServer, Fault
+from fakes.local import Fault
+from fakes.server import FakeServer
 
 import pricing.azure
 import pricing.http

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from fakes.gcp import COMPUTE, TPU, FakeGcp, machine_type, sku
-from fakes.server import FakeServer, Fault
+from fakes.local import Fault
+from fakes.server import FakeServer
 
 import pricing.gcp
 import pricing.http

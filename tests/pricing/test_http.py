@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from fakes.server import FakeServer, Fault
+from fakes.local import Fault
+from fakes.server import FakeServer
 
 import pricing.http
 from pricing.http import Http, HttpError

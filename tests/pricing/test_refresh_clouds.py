@@ -15,7 +15,8 @@ from botocore.retries.standard import ExponentialBackoff
 from fakes import aws as fake_aws
 from fakes.azure import FakeAzure
 from fakes.gcp import COMPUTE, FakeGcp
-from fakes.server import FakeServer, Fault
+from fakes.local import Fault
+from fakes.server import FakeServer
 from support.prices import LATER, NOW
 
 import pricing.http
