@@ -82,3 +82,17 @@ def test_the_parameters_reach_the_sheet(client, query):
     assert body.startswith("\ufeff") == ("excel" in query)
     header, row, *_ = csv.reader(io.StringIO(body.lstrip("\ufeff")), delimiter=";")
     assert "," in dict(zip(header, row, strict=True))["hours"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/offers.csv?provider=lambda", "offers.csv"),
+        ("/throughput.csv?model=resnet50&provider=lambda", "throughput.csv"),
+        ("/accuracy.csv?model=resnet50&budget=20&provider=aws", "accuracy-resnet50.csv"),
+        ("/plan.csv?model=resnet50&target=0.7&provider=aws", "plan.csv"),
+    ],
+)
+def test_only_a_sheet_for_excel_is_saved_by_browsers(client, path, name):
+    assert client.get(f"{path}&excel=1").headers["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert "Content-Disposition" not in client.get(path).headers
