@@ -12,7 +12,7 @@ from api.slack_words import FILLERS, Vocabulary
 
 LONGEST_TEXT = 2000
 MOST_UNKNOWN = 3
-AMOUNT = r"\d[\d,]*(?:\.\d+)?|\.\d+"
+AMOUNT = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?|\.\d+"  # 1,200.50 or, with a decimal comma, 4,5
 MOST = r"(?:within|in|under|below|less than|at most|max(?:imum)?|up to|for|<=?)"
 END = r"(?=[\s,;]|$)"
 HOURS_IN = {"m": Decimal(1) / 60, "h": Decimal(1), "d": Decimal(24), "w": Decimal(168)}
@@ -120,7 +120,17 @@ def _discount(name: str, value: str) -> str:
 
 
 def _fraction(percent: str) -> str:
-    return f"{(Decimal(percent.replace(',', '')) / 100).normalize():f}"
+    return f"{(_number(percent) / 100).normalize():f}"
+
+
+def _number(amount: str) -> Decimal:
+    """A comma before three digits groups thousands, unless a zero leads; any other is a decimal comma."""
+    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", amount)
+    return Decimal(amount.replace(",", "" if grouped else "."))
+
+
+def _decimal_comma(reading: Reading, found: re.Match[str]) -> None:
+    reading.add("target", found[1].replace(",", "."))
 
 
 def _share(reading: Reading, _: re.Match[str]) -> None:
@@ -140,13 +150,13 @@ def _top(reading: Reading, found: re.Match[str]) -> None:
 
 
 def _hours(reading: Reading, found: re.Match[str]) -> None:
-    hours = Decimal(found[1].replace(",", "")) * HOURS_IN[found[2][0].lower()]
+    hours = _number(found[1]) * HOURS_IN[found[2][0].lower()]
     reading.add("max_hours", f"{float(hours):.12g}")
 
 
 def _money(reading: Reading, found: re.Match[str]) -> None:
     groups = found.groupdict()
-    amount = Decimal(groups["amount"].replace(",", "")) * (1000 if groups["thousand"] else 1)
+    amount = _number(groups["amount"]) * (1000 if groups["thousand"] else 1)
     reading.add("max_cost", f"{amount.normalize():f}")
     code = SIGNS.get(groups.get("sign") or "$", "USD")
     word = (groups.get("code") or code).upper()
@@ -172,6 +182,7 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Callable[[Reading, re.Match[str]
         (rf"({AMOUNT})\s*%\s*(?:confidence|sure){END}", _percent("confidence")),
         (rf"({AMOUNT})\s*%\s*utili[sz](?:ation|ed){END}", _percent("utilization")),
         (rf"({AMOUNT})\s*%", _percent("target")),
+        (rf"(0,\d+){END}", _decimal_comma),
         (r"(?:as of |on )?(\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?)" + END, _same("as_of")),
         (rf"(\d+)\s*(?:accelerators?|gpus?|tpus?|chips?){END}", _same("accelerators")),
         (rf"(\d+)\s*(?:nodes?|machines?|instances?|servers?){END}", _same("nodes")),
