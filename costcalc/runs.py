@@ -142,12 +142,12 @@ def _contenders(plan: Plan, found: Reached, charge: _Charge) -> Indices:
     """The usable recipes that can be the shortest somewhere: of equally fast ones of one image size only the one with the
     fewest epochs (the newest of several), and all with several sizes or a log of their own to replay. What most people ran
     comes first, which decides between equals."""
-    usable = np.flatnonzero(found.usable)
+    free = np.flatnonzero(found.usable & ~plan.tied)
     epochs = found.reach.epochs * charge.factor * charge.share
-    order = usable[np.lexsort((-plan.years[usable], epochs[usable], plan.kind[usable]))]
+    order = free[np.lexsort((-plan.years[free], epochs[free], plan.kind[free]))]
     fewest = np.r_[True, plan.kind[order][1:] != plan.kind[order][:-1]] if len(order) else np.zeros(0, bool)
-    alone = ~plan.single_phase[order] | (plan.home[order] != NOWHERE)
-    chosen: Indices = order[fewest | alone]
+    replayed = np.flatnonzero(found.usable & (plan.home != NOWHERE))
+    chosen: Indices = np.union1d(order[fewest | ~plan.single_phase[order]], replayed)
     return np.asarray(chosen[np.lexsort((chosen, -plan.alike[chosen]))])
 
 

@@ -61,6 +61,11 @@ class Chips:
             (chip and chip.memory_bandwidth_gb_per_s) or math.nan
         )
 
+    def density(self, name: str) -> float:
+        """TFLOP/s per watt, infinite where the data sheet is silent."""
+        chip = self.table.get(name)
+        return ((chip and chip.dense_16bit_tflops) or math.inf) / ((chip and chip.power_watts) or 1.0)
+
     def vendor(self, name: str) -> str:
         """Who makes the chip, empty if unknown."""
         return self.table[name].vendor if name in self.table else ""

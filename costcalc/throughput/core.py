@@ -94,7 +94,8 @@ class Core:
         if year == USUAL_YEAR and accelerator in self.usual:
             return self.usual[accelerator].software
         first, last = self.years.get(accelerator) or self._span(accelerator)
-        year = year or (first + last + 1) // 2
+        if year == USUAL_YEAR:
+            year, framework = (first + last + 1) // 2, "mxnet"
         return self._sum(software_terms(self.chips, accelerator, min(max(year, first), last), framework))
 
     def scatter(self, accelerator: str) -> float:
@@ -122,11 +123,13 @@ class Core:
         return accelerator in self.years or self.chips.roofline(accelerator) is not None
 
     def resembles_measured(self, accelerator: str) -> bool:
-        """Whether its balance of arithmetic and bandwidth lies within that of the measured accelerators, its power being
-        enough."""
-        measured = [self.chips.balance(name) for name in self.years if self.chips.roofline(name) is not None]
+        """Whether its balance of arithmetic and bandwidth lies within that of the measured accelerators, with power enough
+        for its arithmetic, and arithmetic enough for its power (games want other circuits)."""
+        known = [name for name in self.years if self.chips.roofline(name) is not None]
+        measured = [self.chips.balance(name) for name in known]
         between = bool(measured) and min(measured) <= self.chips.balance(accelerator) <= max(measured)
-        return between and not self.chips.starved(accelerator)
+        least = min((self.chips.density(name) for name in known), default=0.0)
+        return between and not self.chips.starved(accelerator) and self.chips.density(accelerator) >= least
 
     def offset(self, accelerator: str) -> float:
         """The roofline, or the typical rate for a chip whose data sheet gives none."""

@@ -18,6 +18,7 @@ from costcalc.throughput.ridge import Term, effects
 from costcalc.training import Throughput
 
 NOISE = 0.02  # standard deviation of ln(rate) between equal systems of one organisation
+MACHINE = 16  # most accelerators of one machine; a slice of more is a pod
 ALIKE = 10.0  # rows' worth of belief that accelerators scatter alike
 DEGREES = 3.0  # of the t distribution that its weights come from: outliers count less
 START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands before anything is fitted
@@ -64,7 +65,7 @@ def fit_core(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator
 
 
 def _usual(rows: Sequence[Observation], core: Core) -> dict[str, Usual]:
-    """How each accelerator was run, in the median of its rows; batches in one machine where there is one."""
+    """How each accelerator was run, in the median of its rows."""
     found: dict[str, list[Setting]] = defaultdict(list)
     for row in rows:
         found[row.setting.accelerator].append(row.setting)
@@ -87,8 +88,9 @@ def _software(core: Core, settings: Sequence[Setting]) -> float:
 
 
 def _batch(settings: Sequence[Setting]) -> float:
-    alone = [where.batch for where in settings if where.nodes == 1]
-    return float(np.median(alone or [where.batch for where in settings]))
+    """Of a machine; pods split theirs, so where only pods are known the largest."""
+    alone = [where.batch for where in settings if where.nodes == 1 and where.per_node <= MACHINE]
+    return float(np.median(alone)) if alone else max(where.batch for where in settings)
 
 
 def _offset(setting: Setting, chips: Chips, middle: float) -> float:

@@ -34,6 +34,8 @@ SENTENCE = {
     "stack": "This code was never measured on this accelerator: speed carried over from others, by data sheet and their ratios.",
 }
 
+USUAL_SOFTWARE = " Software of no year in particular: the middle of what was published; name one round for its year's."
+
 
 class SpeedModel:
     """Answers how fast a recipe trains on a cluster, from the measurements and the models fitted to them."""
@@ -60,7 +62,7 @@ class SpeedModel:
             measurements, nearest = evidence[code]
             self._fill(table, r, column(recipe, field, measurements), field.scatter, recipe.year == USUAL_YEAR)
             table.row[r] = nearest
-            sentences.write(table, r)
+            sentences.write(table, r, recipe.year == USUAL_YEAR)
         return replace(table, sentences=sentences.texts())
 
     def _fill(self, table: SpeedTable, r: int, found: Column, scatter: Floats, undated: bool) -> None:
@@ -80,28 +82,32 @@ class SpeedModel:
 
 def undated(recipe: Recipe) -> Recipe:
     """The recipe with the software that was usual on each accelerator, where the speed model knows software by its year."""
-    return replace(recipe, year=USUAL_YEAR, framework="") if is_reference(recipe) else recipe
+    return replace(recipe, year=USUAL_YEAR) if is_reference(recipe) else recipe
 
 
 class _Sentences:
     """The distinct sentences of a table and where each is used."""
 
     def __init__(self, throughputs: tuple[Throughput, ...]) -> None:
-        self._rows, self._index = throughputs, dict[tuple[int, int], int]()
+        self._rows, self._index = throughputs, dict[tuple[int, int, bool], int]()
 
-    def write(self, table: SpeedTable, r: int) -> None:
+    def write(self, table: SpeedTable, r: int, usual: bool) -> None:
         """Notes for every answered cluster of one recipe which sentence holds."""
         answered = np.flatnonzero(table.refusal[r] == 0)
         coded = table.row[r, answered] * len(KINDS) + table.kind[r, answered]
         found, place = np.unique(coded, return_inverse=True)
         numbers = [
-            self._index.setdefault((code % len(KINDS), code // len(KINDS)), len(self._index)) for code in found.tolist()
+            self._index.setdefault((code % len(KINDS), code // len(KINDS), usual), len(self._index))
+            for code in found.tolist()
         ]
         table.sentence[r, answered] = np.array(numbers, np.int64)[place]
 
     def texts(self) -> tuple[str, ...]:
         """The sentences in the order of their numbers."""
-        return tuple(SENTENCE[KINDS[kind]].format(row=self._named(row)) for kind, row in self._index)
+        return tuple(
+            SENTENCE[KINDS[kind]].format(row=self._named(row)) + USUAL_SOFTWARE * usual
+            for kind, row, usual in self._index
+        )
 
     def _named(self, index: int) -> str:
         if index < 0:

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from costcalc.hardware import Accelerator
-from costcalc.throughput.chips import Chips
-from costcalc.throughput.core import Setting, step_overhead, tool
+from costcalc.throughput.chips import VINTAGE_MARGIN, Chips
+from costcalc.throughput.core import USUAL_YEAR, Setting, step_overhead, tool
 from costcalc.throughput.fit import Observation, fit_core
 
 SHEET = {
@@ -93,3 +93,36 @@ def test_networks_come_with_high_bandwidth_memory():
 )
 def test_a_framework_is_known_by_its_family(framework, expected):
     assert tool(framework) == expected
+
+
+def test_the_usual_software_is_the_middle_of_what_was_published(core):
+    rates = sorted(core.log_rate(EIGHT._replace(year=year)) for year in (2022, 2022, 2022, 2022, 2023))
+    assert core.log_rate(EIGHT._replace(year=USUAL_YEAR)) == pytest.approx(rates[2])
+
+
+def test_a_chip_gets_no_more_from_a_watt_than_its_vintage(core):
+    frugal = replace(SHEET["fast"], name="frugal", power_watts=50, introduced=2021)
+    chips = replace(core.chips, table={**SHEET, "frugal": frugal})
+    best = 3000 / 400  # images per joule of the one chip measured by 2021
+    assert chips.starved("frugal")
+    assert math.exp(chips.roofline("frugal")) == pytest.approx(VINTAGE_MARGIN * best * 50, rel=0.03)
+    assert not replace(core, chips=chips).resembles_measured("frugal")
+    assert not replace(chips, table={**SHEET, "frugal": replace(frugal, introduced=2030)}).starved("frugal")
+
+
+def test_a_chip_whose_watts_do_other_things_is_unlike(core):
+    games = replace(SHEET["slow"], name="games", power_watts=900)
+    assert not replace(core, chips=replace(core.chips, table={**SHEET, "games": games})).resembles_measured("games")
+
+
+def test_steps_are_no_faster_than_those_that_people_chose(core):
+    assert core.largest_batch("slow") == 256
+    assert core.largest_batch("never measured") == 256
+
+
+def test_an_accelerator_of_unruly_rates_is_less_sure():
+    calm = [seen(EIGHT, 3000, who) for who in "abcdefgh"]
+    wild = [seen(EIGHT._replace(accelerator="fast"), 6000 + 400 * (-1) ** n, str(n)) for n in range(8)]
+    core = fit_core([*calm, *wild], SHEET)
+    assert core.scatter("slow") < 1 < core.scatter("fast")
+    assert core.scatter("never measured") == 1
