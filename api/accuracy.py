@@ -12,11 +12,11 @@ from flask import Blueprint, Response
 from api import csv_export
 from api.csv_export import Column
 from api.documents import to_json
-from api.exports import estimate_columns, shared_columns
 from api.finance_schemas import AccuracySchema
 from api.replies import Body, answered, arguments, service
 from api.schemas import Layout
 from api.service import Service, with_moment
+from api.sheet_columns import estimate_columns, shared_columns
 from api.urls import to_url
 from costcalc.answers import Answer, BestReached, Estimate, ExchangeRate, PriceBasis
 from costcalc.budget import STEPS, highest

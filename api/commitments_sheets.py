@@ -14,10 +14,10 @@ from api.commitments import MACHINES, Comparison, about
 from api.commitments_documents import CommitmentsDocument, Compared
 from api.csv_export import Column
 from api.documents import to_json
-from api.exports import shared_columns
 from api.finance_schemas import CommitmentsSchema
 from api.replies import Body, answered, arguments, service
 from api.service import Service
+from api.sheet_columns import shared_columns
 from api.urls import to_url
 from costcalc.catalogue import Catalogue
 from costcalc.commitments import Usage, Way

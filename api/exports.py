@@ -1,47 +1,17 @@
-"""The answer to a question about cost as a sheet: the estimates' keys flat, or in FOCUS's columns."""
+"""The answer to a question about cost as a file: a sheet, its estimates flat or in FOCUS's columns, or a workbook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from api import csv_export, focus
-from api.csv_export import Column
 from api.schemas import Layout
-from costcalc.answers import Answer, Estimate, ExchangeRate
-from costcalc.query import EstimateQuery
+from api.sheet_columns import estimate_columns, shared_columns
+from costcalc.answers import Answer
 
 if TYPE_CHECKING:
     from api.workbook import Book
-
-
-class Answered(Protocol):
-    """What answers of every path have."""
-
-    @property
-    def query(self) -> EstimateQuery:
-        """The question."""
-        ...
-
-    @property
-    def exchange(self) -> ExchangeRate | None:
-        """The rate of the asked currency, None for dollars."""
-        ...
-
-
-_LEFT_OUT = ("components", "assumptions")
-_NESTED: dict[str, list[Column]] = {
-    "evidence": [
-        ("throughput_evidence", lambda estimate: estimate.evidence.throughput),
-        ("convergence_evidence", lambda estimate: estimate.evidence.convergence),
-    ],
-    "sources": [
-        ("price_source", lambda estimate: estimate.sources.price.source),
-        ("price_observed_at", lambda estimate: estimate.sources.price.observed_at),
-        ("throughput_source", lambda estimate: estimate.sources.throughput.source),
-        ("convergence_source", lambda estimate: estimate.sources.convergence.source),
-    ],
-}
 
 
 def cost_csv(answer: Answer, layout: Layout) -> Iterator[bytes]:
@@ -56,27 +26,3 @@ def cost_xlsx(answer: Answer, extras: Iterable[Callable[[Book], None]] = ()) -> 
     from api import xlsx
 
     return xlsx.build(answer, extras)
-
-
-def estimate_columns() -> tuple[Column, ...]:
-    """The estimate's keys in order, nested ones flat."""
-    columns: list[Column] = []
-    for name in Estimate.__dataclass_fields__:
-        if name not in _LEFT_OUT:
-            columns += _NESTED.get(name) or [csv_export.attribute(name)]
-    return tuple(columns)
-
-
-def shared_columns(answer: Answered) -> Iterator[Column]:
-    """What all rows share and only some answers have: the exchange rate, the asker's own words."""
-    if answer.exchange:
-        yield _constant("exchange_rate_per_usd", answer.exchange.per_usd)
-        yield _constant("exchange_rate_date", answer.exchange.date)
-        yield _constant("exchange_rate_source", answer.exchange.source)
-    for name in ("label", "cost_center"):
-        if (words := getattr(answer.query, name)) is not None:
-            yield _constant(name, words)
-
-
-def _constant(name: str, value: Any) -> Column:
-    return name, lambda _: value

@@ -9,7 +9,6 @@ from typing import Any
 from api import csv_export
 from api.accuracy import optional
 from api.csv_export import Column
-from api.exports import estimate_columns
 from api.finance_schemas import SharedSchema
 from api.parameters import Number
 from api.plan_rows import ROW, Given, check_columns
@@ -17,6 +16,7 @@ from api.problems import Refused
 from api.reading import Arguments
 from api.schemas import Layout
 from api.service import Service, exchange_rates
+from api.sheet_columns import estimate_columns
 from costcalc.answers import Answer, Estimate, ExchangeRate, PriceBasis
 from costcalc.catalogue import Catalogue
 from costcalc.query import EstimateQuery

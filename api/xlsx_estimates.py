@@ -12,7 +12,7 @@ from typing import Any
 
 from xlsxwriter.utility import xl_col_to_name
 
-from api.exports import estimate_columns
+from api.sheet_columns import estimate_columns
 from api.workbook import Book, Column, Formula, Sheet
 from costcalc.answers import Answer, Estimate
 from costcalc.billing import Bill
