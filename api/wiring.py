@@ -45,13 +45,12 @@ class WatchedPrices:
 
         try:
             return self.holder.catalogue()
-        except NoSnapshot as error:
-            raise NotReady(f"{error}; ask again in a few seconds") from None
+        except NoSnapshot:
+            raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
 
     def trouble(self) -> str | None:
-        """Why the store cannot be reached; None while it can."""
-        state = self.holder.state()
-        return None if state.store_reachable else state.error or "it was not reached yet"
+        """That the store cannot be reached; None while it can. Where it is and why is for the log, not for everybody."""
+        return None if self.holder.state().store_reachable else "the log says why"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,20 @@ from costcalc.runs import Run
 from costcalc.training import Recipe
 
 OLD_PRICE = timedelta(days=30)
+FED = "The machine's processors and disks are assumed to keep its accelerators fed, as those of the published runs did."
 
 
 def assumptions(
     query: EstimateQuery, offer: Offer, recipe: Recipe, run: Run, speed: tuple[str, ...], as_of: datetime
 ) -> tuple[str, ...]:
     """Every sentence that holds for this run on this offer."""
-    return (*speed, *_recipe(recipe, run), *_time(query, recipe, offer), *_price(query, offer, as_of))
+    said = (*_recipe(recipe, run, as_of), *_time(query, recipe, offer), *_price(query, offer, as_of))
+    return (*speed, *(() if run.replayed else (FED,)), *said)
 
 
-def _recipe(recipe: Recipe, run: Run) -> Iterator[str]:
+def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
+    if recipe.year > as_of.year:
+        yield f"The recipe is of {recipe.year}, later than the date asked for: only prices go back."
     if recipe.is_interpolated:
         yield f"Nobody ran this schedule: {recipe.note}."
     elif recipe.runs == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from costcalc.catalogue import Catalogue
 from pricing.database import StoreError
 from pricing.store import Store
 
+log = logging.getLogger("costcalc")
 POLL_SECONDS = 2.0  # a new snapshot is answered from within 5 s, loading included
 
 
@@ -77,6 +79,8 @@ class CatalogueHolder:
             self._renew()
             self._state = HolderState(self._state.snapshot, True, now, None)
         except StoreError as error:
+            if self._state.error != str(error):
+                log.warning("%s", error)
             self._state = replace(self._state, store_reachable=False, checked_at=now, error=str(error))
 
     def close(self) -> None:

@@ -235,3 +235,13 @@ def test_all_runs_on_one_instance_type_share_its_own_system(ask_of):
     assert home.evidence.throughput is Tier.MEASURED
     assert away.evidence.throughput is not Tier.MEASURED
     assert home.sources.throughput.source == home.sources.convergence.source
+
+
+def test_a_recipe_from_after_the_date_asked_for_says_so(ask_of):
+    machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
+    past = replace(machine, observed_at=DAY.replace(year=2019))
+    (one,) = ask_of(past, recipe=("ffcv-rn50-32ep",), recipes="all", as_of=past.observed_at).estimates
+    (now,) = ask_of(machine, recipe=("ffcv-rn50-32ep",), recipes="all").estimates
+    assert not any("later than" in sentence for sentence in now.assumptions)
+    assert any("later than the date asked for" in sentence for sentence in one.assumptions)
+    assert any("fed" in sentence for sentence in one.assumptions)
