@@ -99,9 +99,14 @@ def serve(bind: str | None, workers: int | None) -> None:
     from dataclasses import replace
 
     from api.server import serve as run
+    from api.settings import address
     from costcalc.evidence import TableError
 
     chosen = settings_of_environment()
+    try:
+        address(bind or chosen.bind)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--bind") from None
     try:
         run(replace(chosen, bind=bind or chosen.bind, workers=workers or chosen.workers))
     except TableError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MASK = "********"
+MOST_PORT = 65_535
 _STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
 _USER_INFO = re.compile(r"//[^/\s]*@")
 _QUERY = re.compile(r"(?<=\S)\?\S+$")  # an address may carry its key there
@@ -79,13 +80,21 @@ def _store(text: str) -> str:
     return text
 
 
+def address(text: str) -> str:
+    """An address to listen on. Raises ValueError for a port that cannot be."""
+    _, colon, port = text.rpartition(":")
+    if not text.startswith("unix:") and not (colon and port.isdigit() and int(port) <= MOST_PORT):
+        raise ValueError(f"write an address and a port from 0 to {MOST_PORT}, such as 127.0.0.1:8000")
+    return text
+
+
 def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("COSTCALC_DATABASE_URL", None, "the price store; unset: SQLite in the user's data folder", True, _store),
-    Setting("COSTCALC_BIND", "127.0.0.1:8000", "the address that `costcalc serve` listens on"),
+    Setting("COSTCALC_BIND", "127.0.0.1:8000", "the address that `costcalc serve` listens on", parse=address),
     Setting("COSTCALC_WORKERS", "2", "worker processes", parse=_whole(1)),
     Setting("COSTCALC_THREADS", "4", "threads in each worker", parse=_whole(1)),
     Setting("COSTCALC_PUBLIC_URL", None, "where people reach the service, for links"),

@@ -70,3 +70,9 @@ def test_a_password_inside_an_address_is_masked():
     public = next(setting for setting in SETTINGS if setting.variable == "COSTCALC_PUBLIC_URL")
     text = shown(public, {public.variable: "https://me:hunter2@costs.example/x"})
     assert text == f"https://{MASK}@costs.example/x"
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:99999", "nonsense", "127.0.0.1:"])
+def test_an_address_that_cannot_be_listened_on_is_refused(text):
+    with pytest.raises(BadSetting, match="COSTCALC_BIND"):
+        read({"COSTCALC_BIND": text})
