@@ -30,11 +30,6 @@ def success_probability(end_accuracy: Floats, target: float, sigma: Floats, runs
     return np.array([math.erfc(-margin) / 2 for margin in np.nan_to_num(margins, nan=-np.inf).tolist()])
 
 
-def margin_for(probability: float, sigma: float, runs: int) -> float:
-    """How far above the target a schedule must end to reach it with this probability."""
-    return NormalDist().inv_cdf(probability) * sigma * math.sqrt(1 + 1 / runs)
-
-
 def target_shift(metric: Metric, sigma: Floats, runs: Floats, level: float) -> Floats:
     """How far around a target the crossings of the published curves bound those of other runs at this level.
 
