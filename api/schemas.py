@@ -170,10 +170,8 @@ def layout(values: dict[str, Any]) -> Layout:
     return Layout(**chosen)
 
 
-_COMMON_NAMES = (
-    *("target", "metric", "provider", "region", "accelerator"),
-    *("purchase", "as_of", "max_hours", "max_cost", "currency"),
-)
+_COMMON_NAMES = ("target", "metric", "provider", "region", "accelerator", "purchase", "as_of", "max_hours", "max_cost",
+                 "currency")  # fmt: skip
 COMMON: tuple[tuple[str, str], ...] = tuple(
     (name, str(field.example or ""))
     for name in _COMMON_NAMES

@@ -68,9 +68,8 @@ class SlashCommand:
             )
         body = asked.get_data(cache=False)
         signature = asked.headers.get("X-Slack-Signature", "")
-        if not signature and _SSL_CHECK.fullmatch(
-            body
-        ):  # Slack looks at our certificate so, now and then; nothing is done
+        if not signature and _SSL_CHECK.fullmatch(body):
+            # Slack looks at our certificate so, now and then; nothing is done
             return _counted("ssl_check", Response(content_type="text/plain; charset=utf-8"))
         self._prove(asked, signature, body)
         if asked.mimetype != FORM_TYPE:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from api.names import Known
 from api.price_parameters import TERMS
 from api.schemas import CostSchema
-from api.words import nearest, squeeze, unknown
+from api.words import squeeze, unknown
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Model
 
@@ -92,11 +92,6 @@ class Vocabulary:
     def complaint(self, word: str) -> str:
         """What to type instead of a word that means nothing."""
         return unknown("word", word, self._shown, "write name=value, or help to see examples")
-
-    def nearest_command(self, word: str) -> str | None:
-        """A command that this looks like."""
-        found = nearest(word, COMMANDS[:3], 1)
-        return found[0] if found else None
 
 
 def _words(names: Known, models: Iterable[Model], currencies: Iterable[str]) -> Iterator[tuple[str, str, str]]:

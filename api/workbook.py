@@ -25,7 +25,6 @@ FORMATS = {
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True, "valign": "top"},
 }
-WIDEST = 44
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,9 +69,10 @@ class SeenOnce:
                     connection.exec_driver_sql("PRAGMA synchronous = OFF")
                 connection.execute(_CREATE)
         except DBAPIError as error:
-            if "already exists" not in str(error) and "duplicate key" not in str(
-                error
-            ):  # PostgreSQL: two made it at once
+            made_at_once = any(
+                told in str(error) for told in ("already exists", "duplicate key")
+            )  # by two, in PostgreSQL
+            if not made_at_once:
                 engine.dispose()
                 raise
         return engine

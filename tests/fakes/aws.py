@@ -18,7 +18,6 @@ from fakes.local import Fault, Faults, Handler, served
 
 HOURLY, UPFRONT = "6YS6EN2CT7", "2TG2D8R56U"
 EC2_NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
-DENIALS = {"GetProducts": "AccessDeniedException", "DescribeSavingsPlansOfferingRates": "AccessDeniedException"}
 SETS = {
     "DescribeSpotPriceHistory": "spotPriceHistorySet",
     "DescribeInstanceTypes": "instanceTypeSet",
