@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from costcalc.answers import Gap
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.invariants import SPOT_ABOVE_ON_DEMAND
+from pricing.flags import SPOT_ABOVE_ON_DEMAND
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)

@@ -17,10 +17,13 @@ from html.parser import HTMLParser
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import Endpoint, LeftOut, Site, amount, filled, monthly, read_rows
+from pricing.amounts import amount, monthly
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import filled
 from pricing.http import Http
 from pricing.naming import accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import LeftOut, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "Cirrascale pricing page"

@@ -14,21 +14,13 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import (
-    NO_CAPACITY,
-    UNSPECIFIED,
-    Endpoint,
-    Site,
-    amount,
-    billing,
-    filled,
-    listed,
-    maybe_amount,
-    monthly,
-    read_rows,
-)
+from pricing.amounts import amount, maybe_amount, monthly
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import NO_CAPACITY
 from pricing.http import Http
-from pricing.naming import accelerator
+from pricing.naming import UNSPECIFIED, accelerator
+from pricing.reading import listed, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "DigitalOcean API sizes"

@@ -10,9 +10,9 @@ from decimal import Decimal
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.flags import SPOT_ABOVE_ON_DEMAND
 from pricing.gcp_machines import FRACTIONAL, Attached, Priced, Shape, attached, built_in, family, n1_with_gpus, price
 from pricing.gcp_skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateBook, Use
-from pricing.invariants import SPOT_ABOVE_ON_DEMAND
 
 SOURCE = "Google Cloud Billing Catalog"
 SHOWN = 6  # names in one sentence

@@ -20,10 +20,13 @@ from functools import partial
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import SECOND_HAND, Endpoint, Site, amount, billing, read_rows
+from pricing.amounts import amount
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing
+from pricing.flags import MARKETPLACE, SECOND_HAND
 from pricing.http import Http
 from pricing.imports import Row, all_that_hold, machine, start_of_day
-from pricing.invariants import MARKETPLACE
+from pricing.reading import read_rows
 from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
 SOURCE = "gpuhunt catalogue"

@@ -17,21 +17,13 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import (
-    NO_CAPACITY,
-    Endpoint,
-    LeftOut,
-    Site,
-    amount,
-    billing,
-    filled,
-    listed,
-    monthly,
-    read_rows,
-    spread,
-)
+from pricing.amounts import amount, monthly, spread
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import NO_CAPACITY
 from pricing.http import Http
 from pricing.naming import accelerator
+from pricing.reading import LeftOut, listed, read_rows
 from pricing.source import Collected, Environment, SourceSpec
 
 SOURCE = "Hetzner available configurations"

@@ -11,10 +11,11 @@ from functools import cache
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
-from pricing.adapter import LeftOut, data_sheet_memory_gib, filled, known_accelerators, names
+from pricing.facts import data_sheet_memory_gib, filled, known_accelerators
 from pricing.invariants import Judged, violations
 from pricing.naming import UnknownName, accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import LeftOut, names
 from pricing.source import Collected, SourceError
 
 SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged

@@ -10,11 +10,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 
 OfferKey = tuple[str, ...]
-SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # set by an adapter whose provider does list spot so
-PRICE_JUMP = "price_jump"  # set where a person looked at a jump and accepted it
-MARKETPLACE = "marketplace"  # hosts compete: eight accelerators of one may undercut four of another
 LARGEST_JUMP = 5
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal(

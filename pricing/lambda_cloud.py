@@ -15,10 +15,14 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import NO_CAPACITY, Endpoint, LeftOut, Site, amount, billing, filled, read_rows
+from pricing.amounts import amount
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import NO_CAPACITY
 from pricing.http import Http
 from pricing.naming import ANY_REGION, accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import LeftOut, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "Lambda Cloud API instance-types"

@@ -15,6 +15,7 @@ from importlib.resources import files
 
 ANY = "*"  # the naming scheme that every provider shares
 ANY_REGION = "any"  # one rate in all of a provider's regions
+UNSPECIFIED = "unspecified"  # the provider doesn't say in which region
 MEMORY_TOLERANCE = 0.12  # a share: providers report usable memory, in GB, GiB or MiB (an A100 of 40 GB as 39.6 GiB)
 
 # A region's own code, as the provider writes it in its API; a new region is therefore no unknown spelling.

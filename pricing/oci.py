@@ -17,10 +17,13 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import Billing, Endpoint, LeftOut, Site, amount, filled, listed, read_rows
+from pricing.amounts import amount
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import Billing, filled
 from pricing.http import Http
 from pricing.naming import ANY_REGION, accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import LeftOut, listed, read_rows
 from pricing.source import Collected, Environment, SourceSpec
 
 SOURCE = "Oracle public price list"

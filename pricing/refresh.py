@@ -13,7 +13,8 @@ from costcalc.evidence import load_evidence
 from costcalc.offers import Offer
 from pricing import SOURCES
 from pricing.collecting import Outcome, ask, ask_all
-from pricing.invariants import PRICE_JUMP, Judged, violations
+from pricing.flags import PRICE_JUMP
+from pricing.invariants import Judged, violations
 from pricing.publication import Listing, Publication
 from pricing.source import Environment, SourceSpec
 from pricing.store import SourceState, Store

@@ -16,21 +16,14 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import (
-    NO_CAPACITY,
-    UNSPECIFIED,
-    Endpoint,
-    Site,
-    billing,
-    filled,
-    listed,
-    maybe_amount,
-    read_rows,
-    spot,
-)
+from pricing.amounts import maybe_amount, spot
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import NO_CAPACITY
 from pricing.http import Http
-from pricing.naming import accelerator
+from pricing.naming import UNSPECIFIED, accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import listed, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "RunPod GraphQL API gpuTypes"

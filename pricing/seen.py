@@ -69,10 +69,8 @@ class SeenOnce:
                     connection.exec_driver_sql("PRAGMA synchronous = OFF")
                 connection.execute(_CREATE)
         except DBAPIError as error:
-            made_at_once = any(
-                told in str(error) for told in ("already exists", "duplicate key")
-            )  # by two, in PostgreSQL
-            if not made_at_once:
+            # PostgreSQL refuses one of two who make it at once
+            if not any(told in str(error) for told in ("already exists", "duplicate key")):
                 engine.dispose()
                 raise
         return engine

@@ -20,7 +20,9 @@ from typing import TypeVar
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
-from pricing.adapter import Endpoint, data_sheet_memory_gib, known_accelerators, spread
+from pricing.amounts import spread
+from pricing.endpoint import Endpoint
+from pricing.facts import data_sheet_memory_gib, known_accelerators
 from pricing.http import Http
 from pricing.packaged import packaged_machines
 from pricing.source import Collected, CredentialsMissing, Environment, SourceError, SourceSpec

@@ -21,11 +21,14 @@ from decimal import Decimal
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
-from pricing.adapter import SECOND_HAND, Endpoint, LeftOut, Site, billing, filled, maybe_amount, read_rows, spot
+from pricing.amounts import maybe_amount, spot
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import MARKETPLACE, SECOND_HAND
 from pricing.http import Http
 from pricing.imports import Row, all_that_hold, machine, packaged, start_of_day
-from pricing.invariants import MARKETPLACE
 from pricing.naming import accelerator
+from pricing.reading import LeftOut, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SITE = Site("skypilot", "COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com")

@@ -19,10 +19,13 @@ from typing import Any
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
-from pricing.adapter import UNSPECIFIED, Endpoint, Site, amount, billing, filled, listed, maybe_amount, read_rows, spot
+from pricing.amounts import amount, maybe_amount, spot
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
+from pricing.flags import MARKETPLACE
 from pricing.http import Http
-from pricing.invariants import MARKETPLACE
-from pricing.naming import accelerator
+from pricing.naming import UNSPECIFIED, accelerator
+from pricing.reading import listed, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
 SOURCE = "Vast.ai API bundles: cheapest verified host"

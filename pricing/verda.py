@@ -16,21 +16,12 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import (
-    UNSPECIFIED,
-    Endpoint,
-    LeftOut,
-    Site,
-    amount,
-    billing,
-    filled,
-    listed,
-    maybe_amount,
-    read_rows,
-    spot,
-)
+from pricing.amounts import amount, maybe_amount, spot
+from pricing.endpoint import Endpoint, Site
+from pricing.facts import billing, filled
 from pricing.http import Http
-from pricing.naming import accelerator
+from pricing.naming import UNSPECIFIED, accelerator
+from pricing.reading import LeftOut, listed, read_rows
 from pricing.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "Verda API instance-types"

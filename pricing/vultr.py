@@ -18,26 +18,14 @@ from typing import Any
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.adapter import (
-    NO_CAPACITY,
-    UNSPECIFIED,
-    Endpoint,
-    LeftOut,
-    NotThere,
-    Site,
-    amount,
-    billing,
-    data_sheet_memory_gib,
-    filled,
-    listed,
-    maybe_amount,
-    monthly,
-    read_rows,
-    spot,
-)
+from pricing.amounts import amount, maybe_amount, monthly, spot
+from pricing.endpoint import Endpoint, NotThere, Site
+from pricing.facts import billing, data_sheet_memory_gib, filled
+from pricing.flags import NO_CAPACITY
 from pricing.http import Http
-from pricing.naming import accelerator
+from pricing.naming import UNSPECIFIED, accelerator
 from pricing.packaged import packaged_machines
+from pricing.reading import LeftOut, listed, read_rows
 from pricing.source import Collected, Environment, SchemaChanged, SourceSpec
 
 SOURCE = "Vultr API plans"

@@ -16,11 +16,11 @@ from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer
 from pricing.bulk import insert_many
+from pricing.flags import SECOND_HAND
 from pricing.rows import Observation, Sighting, machine_cells
 from pricing.schema import catalogues, machines, observations, retractions, sightings, snapshots, source_status
 from pricing.snapshots import ROWS_AT_ONCE, all_offers, newest, write_gaps
 
-SECOND_HAND = "second_hand"  # the flag of a rate that was read from somebody else's collection
 CATALOGUES_KEPT = 3  # a worker may still be loading the one before
 
 

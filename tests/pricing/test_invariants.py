@@ -9,7 +9,8 @@ from support.prices import NOW, offer
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.invariants import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND, Judged, violations
+from pricing.flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
+from pricing.invariants import Judged, violations
 from pricing.packaged import read_packaged
 
 KNOWN = frozenset({"V100", "A100-40GB"})

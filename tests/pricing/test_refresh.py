@@ -12,8 +12,8 @@ from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from pricing import SOURCES
 from pricing import refresh as refreshing
+from pricing.flags import PRICE_JUMP
 from pricing.http import Http, HttpError
-from pricing.invariants import PRICE_JUMP
 from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
 from pricing.source import Collected, CredentialsMissing, Environment, SourceSpec
 from pricing.store import Store
