@@ -87,8 +87,10 @@ def _facts(answer: Answer) -> Iterator[tuple[Any, ...]]:
     yield "currency", query.currency
     if answer.exchange:
         yield "units per US dollar", answer.exchange.per_usd, answer.exchange.date, answer.exchange.source
-    yield from ((name, count) for name, count in answer.rejections.items())
-    yield from (("no new prices from", gap.source, gap.reason, gap.since) for gap in answer.prices.gaps)
+    if answer.best_reached:
+        yield "best accuracy of any recipe", answer.best_reached.accuracy, answer.best_reached.recipe
+    yield from ((f"left out: {name.replace('_', ' ')}", count) for name, count in answer.rejections.items())
+    yield from (("no new prices from", gap.source, gap.since, gap.reason) for gap in answer.prices.gaps)
     yield ()
     yield "the question", "as understood"
     for field in fields(query):

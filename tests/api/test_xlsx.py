@@ -61,6 +61,17 @@ def test_it_is_a_file_with_its_sheets_and_a_chart(client):
     assert len(book["Summary"]._charts) == 1
 
 
+def test_the_summary_says_how_far_one_gets_and_what_was_left_out(client):
+    asked = client.get("/cost?model=resnet50&target=0.99&provider=aws").json
+    book = load_workbook(io.BytesIO(client.get("/cost.xlsx?model=resnet50&target=0.99&provider=aws").data))
+    rows = {row[0]: row[1:3] for row in book["Summary"].iter_rows(values_only=True) if row[0]}
+    best = asked["best_reached"]
+    assert rows["best accuracy of any recipe"] == (best["accuracy"], best["recipe"])
+    told = {name: row[0] for name, row in rows.items() if name.startswith("left out: ")}
+    assert told == {f"left out: {name.replace('_', ' ')}": count for name, count in asked["rejections"].items()}
+    assert told
+
+
 @pytest.mark.parametrize(
     ("query", "headers"),
     [(f"/cost.xlsx?{ASKED}", {}), (f"/cost?{ASKED}&format=xlsx", {}),
