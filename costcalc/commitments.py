@@ -83,6 +83,12 @@ class Need:
         """Hours a month that the asked runs take, to a millionth."""
         return None if self.runs_per_month is None else _short(self.runs_per_month * self.hours_per_run)
 
+    def runs_in(self, hours: Decimal) -> Decimal:
+        """Runs that so many hours are enough for: the number asked for as it was asked, any other to a millionth."""
+        if self.runs_per_month is not None and hours == self.asked:
+            return self.runs_per_month
+        return _short(hours / self.hours_per_run)
+
 
 def ways(bills: Iterable[Bill], need: Need, on_demand_hourly: Decimal | None) -> tuple[Way, ...]:
     """Every bill for whole months as a way, compared with the same machines at this own rate per hour; cheapest rate first."""
@@ -133,7 +139,7 @@ def _usage(bill: Bill, need: Need, hours: Decimal, on_demand_hourly: Decimal | N
         utilization=_short(hours / HOURS_PER_MONTH),
         asked=hours == need.asked,
         hours_per_month=_short(hours),
-        runs_per_month=_short(hours / need.hours_per_run),
+        runs_per_month=need.runs_in(hours),
         machine_sets=sets,
         on_demand_per_month=None if on_demand is None else cents(on_demand),
         cost_per_month=cents(monthly),

@@ -64,6 +64,12 @@ def test_the_runs_asked_for_stand_among_the_usual_shares():
     assert [usage.hours_per_month for usage in way.usage] == sorted(usage.hours_per_month for usage in way.usage)
 
 
+def test_the_runs_asked_for_come_back_as_they_were_asked():
+    need = Need(Decimal("0.39188511922785896"), Decimal(3000))  # 1175.655358 hours to a millionth are 3000.000001 runs
+    [asked] = [usage for usage in only_way(YEAR, need).usage if usage.asked]
+    assert (asked.hours_per_month, asked.runs_per_month) == (Decimal("1175.655358"), 3000)
+
+
 def test_more_hours_than_a_month_has_take_more_machines():
     way = only_way(YEAR, Need(Decimal(10), Decimal(100)))
     asked = way.usage[-1]
