@@ -63,6 +63,11 @@ class Plan:
         return {metric: Curves(self.recipes, metric) for metric in Metric}
 
     @cached_property
+    def interpolated(self) -> Flags:
+        """Schedules that nobody ran."""
+        return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+
+    @cached_property
     def runs_published(self) -> Floats:
         """How many runs each recipe's end accuracy rests on."""
         return np.array([recipe.runs for recipe in self.recipes], float)
@@ -91,8 +96,7 @@ class Plan:
     def sigma(self) -> dict[Metric, Floats]:
         """Seed noise of each recipe's end accuracy by metric, doubled where it was never measured."""
         known = np.where(self.is_mlperf, 1.0, 2.0)
-        between = np.array([recipe.is_interpolated for recipe in self.recipes], bool)
-        return {m: np.hypot(known * SEED_SIGMA[m], between * INTERPOLATION_SIGMA[m]) for m in Metric}
+        return {m: np.hypot(known * SEED_SIGMA[m], self.interpolated * INTERPOLATION_SIGMA[m]) for m in Metric}
 
     @cached_property
     def clock(self) -> Floats:
@@ -102,9 +106,7 @@ class Plan:
     @cached_property
     def length_width(self) -> Floats:
         """Half-width in ln(epochs), at 80 %, of the length of an interpolated schedule; 0 for a measured one."""
-        return np.array(
-            [self.fitted.widths.at("length", 0.8) * recipe.is_interpolated for recipe in self.recipes], float
-        )
+        return np.where(self.interpolated, self.fitted.widths.at("length", 0.8), 0.0)
 
     def elapsed(self, hours: Floats) -> Floats:
         """Hours on MLPerf's clock, with evaluation and warm-up, of these hours of training alone."""

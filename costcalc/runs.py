@@ -90,9 +90,7 @@ class Reached:
 def reached(plan: Plan, query: EstimateQuery) -> Reached:
     """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
     reach = plan.curves[query.metric].reach(query.target, query.crossing)
-    wanted = np.ones(len(plan.recipes), bool)
-    if query.recipe:
-        wanted = np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
+    wanted = _wanted(plan, query)
     crosses = ~np.isnan(reach.epochs)
     ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
     known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
@@ -100,11 +98,24 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
         "no_recipe": int(not wanted.any()),
+        "not_yet_published": int((~wanted & ~_published(plan, query)).sum()),
         "target_never_reached": int((wanted & ~crosses).sum()),
         "below_confidence": int((wanted & crosses & ~sure).sum()),
     }
     usable = wanted & crosses & sure
     return Reached(reach, success, usable, *_epoch_widths(plan, query, reach), rejections)
+
+
+def _wanted(plan: Plan, query: EstimateQuery) -> Flags:
+    """The recipes asked for. Unless they are named, those known in the year asked about, and under `all` only published ones."""
+    if query.recipe:
+        return np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
+    known = _published(plan, query)
+    return known & ~plan.interpolated if query.recipes == "all" else known
+
+
+def _published(plan: Plan, query: EstimateQuery) -> Flags:
+    return plan.years <= query.as_of.year if query.as_of else np.ones(len(plan.recipes), bool)
 
 
 def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Floats, Floats]:
@@ -134,7 +145,7 @@ def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs
         hours[:] = np.inf
     own = _replay(plan, found, recipes, at, hours)
     total = hours * charge.share[recipes, None] + charge.fixed[recipes, None]
-    r, s = _shortest(total) if query.recipes == "best" else np.nonzero(np.isfinite(total))
+    r, s = _shortest(total) if query.recipes == "best" else _each(plan, query, total, recipes, at)
     return _runs(plan, query, found, (recipes[r], at[s], own[r, s]), (hours[r, s], total[r, s]))
 
 
@@ -161,6 +172,16 @@ def _replay(plan: Plan, found: Reached, recipes: Indices, at: Indices, hours: Fl
     rows, columns = rows[inside], columns[inside]
     hours[rows, columns], own[rows, columns] = logged[rows], True
     return own
+
+
+def _each(plan: Plan, query: EstimateQuery, total: Floats, recipes: Indices, at: Indices) -> tuple[Indices, Indices]:
+    """Row and column of every finite entry; a recipe that nobody asked to scale stays on one machine or its own number."""
+    kept = np.isfinite(total)
+    if query.nodes is None and query.accelerators is None:
+        own = np.array([recipe.system.nodes if recipe.system else 1 for recipe in plan.recipes])[recipes]
+        kept &= (plan.nodes[at] == 1) | (plan.nodes[at] == own[:, None])
+    row, column = np.nonzero(kept)
+    return row, column
 
 
 def _shortest(total: Floats) -> tuple[Indices, Indices]:

@@ -308,6 +308,7 @@ IN_2018 = {"as_of": datetime(2018, 10, 1, tzinfo=UTC), "confidence": 0.4, "cross
 )
 def test_the_best_recipe_is_the_shortest_sure_one(ask, target, asked):
     asked = {"purchase": (PurchaseOption.ON_DEMAND,), "limit": 1000} | asked
+    asked |= {"recipe": ("*",)}
     best, every = ask(target, **asked).estimates, ask(target, **asked, recipes="all")
     assert every.count == len(every.estimates)
     sure = [one for one in every.estimates if one.success_probability >= asked.get("confidence", 0.9)]
@@ -437,3 +438,24 @@ def test_clusters_say_which_network_they_count_on(ask):
     found = ask(0.757, provider=("gcp",), accelerator=("A100-40GB",), purchase=(PurchaseOption.SPOT,), limit=1000)
     said = {(one.nodes > 1, any("InfiniBand" in sentence for sentence in one.assumptions)) for one in found.estimates}
     assert said == {(True, True), (False, False)}
+
+
+def test_all_recipes_are_those_published_on_one_machine_or_their_own_number(ask, packaged_evidence):
+    by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes}
+    asked = {"provider": ("lambda",), "accelerator": ("V100", "A100-40GB"), "recipes": "all", "limit": 1000}
+    found = ask(0.757, **asked).estimates
+    assert {one.recipe for one in found} <= set(by_name)
+    assert any(one.nodes > 1 for one in found)
+    assert all(one.nodes in (1, by_name[one.recipe].system.nodes) for one in found if by_name[one.recipe].system)
+    two = ask(0.757, **asked, nodes=2).estimates
+    assert any(by_name[one.recipe].system.nodes == 1 for one in two if by_name[one.recipe].system)
+
+
+def test_a_past_date_knows_no_later_recipes_unless_they_are_named(ask, packaged_evidence):
+    year = {recipe.name: recipe.year for recipe in packaged_evidence.recipes_of("resnet50")}
+    asked = IN_2018 | {"recipes": "all", "limit": 1000}
+    then = ask(0.757, **asked)
+    assert then.rejections["not_yet_published"] > 100
+    assert {year[one.recipe] for one in then.estimates} <= set(range(2015, 2019))
+    assert ask(0.757, **asked, recipe=("ffcv-rn50-32ep",)).count > 0
+    assert "not_yet_published" not in ask(0.757).rejections
