@@ -7,7 +7,8 @@ from support.small_clouds import CLOUDS, NOW, RECORDINGS, recorded
 from costcalc.hardware import Machine
 from costcalc.offers import tariff
 from pricing.http import Http
-from pricing.sheet import COLUMNS, SPEC, offers
+from pricing.sheet import SPEC, offers
+from pricing.sheet_cells import COLUMNS
 from pricing.source import CredentialsMissing, SourceError
 
 SHEET = RECORDINGS / "sheet" / "rates.csv"
