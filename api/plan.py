@@ -23,6 +23,7 @@ from costcalc.query import EstimateQuery
 
 SHARED = SharedSchema()
 ERROR = "error"
+WORDS = ("label", "cost_center")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,15 @@ class Planner:
     def document(self, rows: Sequence[Given]) -> PlanDocument:
         """All rows. Raises BadParameters for a column that no row may have."""
         check_columns(rows)
-        found = [self._row(number, given) for number, given in enumerate(rows, 1)]
+        found = [self._row(number, self._worded(given)) for number, given in enumerate(rows, 1)]
         prices = next((answer.prices for _, answer in found if answer), None)
         answered = tuple(row for row, _ in found)
         return PlanDocument(answered, sum(row.estimate is not None for row in answered), prices)
+
+    def _worded(self, given: Given) -> Given:
+        """The row with the label and the cost centre of all rows, where it has none of its own."""
+        common = {name: self.shared[name][0] for name in WORDS if name in self.shared and not given.get(name)}
+        return {**given, **common}
 
     def _row(self, number: int, given: Given) -> tuple[Answered, Answer | None]:
         own = {name: [self._read(name, text)] for name, text in given.items() if text and not name.startswith("_")}

@@ -105,6 +105,16 @@ def test_parameters_beside_the_rows_hold_where_a_row_says_nothing(client):
     assert float(row["billed_cost"]) == best(client, "model=resnet50&target=0.757&provider=aws")["billed_cost"]
 
 
+def test_words_beside_the_rows_travel_into_the_answer(client):
+    body, beside = "model,target,label\nresnet50,0.7,own\nresnet50,0.7,\nresnet5O,0.7,\n", "label=%3D1&cost_center=4711"
+    rows = rows_of(post(client, body, beside))
+    assert [row["label"] for row in rows] == ["own", "'=1", "'=1"]
+    assert {row["cost_center"] for row in rows} == {"4711"}
+    [row] = rows_of(client.get(f"/plan.csv?model=resnet50&target=0.7&{beside}"))
+    assert (row["label"], row["cost_center"]) == ("'=1", "4711")
+    assert "label" not in rows_of(post(client, "model,target\nresnet50,0.7\n"))[0]
+
+
 def test_a_german_sheet(client):
     body = "\ufeffmodel;target;max_cost\r\nresnet50;0,757;12,5\r\n"
     [row] = rows_of(post(client, body, "excel=1&sep=;&decimal=,"), ";")
