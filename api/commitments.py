@@ -27,6 +27,7 @@ NOTES = (
 )
 OTHER_MACHINE = "It can't be had on demand itself: compared with the cheapest on demand that has the same accelerators."
 NOTHING = "No machine that the question allows can be had for a fixed time: widen provider=, accelerator=, purchase= or term=."
+NO_COMMITMENT = "purchase= names nothing that is had for a fixed time: every commitment is compared."
 NEVER_ON_DEMAND = "Nothing with the same accelerators can be had on demand, so that there is no break-even."
 
 
@@ -56,8 +57,14 @@ class Comparison:
             prices=first.prices,
             exchange=first.exchange,
             machines=found,
-            notes=NOTES if found else (NOTHING, *NOTES),
+            notes=(*self._remarks(found), *NOTES),
         )
+
+    def _remarks(self, found: tuple[Compared, ...]) -> Iterator[str]:
+        if self.query.purchase and not set(self.query.purchase) & set(FIXED):
+            yield NO_COMMITMENT
+        if not found:
+            yield NOTHING
 
     def _ask(self, query: EstimateQuery) -> Answer:
         return self.service.answer(query, self.catalogue)
