@@ -1,38 +1,25 @@
-import sqlite3
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+"""What a store is told comes back exactly, nothing known is ever lost, and a snapshot is whole or not there."""
+
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
-import numpy as np
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import StatementError
-from support.prices import LATER, NOW, P3, listed, many, offer
+from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 from pricing import schema
-from pricing.database import Database, StoreBusy, StoreUnavailable
-from pricing.packaged import HEADERS, read_packaged
+from pricing.database import Database, StoreUnavailable
 from pricing.publication import Publication
 from pricing.store import SnapshotGone, Store
 from pricing.writing import CATALOGUES_KEPT, Attempt
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def store(store_url: str) -> Store:
-    return Store(store_url)
 
 
 def current(store: Store, as_of: datetime) -> list[Offer]:
@@ -221,110 +208,6 @@ def test_a_failed_source_keeps_its_last_success_in_the_status(store: Store) -> N
     assert store.status()[0].error is None
 
 
-def test_an_empty_store_is_filled_once_however_many_workers_start(store_url: str) -> None:
-    def start(_: int) -> str:
-        return Store(store_url).fill(NOW)
-
-    with ThreadPoolExecutor(4) as workers:
-        names = set(workers.map(start, range(4)))
-    assert len(names) == 1
-    packaged = read_packaged()
-    store = Store(store_url)
-    assert len(store.load_current()) == len(packaged.offers)
-    direct = Catalogue.from_offers(packaged.offers, "direct")
-    assert np.array_equal(np.sort(store.load_current().columns.hourly), np.sort(direct.columns.hourly))
-
-
-TABLES = tuple(HEADERS)
-
-
-@pytest.fixture
-def edition(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "instance_types.csv").write_text(
-        "provider,instance_type,accelerator,accelerators,accelerator_memory_gib,vcpus,memory_gib,source\n"
-        "aws,p3.2xlarge,V100,1,16,8,61,x\n"
-    )
-    (folder / "providers.csv").write_text(
-        "provider,name,billing_increment_seconds,minimum_seconds,source,observed_on\naws,AWS,1,60,x,2026-11-20\n"
-    )
-    for name in ("owned.csv", "free_tiers.csv"):
-        (folder / name).write_text(HEADERS[name] + "\n")
-    write_offers(folder, "3.06,2018-04-26", "3.00,2019-01-01")
-    return folder
-
-
-def write_offers(folder: Path, *rates: str) -> None:
-    header = (
-        "provider,region,instance_type,purchase_option,term,payment,offering_class,upfront,recurring_hourly,monthly,"
-        "hours_in_month,currency,parts,effective_from,source,flags,hourly_rate,observed_at\n"
-    )
-    rows = [f"aws,us-east-1,p3.2xlarge,on_demand,,,,,,,,USD,,,x,,{rate}\n" for rate in rates]
-    (folder / "offers.csv").write_text(header + "".join(rows))
-
-
-def rates(store: Store) -> list[str]:
-    return [str(seen.offer.hourly_rate) for seen in store.history("p3.2xlarge")]
-
-
-def test_a_newer_edition_is_merged_once_and_corrects_the_older(store: Store, edition: Path) -> None:
-    first = store.fill(NOW, edition)
-    assert store.fill(LATER, edition) == first
-    store.publish(listed("aws", offer("2.5")), NOW)
-    write_offers(edition, "3.06,2018-04-26", "3.05,2019-01-01", "2.90,2020-01-01")
-    second = store.fill(LATER, edition)
-    assert second != first
-    assert rates(store) == ["3.06", "3.05", "2.9", "2.5"]
-    assert len(store.load_current()) == 4
-    assert store.fill(LATER, edition) == second
-
-
-def test_an_older_edition_started_again_changes_nothing(store: Store, edition: Path) -> None:
-    store.fill(NOW, edition)
-    write_offers(edition, "3.06,2018-04-26")
-    store.fill(NOW, edition)
-    write_offers(edition, "3.06,2018-04-26", "3.00,2019-01-01")
-    store.fill(NOW, edition)
-    assert rates(store) == ["3.06"]
-
-
-def test_a_second_writer_waits_and_then_says_so(store: Store, store_url: str) -> None:
-    hurried = Store(store_url, wait_seconds=1)
-    with Database(store_url).writing(), pytest.raises(StoreBusy, match="another refresh is writing"):
-        hurried.publish(listed("aws", offer()), NOW)
-    assert hurried.publish(listed("aws", offer()), NOW).new == 1
-
-
-def test_two_refreshes_at_once_both_land(store: Store, store_url: str) -> None:
-    def refresh(origin: str) -> None:
-        for hour in range(5):
-            moment = NOW + hour * timedelta(hours=1)
-            Store(store_url).publish(listed(origin, *many(20, str(hour + 1), moment)), moment)
-
-    with ThreadPoolExecutor(2) as both:
-        list(both.map(refresh, ("aws", "gcp")))
-    assert len(store.load_current()) == 2 * 5 * 20
-
-
-def test_readers_see_the_old_snapshot_while_another_is_written(store: Store, store_url: str) -> None:
-    before = store.publish(listed("aws", offer()), NOW).snapshot
-    with Database(store_url).writing() as connection:
-        connection.execute(schema.retractions.insert().values(observation_id=1, sequence=1))
-        assert store.current_snapshot_id() == before
-        assert len(store.history("p3.2xlarge")) == 1
-
-
-def test_migrations_and_tables_agree(store: Store, store_url: str) -> None:
-    with Database(store_url).reading() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, schema.metadata) == []
-        assert context.get_current_revision() == schema.HEAD
-    config = Config()
-    config.set_main_option("script_location", "pricing:migrations")
-    assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
-
-
 def test_moments_are_utc_and_never_naive(store: Store) -> None:
     paris = datetime.fromisoformat("2026-11-20T13:00:00+01:00")
     store.publish(listed("aws", offer(observed_at=paris)), paris)
@@ -333,57 +216,3 @@ def test_moments_are_utc_and_never_naive(store: Store) -> None:
     assert seen.offer.observed_at.tzinfo is UTC
     with pytest.raises(StatementError, match="time zone"):
         store.publish(listed("aws", P3), datetime(2026, 1, 1))  # noqa: DTZ001
-
-
-def test_a_store_that_disappears_is_an_error_and_never_an_empty_store(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "prices.sqlite3"
-    store = Store(f"sqlite:///{path}")
-    store.publish(listed("aws", offer()), NOW)
-    path.unlink()
-    with pytest.raises(StoreUnavailable, match=str(path)):
-        store.current_snapshot_id()
-    assert not path.exists()
-
-
-def test_a_file_that_is_no_store_is_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "prices.sqlite3"
-    path.write_text("this is a text, long enough to be taken for a database header\n" * 20)
-    with pytest.raises(StoreUnavailable, match=str(path)):
-        Store(f"sqlite:///{path}")
-
-
-def test_a_folder_that_cannot_be_made_names_the_setting(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="COSTCALC_DATABASE_URL"):
-        Store(f"sqlite:///{tmp_path / 'file' / 'prices.sqlite3'}")
-
-
-@pytest.mark.parametrize(
-    "url", ["sqlite://", "mysql://host/prices", "prices.db", "nonsense://x", "postgresql://h:port/d"]
-)
-def test_an_unusable_url_says_what_one_looks_like(url: str) -> None:
-    with pytest.raises(StoreUnavailable, match="must look like sqlite:////"):
-        Store(url)
-
-
-def test_a_store_of_a_newer_version_is_refused(store: Store, store_url: str) -> None:
-    with Database(store_url).writing() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreUnavailable, match=r"newer costcalc \(9999\): upgrade"):
-        Store(store_url)
-
-
-@pytest.mark.parametrize(
-    "url", ["postgresql://user:hunter2@127.0.0.1:1/prices", "postgresql://user@127.0.0.1:1/prices?password=hunter2"]
-)
-def test_no_error_shows_a_password(url: str) -> None:
-    with pytest.raises(StoreUnavailable) as refused:
-        Store(url)
-    assert "hunter2" not in str(refused.value)
-    assert "127.0.0.1" in str(refused.value)
-
-
-def test_sqlite_keeps_a_write_ahead_log(tmp_path: Path) -> None:
-    Store(f"sqlite:///{tmp_path / 'p.sqlite3'}")
-    with closing(sqlite3.connect(tmp_path / "p.sqlite3")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
