@@ -32,13 +32,7 @@ one_loader = cache(create_loader)  # reading EC2's model takes longer than a tes
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch, tmp_path):
-    """No credentials, files or metadata service of the machine the tests run on; and few attempts."""
-    for name in aws.SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+def _few_attempts(monkeypatch, no_account):
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr(aws, "ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)

@@ -173,12 +173,7 @@ def read_stream(stream):
 
 
 @pytest.fixture
-def cloud(monkeypatch, tmp_path):
-    for name in aws.SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+def cloud(no_account):
     west = [fake.element(fake.product("p3.8xlarge", regionCode="us-west-2"), "12.24", {})]
     with fake.FakeAws(bulk={"us-east-1": bulk_file(ELEMENTS), "us-west-2": bulk_file(west)}).running() as running:
         yield running

@@ -52,13 +52,8 @@ class Clouds:
 
 
 @pytest.fixture
-def clouds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Clouds]:
+def clouds(monkeypatch: pytest.MonkeyPatch, no_account: None) -> Iterator[Clouds]:
     _hurry(monkeypatch)
-    for name in aws.SETTINGS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setattr(azure, "REGIONS", frozenset({"eastus", "westeurope"}))
     with ExitStack() as stack:
         amazon = stack.enter_context(_amazon().running())
