@@ -46,11 +46,13 @@ class Server(BaseApplication):
             "limit_request_line": LONGEST_REQUEST_LINE,
             "loglevel": "warning",
             "proc_name": "costcalc",
+            "control_socket_disable": True,  # one in the home folder that all servers would share; new in gunicorn 25
             "when_ready": _announce,
             "child_exit": _forget,
         }
         for name, value in chosen.items():
-            self.cfg.set(name, value)
+            if name in self.cfg.settings:
+                self.cfg.set(name, value)
 
     def load(self) -> Any:
         """The application, in a worker."""

@@ -70,6 +70,11 @@ def test_what_is_not_http_is_refused_in_our_form(live, sent, status, says):
     assert live.get("/healthz").ok
 
 
+def test_it_opens_no_door_beside_its_address(live):
+    assert live.get("/healthz").ok
+    assert not [path for path in live.home.rglob("*") if path.is_socket() or path.name == ".gunicorn"]
+
+
 def test_metrics_count_all_workers_together(live):
     def replayed():
         lines = live.get("/metrics").text.splitlines()
