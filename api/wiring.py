@@ -14,7 +14,9 @@ from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
+from pricing import SOURCES
 from pricing.packaged import PackagedTableError, read_packaged
+from pricing.place import usual_place
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.holder import CatalogueHolder
@@ -78,7 +80,7 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
     known = evidence or load_evidence()
     holder = CatalogueHolder(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
     holder.start()
-    return Service(known, WatchedPrices(holder), utc_now, source_names())
+    return Service(known, WatchedPrices(holder), utc_now, tuple(SOURCES))
 
 
 def build_once(settings: Settings) -> Service:
@@ -87,21 +89,11 @@ def build_once(settings: Settings) -> Service:
         evidence = load_evidence()
     except TableError as error:
         raise CannotStart(str(error)) from error
-    return Service(evidence, FixedPrices(_catalogue(settings)), utc_now, source_names())
-
-
-def source_names() -> tuple[str, ...]:
-    """The names of all price sources."""
-    import pricing
-
-    return tuple(getattr(pricing, "SOURCES", ()))
+    return Service(evidence, FixedPrices(_catalogue(settings)), utc_now, tuple(SOURCES))
 
 
 def _catalogue(settings: Settings) -> Catalogue:
-    from platformdirs import user_data_path
-
-    usual_place = user_data_path("costcalc", appauthor=False) / "prices.sqlite3"
-    return _stored(settings) if settings.database_url or usual_place.exists() else _packaged()
+    return _stored(settings) if settings.database_url or usual_place().exists() else _packaged()
 
 
 def _stored(settings: Settings) -> Catalogue:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from pricing import engines
 from pricing.engines import StoreError, StoreUnavailable
+from pricing.place import usual_place
 from pricing.schema import HEAD
 
 __all__ = ["Database", "StoreBusy", "StoreError", "StoreUnavailable", "default_url"]
@@ -26,7 +26,7 @@ class StoreBusy(StoreError):
 
 def default_url() -> str:
     """SQLite in the user's data folder: where prices are kept unless COSTCALC_DATABASE_URL says otherwise."""
-    return f"sqlite:///{user_data_path('costcalc', appauthor=False) / 'prices.sqlite3'}"
+    return f"sqlite:///{usual_place()}"
 
 
 class Database:
