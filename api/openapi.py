@@ -102,7 +102,7 @@ def document(service: Service, names: Known | None) -> Json:
         },
         "paths": dict(_paths(enums)),
         "components": {
-            "schemas": _numbers(components),
+            "schemas": _numbers(components) | {_named(kind): _words(words) for kind, words in enums.items()},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -112,6 +112,15 @@ def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
     enums = {kind: list(getattr(names, kind)) for kind in WHERE} if names else {}
     models = {"model": sorted(service.evidence.models), "currency": sorted({"USD", *exchange.current_currencies()})}
     return {kind: values for kind, values in {**enums, **models}.items() if values}
+
+
+def _named(kind: str) -> str:
+    """The component that lists the known names of a kind, told once: there are hundreds."""
+    return f"Known_{kind}"
+
+
+def _words(words: list[str]) -> Json:
+    return {"type": "string", "enum": words}
 
 
 def _numbers(node: Any) -> Any:
@@ -172,18 +181,18 @@ def _error(status: int, operation: Operation, sheet: str) -> Json:
 
 def _parameters(operation: Operation, enums: dict[str, list[str]], sheet: str) -> Iterator[Json]:
     if "{model}" in operation.path:
-        yield {"name": "model", "in": "path", "required": True, "schema": {"type": "string", "enum": enums["model"]}}
+        yield {"name": "model", "in": "path", "required": True, "schema": {"$ref": REFERENCE.format(name=_named("model"))}}
     for name, field in (operation.schema.fields if operation.schema else {}).items():
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue
         if name in _ASKED_OF_CSV and sheet != "csv":
             continue
         if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
-            yield _parameter(name, field, enums.get(name))
+            yield _parameter(name, field, name in enums)
 
 
-def _parameter(name: str, field: Parameter, enum: list[str] | None) -> Json:
-    one = {"type": "string", "enum": enum} if enum else field.schema()
+def _parameter(name: str, field: Parameter, known: bool) -> Json:
+    one = {"$ref": REFERENCE.format(name=_named(name))} if known else field.schema()
     schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
     told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
     told |= {"required": True} if field.required else {"allowEmptyValue": True}
