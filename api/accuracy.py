@@ -18,6 +18,7 @@ from api.schemas import Layout
 from api.service import Service, with_moment
 from api.sheet_columns import estimate_columns, shared_columns
 from api.urls import to_url
+from api.words import counted
 from costcalc.answers import Answer, BestReached, Estimate, ExchangeRate, PriceBasis
 from costcalc.budget import STEPS, highest
 from costcalc.catalogue import Catalogue
@@ -111,16 +112,12 @@ class Search:
         for estimate in self._ask(LEAST, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"Nothing fits: the quickest takes {hours:f} h; raise max_hours= to that."
-        return f"No offer and recipe pass the filters: {_told(nothing.rejections)}."
+        return f"No offer and recipe pass the filters: {counted(nothing.rejections) or 'none there are'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.billed_cost if self.query.basis == "billed" else estimate.effective_cost
         waiting = f" ({estimate.calendar_hours:.4g} h with waiting)" if estimate.calendar_hours > estimate.hours else ""
         return f"{cost:f} {estimate.currency} in {estimate.hours:.4g} h{waiting}"
-
-
-def _told(rejections: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in rejections.items()) or "none there are"
 
 
 @blueprint.get("/accuracy")

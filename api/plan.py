@@ -17,6 +17,7 @@ from api.reading import Arguments
 from api.schemas import Layout
 from api.service import Service, exchange_rates
 from api.sheet_columns import estimate_columns
+from api.words import counted
 from costcalc.answers import Answer, Estimate, ExchangeRate, PriceBasis
 from costcalc.catalogue import Catalogue
 from costcalc.query import EstimateQuery
@@ -107,8 +108,7 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best and best.accuracy < answer.query.target:
         return f"nothing reaches {answer.query.target:g}: the best reached is {best.accuracy:g}, by {best.recipe}"
-    told = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in answer.rejections.items())
-    return f"nothing fits: {told or 'no offer passes the filters'}"
+    return f"nothing fits: {counted(answer.rejections) or 'no offer passes the filters'}"
 
 
 def columns(rows: Sequence[Answered]) -> list[Column]:

@@ -18,7 +18,7 @@ from api.problems import BadParameters
 from api.schemas import FORMATS, CostSchema, Layout
 from api.settings import Settings
 from api.wiring import build_once
-from api.words import clip
+from api.words import clip, counted
 from costcalc.answers import Answer, Estimate
 
 WIDE = 180  # where nobody looks at a terminal of a certain width
@@ -84,7 +84,7 @@ def answer(settings: Settings, given: dict[str, list[str]], explain: bool) -> st
     found = service.answer(query, catalogue)
     if layout.format == "json":
         return _json(found)
-    return _csv(found, layout) if layout.format == "csv" else table(found, explain)
+    return _csv(found, layout, service.evidence) if layout.format == "csv" else table(found, explain)
 
 
 def _json(found: Answer) -> str:
@@ -93,10 +93,10 @@ def _json(found: Answer) -> str:
     return to_json(cost_document(found)).decode() + "\n"
 
 
-def _csv(found: Answer, layout: Layout) -> str:
+def _csv(found: Answer, layout: Layout, evidence: Evidence) -> str:
     from api.exports import cost_csv
 
-    return b"".join(cost_csv(found, layout)).decode()
+    return b"".join(cost_csv(found, layout, evidence)).decode()
 
 
 def table(found: Answer, explain: bool = False) -> str:
@@ -158,8 +158,7 @@ def _notes(found: Answer) -> Iterator[str]:
     else:
         yield NO_RECIPE.format(found.query)
     if found.rejections:
-        reasons = (f"{count} {reason.replace('_', ' ')}" for reason, count in found.rejections.items())
-        yield f"left out: {', '.join(reasons)}"
+        yield f"left out: {counted(found.rejections)}"
     for gap in found.prices.gaps:
         yield f"no new prices from {gap.source}: {gap.reason}"
 

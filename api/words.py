@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 LONGEST_ECHO = 60
@@ -47,3 +47,8 @@ def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
     names = nearest(text, known)
     hint = f"did you mean {either(names)}?" if names else where
     return f"unknown {what} {clip(text)}: {hint}"
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    """Reasons with how often each holds: `3 stale price, 2 no throughput`."""
+    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in reasons.items())
