@@ -29,7 +29,7 @@ def cost() -> Response:
     parts = (catalogue.snapshot, to_url(query), "" if query.as_of else asked.clock().date())
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(cost_document(asked.answer(query, catalogue))),
-        "csv": lambda: exports.cost_csv(asked.answer(query, catalogue), layout),
+        "csv": lambda: exports.cost_csv(asked.answer(query, catalogue), layout, asked.evidence),
         "xlsx": lambda: exports.cost_xlsx(asked.answer(query, catalogue), [sheets_about(asked, catalogue, query)]),
     }
     return answered(parts, layout, makers, f"cost-{query.model}-{query.target:g}")

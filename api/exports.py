@@ -9,15 +9,16 @@ from api import csv_export, focus
 from api.schemas import Layout
 from api.sheet_columns import estimate_columns, shared_columns
 from costcalc.answers import Answer
+from costcalc.evidence import Evidence
 
 if TYPE_CHECKING:
     from api.workbook import Book
 
 
-def cost_csv(answer: Answer, layout: Layout) -> Iterator[bytes]:
-    """The sheet of the profile asked for, piece by piece."""
+def cost_csv(answer: Answer, layout: Layout, evidence: Evidence) -> Iterator[bytes]:
+    """The sheet of the profile asked for, piece by piece; `evidence` is what the answer rests on."""
     if layout.profile == "focus":
-        return focus.chunks(answer, layout)
+        return focus.chunks(answer, layout, evidence.recipes_of(answer.query.model))
     return csv_export.chunks([*estimate_columns(), *shared_columns(answer)], answer.estimates, layout)
 
 

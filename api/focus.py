@@ -6,7 +6,7 @@ run, by other work as `utilization` says, and by nobody; their effective costs a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
@@ -20,6 +20,7 @@ from api.focus_columns import FOCUS, OWN
 from api.schemas import Layout
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.training import Recipe
 
 INTERVAL_LEVEL = Decimal("0.8")
 SECONDS_PER_HOUR = 3600
@@ -30,22 +31,28 @@ SERVICES = {  # names as the three clouds write them into their own FOCUS export
 }
 
 
-def chunks(answer: Answer, layout: Layout) -> Iterator[bytes]:
+def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterator[bytes]:
     """The sheet, piece by piece; columns of the version asked for, own ones last."""
     words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
     names = [*FOCUS[layout.focus], *OWN, *words]
     cells = csv_export.cell_writer(layout.decimal)
-    texts = ([cells(row.get(name)) for name in names] for row in rows(answer))
+    texts = ([cells(row.get(name)) for name in names] for row in rows(answer, _runs(recipes)))
     return csv_export.written(names, texts, layout)
 
 
-def rows(answer: Answer) -> Iterator[Row]:
-    """The rows of all estimates; a column that is missing is null."""
+def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
+    """The rows of all estimates; a column that is missing is null. `runs` says how many each recipe's curve rests on."""
     shared = _of_question(answer)
     for estimate, bill, on_demand in zip(answer.estimates, answer.bills, answer.on_demand_hourly, strict=True):
         common = {**shared, **_of_estimate(estimate, answer), **_of_offer(bill.offer)}
+        common["x_SampleRuns"] = runs.get(estimate.recipe)
         for hours, charge in charges(bill, Decimal(repr(estimate.hours)), on_demand):
             yield _in_currency({**common, **_period(answer, hours), **charge})
+
+
+def _runs(recipes: Iterable[Recipe]) -> dict[str, int]:
+    """None for a schedule that nobody ran."""
+    return {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated}
 
 
 def _in_currency(row: Row) -> Row:

@@ -39,7 +39,7 @@ OWN = _names(
     """
     x_IsEstimate x_EstimateId x_Rank x_ModelName x_DatasetName x_MetricName x_TargetAccuracy x_Recipe x_EpochsToTarget
     x_ThroughputImagesPerSecond x_ThroughputEvidence x_Nodes x_AcceleratorName x_AcceleratorCount x_Hours x_HoursLow x_HoursHigh
-    x_SuccessProbability x_CostLow x_CostHigh x_EffectiveCost x_IntervalLevel x_UsedByOtherWork x_SpotStatistic
-    x_PriceObservedAt x_PriceSource x_CatalogVersion x_ExchangeRatePerUsd x_ExchangeRateDate x_ExchangeRateSource
+    x_SuccessProbability x_CostLow x_CostHigh x_EffectiveCost x_IntervalLevel x_SampleRuns x_UsedByOtherWork
+    x_SpotStatistic x_PriceObservedAt x_PriceSource x_CatalogVersion x_ExchangeRatePerUsd x_ExchangeRateDate x_ExchangeRateSource
     """
 )

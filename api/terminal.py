@@ -20,6 +20,7 @@ from api.settings import Settings
 from api.wiring import build_once
 from api.words import clip, counted
 from costcalc.answers import Answer, Estimate
+from costcalc.evidence import Evidence
 
 WIDE = 180  # where nobody looks at a terminal of a certain width
 HEADINGS: tuple[tuple[str, Literal["left", "right"]], ...] = (

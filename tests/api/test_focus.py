@@ -186,6 +186,18 @@ def test_own_columns_carry_the_estimate(client):
     assert row["x_ExchangeRateDate"] <= "2026-11-20"
 
 
+def test_it_says_how_many_runs_a_curve_rests_on(client):
+    questions = (
+        "limit=1&recipe=riseml-2018-v100",
+        "limit=1&recipe=mlperf-v3.0-hls-gaudi2-tf",
+        "limit=1&recipe=ffcv-rn50-28ep",
+    )
+    known = [rows_of(client, f"{more}&recipes=all")[0] for more in questions]
+    assert known[0]["x_SampleRuns"] == "1"
+    assert int(known[1]["x_SampleRuns"]) > 1
+    assert known[2]["x_SampleRuns"] == "", "nobody ran this schedule"
+
+
 def test_it_is_a_form_of_csv(client):
     assert focus(client, "limit=1&format=csv", "/cost") == focus(client, "limit=1")
     for path in ("/cost", "/cost.xlsx"):
