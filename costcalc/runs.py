@@ -98,7 +98,7 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
         "no_recipe": int(not wanted.any()),
-        "not_yet_published": int((~wanted & ~_published(plan, query)).sum()),
+        "not_yet_published": 0 if query.recipe else int((~_published(plan, query)).sum()),
         "target_never_reached": int((wanted & ~crosses).sum()),
         "below_confidence": int((wanted & crosses & ~sure).sum()),
     }
