@@ -19,10 +19,10 @@ from api.service import Service, with_moment
 from api.sheet_columns import estimate_columns, shared_columns
 from api.urls import to_url
 from api.words import counted
-from costcalc.answers import Answer, BestReached, Estimate, ExchangeRate, PriceBasis
+from costcalc.answers import Answer, BestReached, Estimate, PriceBasis
 from costcalc.budget import STEPS, highest
 from costcalc.catalogue import Catalogue
-from costcalc.money import CENT
+from costcalc.money import CENT, ExchangeRate
 from costcalc.query import EstimateQuery
 
 blueprint = Blueprint("accuracy", __name__)

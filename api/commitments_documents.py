@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from costcalc.answers import ExchangeRate, PriceBasis, PriceSource
+from costcalc.answers import PriceBasis, PriceSource
 from costcalc.commitments import Way
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
 

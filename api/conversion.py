@@ -10,8 +10,8 @@ from typing import Any
 
 from api.csv_export import Column
 from api.service import exchange_rates
-from costcalc.answers import ExchangeRate
 from costcalc.estimate import US_DOLLAR
+from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")

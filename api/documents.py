@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from api.service import with_moment
-from costcalc.answers import Answer, BestReached, Estimate, ExchangeRate, PriceBasis
+from costcalc.answers import Answer, BestReached, Estimate, PriceBasis
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")

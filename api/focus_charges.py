@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any
 
-from costcalc.answers import Component
-from costcalc.billing import Bill, Charge
+from costcalc.billing import Bill, Charge, Component
 from costcalc.money import cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 

@@ -16,8 +16,9 @@ from api.documents import to_json
 from api.price_sheet import Rows
 from api.replies import answered, arguments, page_of, service
 from api.service import OFFERS
-from costcalc.answers import ExchangeRate, Gap
+from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
+from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.placements import allowed_rows
 from costcalc.query import EstimateQuery

@@ -18,8 +18,9 @@ from api.schemas import Layout
 from api.service import Service, exchange_rates
 from api.sheet_columns import estimate_columns
 from api.words import counted
-from costcalc.answers import Answer, Estimate, ExchangeRate, PriceBasis
+from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue import Catalogue
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
 SHARED = SharedSchema()

@@ -15,10 +15,11 @@ from api.problems import BadParameters, Errors, NotFound, NotReady
 from api.reading import Arguments, read
 from api.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
 from api.words import unknown
-from costcalc.answers import Answer, ExchangeRate
+from costcalc.answers import Answer
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
 from pricing import exchange

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from api import csv_export
 from api.csv_export import Column
-from costcalc.answers import Estimate, ExchangeRate
+from costcalc.answers import Estimate
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
 

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
+from costcalc.billing import Bill, Component
+from costcalc.money import ExchangeRate
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Tier
-
-if TYPE_CHECKING:  # which imports Component from here
-    from costcalc.billing import Bill
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
-
-    name: str
-    quantity: Decimal
-    unit: str
-    rate: Decimal
-    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +130,6 @@ class BestReached:
 
     recipe: str
     accuracy: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExchangeRate:
-    """Units of `currency` for one US dollar, with the day it held and who published it."""
-
-    currency: str
-    per_usd: Decimal
-    date: date | None
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

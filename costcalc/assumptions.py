@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from costcalc import overheads
-from costcalc.answers import ExchangeRate
+from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.runs import Run

@@ -7,13 +7,23 @@ from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-from costcalc.answers import Component
 from costcalc.extras import Extra
 from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 SECONDS_PER_HOUR = 3600
 MILLIONTH = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
+    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc import ranking
-from costcalc.answers import ExchangeRate
 from costcalc.catalogue import OPTIONS, Catalogue
 from costcalc.extras import Market, asked
-from costcalc.money import NANOS_PER_UNIT
+from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import ENDLESS_HOURS
 from costcalc.query import EstimateQuery

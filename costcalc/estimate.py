@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc import costs
-from costcalc.answers import Answer, BestReached, ExchangeRate, PriceBasis
+from costcalc.answers import Answer, BestReached, PriceBasis
 from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.evidence import Evidence
 from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
 from costcalc.hiring import hire
-from costcalc.money import from_nanos
+from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.placements import Placements, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes

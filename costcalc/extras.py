@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from costcalc.answers import ExchangeRate
+from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
 HOURS_PER_MONTH = 730

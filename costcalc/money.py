@@ -1,7 +1,9 @@
-"""Amounts of money: exact decimals outside, integer billionths where many are kept."""
+"""Amounts of money: exact decimals outside, integer billionths where many are kept; rates between currencies."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 
 CENT = Decimal("0.01")
@@ -22,3 +24,13 @@ def from_nanos(nanos: int) -> Decimal:
 def cents(amount: Decimal) -> Decimal:
     """The amount rounded once, half-up, to hundredths: what leaves the house."""
     return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeRate:
+    """Units of `currency` for one US dollar, with the day it held and who published it."""
+
+    currency: str
+    per_usd: Decimal
+    date: date | None
+    source: str

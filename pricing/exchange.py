@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from importlib import resources
 
-from costcalc.answers import ExchangeRate
+from costcalc.money import ExchangeRate
 
 SOURCE = "European Central Bank euro foreign exchange reference rates"
 NONE = ("", "N/A")

@@ -6,11 +6,10 @@ from decimal import Decimal
 import pytest
 from fakes.offers import DAY, monthly, offer
 
-from costcalc.answers import ExchangeRate
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.extras import ExtraRate, ExtraRates
-from costcalc.money import cents
+from costcalc.money import ExchangeRate, cents
 from costcalc.query import EstimateQuery
 
 STORAGE = ExtraRate("acme", "storage", Decimal("0.02"), "standard tier", "a price list", date(2024, 1, 1))

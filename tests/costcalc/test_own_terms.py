@@ -6,11 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from costcalc.answers import ExchangeRate
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.extras import ExtraRate, ExtraRates
-from costcalc.money import cents
+from costcalc.money import ExchangeRate, cents
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 
