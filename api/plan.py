@@ -11,13 +11,13 @@ from api.accuracy import optional
 from api.csv_export import Column
 from api.finance_schemas import SharedSchema
 from api.parameters import Number
-from api.plan_rows import ROW, Given, check_columns
+from api.plan_rows import BEYOND, ROW, Given, check_columns
 from api.problems import Refused
 from api.reading import Arguments
 from api.schemas import Layout
 from api.service import Service, exchange_rates
 from api.sheet_columns import estimate_columns
-from api.words import counted
+from api.words import clip, counted
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue import Catalogue
 from costcalc.money import ExchangeRate
@@ -75,6 +75,9 @@ class Planner:
         return {**given, **common}
 
     def _row(self, number: int, given: Given) -> tuple[Answered, Answer | None]:
+        if BEYOND in given:
+            cells = clip(given[BEYOND])
+            return Answered(number, given, f"more cells than columns: {cells} has no column", 0, None, None), None
         own = {name: [self._read(name, text)] for name, text in given.items() if text and not name.startswith("_")}
         try:
             answer = self._answer({**self.shared, **own})

@@ -18,6 +18,7 @@ ROW = RowSchema()
 MOST_ROWS = 1000
 MOST_COLUMNS = 100
 SEPARATORS = ",;\t|"
+BEYOND = "_beyond"
 
 Given = dict[str, str]
 
@@ -59,7 +60,7 @@ def rows_of_csv(body: bytes) -> list[Given]:
         raise BadParameters({"rows": [f"no CSV: {error}"]}) from None
     names = [name.strip() for name in lines[0]] if lines else []
     _check_names(names)
-    return [_given(names, cells, number) for number, cells in enumerate(lines[1:], 1)]
+    return [_given(names, cells) for cells in lines[1:]]
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -69,10 +70,11 @@ def _check_names(names: Sequence[str]) -> None:
         raise BadParameters({"rows": ["the first line must name every column once, such as model,target,provider"]})
 
 
-def _given(names: Sequence[str], cells: Sequence[str], number: int) -> Given:
-    if any(cell.strip() for cell in cells[len(names) :]):
-        raise BadParameters({"rows": [f"row {number} has {len(cells)} cells, but {len(names)} columns are named"]})
-    return dict(zip(names, [*map(str.strip, cells), *[""] * len(names)], strict=False))
+def _given(names: Sequence[str], cells: Sequence[str]) -> Given:
+    """A line by column; what stands beyond the last column named is kept, so that the row can say so."""
+    beyond = [cell.strip() for cell in cells[len(names) :]]
+    own = dict(zip(names, [*map(str.strip, cells), *[""] * len(names)], strict=False))
+    return own | ({BEYOND: ",".join(beyond)} if any(beyond) else {})
 
 
 def rows_of_json(body: bytes) -> list[Given]:

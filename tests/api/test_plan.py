@@ -144,7 +144,6 @@ def test_text_in_a_row_is_no_formula_in_the_answer(client):
         ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "columns of your own start with _"),
         ("model,model\na,b\n", "text/csv", "name every column once"),
         ("model,\na,b\n", "text/csv", "name every column once"),
-        ("model,target\nresnet50,0,757\n", "text/csv", "row 1 has 3 cells"),
         (b"model,target\n\xff\xfe\n", "text/csv", "not UTF-8 at byte 14"),
         ("model,target\n" + "resnet50,0.7\n" * (MOST_ROWS + 1), "text/csv", f"at most {MOST_ROWS}"),
         (",".join(f"_{n}" for n in range(101)) + "\n1\n", "text/csv", "at most 100"),
@@ -214,3 +213,9 @@ def test_the_command_prints_what_http_answers(run, client, tmp_path):
 @pytest.mark.parametrize(("arguments", "status"), [(["missing.csv"], 2), (["-", "--currency", "euro"], 2)])
 def test_the_command_ends_with_a_status(run, arguments, status):
     assert run(*arguments, input="model,target\nresnet50,0.7\n").exit_code == status
+
+
+def test_a_row_with_more_cells_than_columns_says_so_beside_itself(client):
+    answered = post(client, "model,target\nresnet50,0,757\nresnet50,0.757\n", more="format=json").json["rows"]
+    assert [row["estimate"] is None for row in answered] == [True, False]
+    assert answered[0]["error"] == "more cells than columns: \"757\" has no column"
