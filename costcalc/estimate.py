@@ -26,8 +26,9 @@ from costcalc.placements import Placements, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
+from costcalc.reaching import reached
 from costcalc.rendering import Entry, Renderer
-from costcalc.runs import Runs, reached, runs
+from costcalc.runs import Runs, runs
 
 T = TypeVar("T")
 Indices = NDArray[np.int64]

@@ -8,17 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc import overheads
-from costcalc.convergence import Reach
-from costcalc.noise import success_probability, target_shift
-from costcalc.plans import NOWHERE, Plan, matches
+from costcalc.plans import NOWHERE, Plan
 from costcalc.query import EstimateQuery
-from costcalc.training import Metric
+from costcalc.reaching import Reached
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-INTERVAL = 0.8
 OWN_WIDTH = 0.03  # ln half-width at 80 % of a run repeated on its own system
 
 
@@ -72,67 +69,6 @@ class Runs:
 
 
 COLUMNS = tuple(field.name for field in fields(Runs))
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """Which recipes may answer, with which chance of success, and why the others may not; `below` and `above` are the
-    half-widths in ln(epochs) of the 80 % interval."""
-
-    reach: Reach
-    success: Floats
-    usable: Flags
-    below: Floats
-    above: Floats
-    rejections: dict[str, int]
-
-
-def reached(plan: Plan, query: EstimateQuery) -> Reached:
-    """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
-    reach = plan.curves[query.metric].reach(query.target, query.crossing)
-    wanted = _wanted(plan, query)
-    crosses = ~np.isnan(reach.epochs)
-    ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
-    known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
-    success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
-    sure = success >= query.confidence if query.recipes == "best" else crosses
-    rejections = {
-        "no_recipe": int(not wanted.any()),
-        "not_yet_published": 0 if query.recipe else int((~_published(plan, query)).sum()),
-        "target_never_reached": int((wanted & ~crosses).sum()),
-        "below_confidence": int((wanted & crosses & ~sure).sum()),
-    }
-    usable = wanted & crosses & sure
-    return Reached(reach, success, usable, *_epoch_widths(plan, query, reach), rejections)
-
-
-def _wanted(plan: Plan, query: EstimateQuery) -> Flags:
-    """The recipes asked for. Unless they are named, those known in the year asked about, and under `all` only published ones."""
-    if query.recipe:
-        return np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
-    known = _published(plan, query)
-    return known & ~plan.interpolated if query.recipes == "all" else known
-
-
-def _published(plan: Plan, query: EstimateQuery) -> Flags:
-    return plan.years <= query.as_of.year if query.as_of else np.ones(len(plan.recipes), bool)
-
-
-def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Floats, Floats]:
-    """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
-
-    Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already. The
-    error of an interpolated schedule's length was measured on single runs, so it holds their noise already.
-    """
-    shift = target_shift(query.metric, plan.sigma[query.metric], plan.runs_published, INTERVAL)
-    curves = plan.curves[query.metric]
-    early = curves.reach(query.target - shift, query.crossing).epochs
-    late = curves.reach(query.target + shift, query.crossing).epochs
-    late = np.where(np.isnan(late), reach.end_epochs, late)
-    nothing = plan.is_mlperf | np.isnan(reach.epochs)
-    below, above = (np.where(nothing, 0, np.abs(np.log(bound / reach.epochs))) for bound in (early, late))
-    between = plan.length_width
-    return np.where(between, between, below), np.where(between, between, above)
 
 
 def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs:
