@@ -9,7 +9,8 @@ from math import isqrt
 import numpy as np
 
 from costcalc.catalogue import Catalogue
-from costcalc.columns import Columns, ordered
+from costcalc.columns import Columns
+from costcalc.recording import ordered
 from pricing.packaged import read_packaged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

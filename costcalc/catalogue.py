@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.answers import Gap
-from costcalc.columns import Columns, Vocabulary, build, from_bytes, to_bytes
+from costcalc.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.recording import build
 
 Rows = NDArray[np.int64]
 SECONDS_PER_DAY = 86_400
