@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,16 @@ from costcalc.hardware import Accelerator
 
 VINTAGE_MARGIN = 1.25  # a chip may train so many times the images per joule of the best one before it
 FIRST_HBM_GB_PER_S = 1500.0  # training parts with high-bandwidth memory, sold with machine-to-machine networks
+
+
+MEMORY_SIZE = re.compile(r"-\d+GB")
+MATRIX_DENSITY = 0.1  # TFLOP/s per watt: P100 has 0.07, the first chips with matrix units 0.14 and more
+LARGER_TWIN = {"Quadro RTX 6000": "Quadro RTX 8000", "T4G": "T4"}  # equal but in memory or host, by their data sheets
+
+
+def silicon(name: str) -> str:
+    """The chip under an accelerator's name, whatever memory it is sold with: V100 for V100-32GB."""
+    return LARGER_TWIN.get(name) or MEMORY_SIZE.sub("", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,11 @@ class Chips:
         """TFLOP/s per watt, infinite where the data sheet is silent."""
         chip = self.table.get(name)
         return ((chip and chip.dense_16bit_tflops) or math.inf) / ((chip and chip.power_watts) or 1.0)
+
+    @property
+    def without_matrix_units(self) -> frozenset[str]:
+        """The chips that multiply as fast in 32 bits as the 16-bit figure of their data sheet says, or nearly."""
+        return frozenset(name for name in self.table if self.density(name) < MATRIX_DENSITY)
 
     def vendor(self, name: str) -> str:
         """Who makes the chip, empty if unknown."""

@@ -14,10 +14,12 @@ from costcalc.throughput.fitted import KINDS
 from costcalc.throughput.measured import Measurements
 from costcalc.throughput.memory import most_images
 from costcalc.throughput.relative import Work
+from costcalc.throughput.steps import SHORTEST_SECONDS, shortest_step
 from costcalc.throughput.table import REFUSALS
 from costcalc.training import Phase, Recipe
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
 
 
@@ -29,7 +31,7 @@ class Column:
     log_rate: Floats
     refusal: NDArray[np.int8]
     kind: NDArray[np.int8]
-    spread_out: NDArray[np.bool_]
+    spread_out: Flags
 
 
 def is_reference(recipe: Recipe) -> bool:
@@ -40,9 +42,9 @@ def is_reference(recipe: Recipe) -> bool:
 def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
     """The recipe's rates on every cluster; where measured on the very same system by the same code, that rate."""
     batch, room = _batch(recipe, field)
-    log_rate = _modelled(recipe, field, batch) + np.log(np.maximum(field.total, 1))[:, None]
+    log_rate, hasty = _waiting(recipe, field, batch, _modelled(recipe, field, batch))
     kind = _kinds(recipe, field, measurements)
-    refusal = _refusals(field, batch, room, np.asarray(np.isfinite(log_rate).all(axis=1)))
+    refusal = _refusals(field, np.where(hasty, 0.0, batch), room, np.asarray(np.isfinite(log_rate).all(axis=1)))
     enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
     for c in np.flatnonzero(_exact(field, measurements) & enough & ~(is_reference(recipe) & (refusal == 0))):
         found = measurements.match(recipe, field.clusters[c])
@@ -66,13 +68,22 @@ def _batch(recipe: Recipe, field: Field) -> tuple[Floats, Floats]:
     return wanted / np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1), room
 
 
+def _waiting(recipe: Recipe, field: Field, batch: Floats, log_each: Floats) -> tuple[Floats, Flags]:
+    """ln(images/s of all accelerators), no step of many machines being shorter than they wait for one another; and whether
+    the step would be shorter than any measured."""
+    step = np.log(batch)[:, None] - log_each
+    least = np.where(field.several, math.log(shortest_step(field.relative.models.get(recipe.model))), -np.inf)[:, None]
+    hasty = field.several & (np.exp(step) < SHORTEST_SECONDS).any(axis=1)
+    return log_each - np.maximum(least - step, 0) + np.log(np.maximum(field.total, 1))[:, None], hasty
+
+
 def _global_batch(recipe: Recipe) -> float:
     """The recipe's batch; an unknown one is taken as 256 images on each accelerator of its own system, or of eight."""
     own = recipe.system.accelerators if recipe.system and recipe.system.accelerators else FULL_NODE
     return recipe.global_batch_size or REFERENCE_BATCH * own
 
 
-def _refusals(field: Field, batch: Floats, room: Floats, answered: NDArray[np.bool_]) -> NDArray[np.int8]:
+def _refusals(field: Field, batch: Floats, room: Floats, answered: Flags) -> NDArray[np.int8]:
     refusal = np.where(answered & field.known, 0, REFUSALS.index("no_throughput"))
     for reason, wrong in (
         ("batch_too_small", batch < FEWEST_IMAGES),
@@ -115,7 +126,7 @@ def _work(recipe: Recipe, phase: Phase) -> Work:
     return Work(recipe.model, phase.image_size, recipe.precision, recipe.stack)
 
 
-def _exact(field: Field, measurements: Measurements) -> NDArray[np.bool_]:
+def _exact(field: Field, measurements: Measurements) -> Flags:
     return field.equal_to({(cell.accelerator, cell.accelerators, cell.nodes) for cell in measurements.cells})
 
 

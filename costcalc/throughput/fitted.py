@@ -114,7 +114,8 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
         core = Core(chips, _read(raw["core"]), years, frozenset(raw["networked"]), raw["typical"], usual)
         widths = Widths({kind: tuple(values) for kind, values in raw["widths"].items()})
         factor, power = raw["overhead"]
-        return Fitted(raw["tables"], core, Relative(models, _read(raw["relative"])), widths, (factor, power))
+        relative = Relative(models, _read(raw["relative"]), chips.without_matrix_units)
+        return Fitted(raw["tables"], core, relative, widths, (factor, power))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error
 

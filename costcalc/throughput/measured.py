@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
+from costcalc.throughput.chips import silicon
 from costcalc.throughput.field import Field
-from costcalc.throughput.rates import precision_class, training_rate
+from costcalc.throughput.rates import bits, precision_class, training_rate
 from costcalc.training import Recipe, Throughput
 
+Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
@@ -31,6 +33,39 @@ class Match(NamedTuple):
 
     images_per_second: float
     row: int
+
+
+class Others:
+    """What anybody's code made of a model in a precision, in one machine: the median of each cell, memory sizes put together.
+
+    Floating point of 32 bits counts as TensorFloat-32, which is what frameworks make of it on chips that have it.
+    """
+
+    def __init__(self, throughputs: Iterable[Throughput], recipe: Recipe, field: Field) -> None:
+        rates: dict[tuple[int, str, int], list[float]] = defaultdict(list)
+        for row in throughputs:
+            if row.model == recipe.model and row.nodes == 1 and bits(row.precision) == bits(recipe.precision):
+                cell = row.image_size, silicon(row.accelerator), row.accelerators
+                rates[cell].append(float(np.log(training_rate(row))))
+        alone = [(silicon(key[0]), key[1], where) for key, where in field.at.items() if rates and key[2] == 1]
+        self._found = {size: _placed(alone, size, rates) for size in {cell[0] for cell in rates}}
+
+    def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
+        """How far in ln(rate) the recipe's rates lie from those medians, at most over its phases; 0 where there are none."""
+        apart = np.zeros(len(log_rate))
+        for number, phase in enumerate(recipe.phases):
+            if phase.image_size in self._found:
+                where, middle = self._found[phase.image_size]
+                apart[where] = np.fmax(apart[where], np.abs(log_rate[where, number] - middle))
+        return apart
+
+
+def _placed(
+    alone: Sequence[tuple[str, int, list[int]]], size: int, rates: Mapping[tuple[int, str, int], list[float]]
+) -> tuple[Indices, Floats]:
+    """The clusters of one machine that were measured at this image size, and the medians there."""
+    found = [(c, rates[size, chip, n]) for chip, n, where in alone if (size, chip, n) in rates for c in where]
+    return np.array([c for c, _ in found], np.int64), np.array([float(np.median(each)) for _, each in found])
 
 
 class Measurements:

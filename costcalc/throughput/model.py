@@ -13,7 +13,7 @@ from costcalc.throughput.column import Column, column, is_reference
 from costcalc.throughput.core import USUAL_YEAR, tool
 from costcalc.throughput.field import prepare
 from costcalc.throughput.fitted import KINDS, SCATTERED, Fitted, calibrated
-from costcalc.throughput.measured import Measurements
+from costcalc.throughput.measured import Measurements, Others
 from costcalc.throughput.rates import precision_class
 from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
@@ -36,6 +36,8 @@ SENTENCE = {
 
 USUAL_SOFTWARE = " Software of no year in particular: the middle of what was published; name one round for its year's."
 
+WITHIN = 1.05  # what others measured lies inside the interval by so much
+
 
 class SpeedModel:
     """Answers how fast a recipe trains on a cluster, from the measurements and the models fitted to them."""
@@ -49,7 +51,7 @@ class SpeedModel:
         field = prepare(clusters, self._fitted.core, self._fitted.relative)
         table, sentences = _empty(self._throughputs, recipes, clusters), _Sentences(self._throughputs)
         done: dict[tuple[object, ...], int] = {}
-        evidence: dict[tuple[object, ...], tuple[Measurements, NDArray[np.int64]]] = {}
+        evidence: dict[tuple[object, ...], tuple[Measurements, NDArray[np.int64], Others]] = {}
         for r, recipe in enumerate(recipes):
             twin = done.setdefault(signature(recipe), r)
             if twin != r:
@@ -58,9 +60,11 @@ class SpeedModel:
             code = (recipe.stack, precision_class(recipe.precision))
             if code not in evidence:
                 found = Measurements(self._throughputs, recipe)
-                evidence[code] = found, found.nearest(field)
-            measurements, nearest = evidence[code]
-            self._fill(table, r, column(recipe, field, measurements), field.scatter, recipe.year == USUAL_YEAR)
+                evidence[code] = found, found.nearest(field), Others(self._throughputs, recipe, field)
+            measurements, nearest, others = evidence[code]
+            rates = column(recipe, field, measurements)
+            self._fill(table, r, rates, field.scatter, recipe.year == USUAL_YEAR)
+            _widen(table, r, rates, others.distance(recipe, rates.log_rate))
             table.row[r] = nearest
             sentences.write(table, r, recipe.year == USUAL_YEAR)
         return replace(table, sentences=sentences.texts())
@@ -78,6 +82,14 @@ class SpeedModel:
             machines = np.where(found.spread_out & (found.kind != KINDS.index("machines")), by_kind[2], 0)
             scaled = np.where(found.kind < len(SCATTERED), scatter, 1.0)
             width[r] = np.where(answered, scaled * np.hypot(by_kind[found.kind], machines), np.nan)
+
+
+def _widen(table: SpeedTable, r: int, rates: Column, distance: Floats) -> None:
+    """Where the code was never measured but others' was, no interval is narrower than from the answer to what they measured."""
+    foreign = rates.kind > KINDS.index("machines")
+    wider = np.where(foreign, np.maximum(WITHIN * distance / table.width_80[r], 1), 1)
+    table.width_80[r] *= wider
+    table.width_90[r] *= wider
 
 
 def undated(recipe: Recipe) -> Recipe:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costcalc.throughput.chips import silicon
 from costcalc.throughput.core import Core
 from costcalc.throughput.fit import observation
 from costcalc.throughput.rates import precision_class, training_rate
@@ -32,10 +33,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Effects on ln(rate) relative to the core model's rate on the same cluster."""
+    """Effects on ln(rate) relative to the core model's rate on the same cluster; `bare` are the chips without matrix units."""
 
     models: Mapping[str, Model]
     effects: Mapping[Key, float]
+    bare: frozenset[str] = frozenset()
 
     def knows(self, model: str) -> bool:
         """Whether any rate of the network was measured."""
@@ -47,7 +49,7 @@ class Relative:
 
     def hardware(self, work: Work, accelerator: str, per_node: int) -> float:
         """The part that changes with the accelerator and the count in a machine."""
-        return self._sum(hardware_terms(work, accelerator, per_node))
+        return self._sum(hardware_terms(work, accelerator, per_node, accelerator not in self.bare))
 
     def effects_of(self, work: Work, accelerator: str, per_node: int) -> float:
         """Everything but the offset of image size and multiply-adds."""
@@ -80,17 +82,29 @@ def stack_terms(work: Work) -> Iterator[Term]:
     yield ("stack", work.stack, "model", work.model), 1.0, 0.15
 
 
-def hardware_terms(work: Work, accelerator: str, per_node: int) -> Iterator[Term]:
-    """Effects that change with the accelerator or the count in a machine."""
-    precision = precision_class(work.precision) or "unknown"
-    doublings = math.log2(max(per_node, 1))
-    yield ("accelerator", accelerator), 1.0, 0.2
-    yield ("accelerator", accelerator, precision), 1.0, 0.15
-    yield ("accelerator", accelerator, "stack", work.stack), 1.0, 0.1
+def hardware_terms(work: Work, accelerator: str, per_node: int, matrix_units: bool) -> Iterator[Term]:
+    """Effects that change with the chip, whatever its memory, or the count in a machine.
+
+    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
+    """
+    chip, precision = silicon(accelerator), precision_class(work.precision) or "unknown"
+    yield ("accelerator", chip), 1.0, 0.3
+    yield ("accelerator", chip, precision), 1.0, 0.15
+    yield ("accelerator", chip, "stack", work.stack), 1.0, 0.1
+    yield ("accelerator", chip, precision, "model", work.model), 1.0, 0.2
+    if not matrix_units:
+        yield ("precision", precision), -1.0, 0.5
+    if per_node > 1:
+        yield from _count_terms(work, chip, precision, per_node)
+
+
+def _count_terms(work: Work, chip: str, precision: str, per_node: int) -> Iterator[Term]:
+    doublings = math.log2(per_node)
     yield ("count", work.stack), doublings, 0.05
-    yield ("count", "on", accelerator), doublings, 0.05
-    yield ("count", work.stack, accelerator), doublings, 0.05
+    yield ("count", "on", chip), doublings, 0.1
+    yield ("count", work.stack, chip), doublings, 0.05
     yield ("count", "model", work.model), doublings, 0.03
+    yield ("count", chip, precision, "model", work.model, str(per_node)), 1.0, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +127,11 @@ def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
     return Ratio(row, work, measured - core.log_rate(observation(row).setting) - offset(work, models))
 
 
-def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model]) -> Relative:
-    """The effects that explain the ratios."""
-    rows = [
-        [
-            *software_terms(item.work),
-            *hardware_terms(item.work, item.row.accelerator, item.row.accelerators // item.row.nodes),
-        ]
-        for item in found
-    ]
-    return Relative(models, effects(rows, np.array([item.value for item in found]), NOISE, DEGREES))
+def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model], bare: frozenset[str]) -> Relative:
+    """The effects that explain the ratios; `bare` are the chips without matrix units."""
+    rows = [[*software_terms(item.work), *_hardware(item.work, item.row, bare)] for item in found]
+    return Relative(models, effects(rows, np.array([item.value for item in found]), NOISE, DEGREES), bare)
+
+
+def _hardware(work: Work, row: Throughput, bare: frozenset[str]) -> Iterator[Term]:
+    return hardware_terms(work, row.accelerator, row.accelerators // row.nodes, row.accelerator not in bare)

@@ -25,7 +25,8 @@ def effects(rows: Sequence[Sequence[Term]], target: Floats, noise: float, degree
     design, spread = np.zeros((len(rows), len(index))), np.ones(len(index))
     for row, many in enumerate(rows):
         for key, value, deviation in many:
-            design[row, index[key]], spread[index[key]] = value, deviation
+            design[row, index[key]] += value
+            spread[index[key]] = deviation
     solution = _reweighted(design * spread, target, noise, degrees) * spread
     return {key: float(solution[column]) for key, column in index.items()}
 

@@ -33,7 +33,7 @@ def carried(published: Published, core: Core) -> list[Case]:
     for fold in (keys[start::FOLDS] for start in range(FOLDS)):
         held = {item.row.name for key in fold for item in groups[key]}
         kept = [item for item in found if item.row.name not in held]
-        learned = fit_relative(kept, models)
+        learned = fit_relative(kept, models, core.chips.without_matrix_units)
         for item in (item for key in fold for item in groups[key]):
             plain = _plain(item, kept)
             if plain is not None and learned.knows(item.work.model):

@@ -119,7 +119,8 @@ def fitted(published: Published, fingerprint: str) -> Fitted:
     """Everything learned from all the tables, the half-widths from the out-of-group errors of the protocol."""
     evidence = published.evidence
     core = fit_core(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
-    relative = fit_relative(ratios(evidence.throughputs, core, evidence.models), evidence.models)
+    found = ratios(evidence.throughputs, core, evidence.models)
+    relative = fit_relative(found, evidence.models, core.chips.without_matrix_units)
     widths = {
         tier.kind: tuple(round(half_width(tier.cases, level), 4) for level in LEVELS)
         for tier in protocol(published)
