@@ -13,7 +13,7 @@ from costcalc.runs import Run
 from costcalc.training import Recipe
 
 OLD_PRICE = timedelta(days=30)
-FED = "The machine's processors and disks are assumed to keep its accelerators fed, as those of the published runs did."
+FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
 def assumptions(
