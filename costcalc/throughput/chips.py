@@ -15,12 +15,21 @@ FIRST_HBM_GB_PER_S = 1500.0  # training parts with high-bandwidth memory, sold w
 
 MEMORY_SIZE = re.compile(r"-\d+GB")
 MATRIX_DENSITY = 0.1  # TFLOP/s per watt: P100 has 0.07, the first chips with matrix units 0.14 and more
-LARGER_TWIN = {"Quadro RTX 6000": "Quadro RTX 8000", "T4G": "T4"}  # equal but in memory or host, by their data sheets
+TWINS = {
+    "Quadro RTX 6000": "Quadro RTX 8000",
+    "V100-32GB": "V100",
+    "T4G": "T4",
+}  # data sheets equal but for memory size
+
+
+def twin(name: str) -> str:
+    """One name for chips whose data sheets differ in the size of their memory alone."""
+    return TWINS.get(name, name)
 
 
 def silicon(name: str) -> str:
-    """The chip under an accelerator's name, whatever memory it is sold with: V100 for V100-32GB."""
-    return LARGER_TWIN.get(name) or MEMORY_SIZE.sub("", name)
+    """The chip under an accelerator's name, whatever memory it is sold with: A100 for A100-80GB."""
+    return MEMORY_SIZE.sub("", twin(name))
 
 
 @dataclass(frozen=True, slots=True)

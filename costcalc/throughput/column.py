@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from costcalc.throughput.chips import twin
 from costcalc.throughput.core import FULL_NODE, REFERENCE_BATCH, Core, Setting
 from costcalc.throughput.field import Field
 from costcalc.throughput.fitted import KINDS
@@ -41,7 +42,7 @@ def is_reference(recipe: Recipe) -> bool:
 
 def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
     """The recipe's rates on every cluster; where measured on the very same system by the same code, that rate."""
-    batch, room = _batch(recipe, field)
+    batch, room = _batch(recipe, field, measurements)
     log_rate, hasty = _waiting(recipe, field, batch, _modelled(recipe, field, batch))
     kind = _kinds(recipe, field, measurements)
     refusal = _refusals(field, np.where(hasty, 0.0, batch), room, np.asarray(np.isfinite(log_rate).all(axis=1)))
@@ -56,12 +57,14 @@ def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
     return Column(log_rate, refusal, kind, several)
 
 
-def _batch(recipe: Recipe, field: Field) -> tuple[Floats, Floats]:
+def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Floats, Floats]:
     """Images per accelerator and step on each cluster, and what its memory holds: larger batches are accumulated."""
     model = field.relative.models.get(recipe.model)
     largest = max((phase.image_size for phase in recipe.phases), default=224)
+    seen = 0.0 if is_reference(recipe) else measurements.densest(model, field.core.chips)
     sizes = {
-        gib: most_images(None if np.isinf(gib) else gib, model, largest, recipe.precision) for gib in set(field.memory)
+        gib: most_images(None if np.isinf(gib) else gib, model, largest, recipe.precision, seen)
+        for gib in set(field.memory)
     }
     room = np.array([sizes[gib] for gib in field.memory])
     wanted = _global_batch(recipe) / np.maximum(field.total, 1)
@@ -71,10 +74,14 @@ def _batch(recipe: Recipe, field: Field) -> tuple[Floats, Floats]:
 def _waiting(recipe: Recipe, field: Field, batch: Floats, log_each: Floats) -> tuple[Floats, Flags]:
     """ln(images/s of all accelerators), no step of many machines being shorter than they wait for one another; and whether
     the step would be shorter than any measured."""
-    step = np.log(batch)[:, None] - log_each
-    least = np.where(field.several, math.log(shortest_step(field.relative.models.get(recipe.model))), -np.inf)[:, None]
-    hasty = field.several & (np.exp(step) < SHORTEST_SECONDS).any(axis=1)
-    return log_each - np.maximum(least - step, 0) + np.log(np.maximum(field.total, 1))[:, None], hasty
+    many = np.flatnonzero(field.several)
+    step = np.log(batch[many])[:, None] - log_each[many]
+    least = math.log(shortest_step(field.relative.models.get(recipe.model)))
+    hasty = np.zeros(len(batch), bool)
+    hasty[many] = (step < math.log(SHORTEST_SECONDS)).any(axis=1)
+    log_rate = log_each + field.log_total[:, None]
+    log_rate[many] -= np.maximum(least - step, 0)
+    return log_rate, hasty
 
 
 def _global_batch(recipe: Recipe) -> float:
@@ -97,7 +104,7 @@ def _refusals(field: Field, batch: Floats, room: Floats, answered: Flags) -> NDA
 def _modelled(recipe: Recipe, field: Field, batch: Floats) -> Floats:
     if is_reference(recipe):
         return field.log_rate(np.minimum(batch, field.largest_batch), recipe.year, recipe.framework)[:, None]
-    reference = field.log_rate(batch, recipe.year, recipe.framework)[:, None]
+    reference = field.twins.log_rate(batch, recipe.year, recipe.framework)[:, None]
     works = [_work(recipe, phase) for phase in recipe.phases]
     if not works or not (_anchored(recipe, field.core) or field.relative.knows(recipe.model)):
         return np.full((len(batch), len(works)), np.nan)
@@ -110,7 +117,7 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
     if own is None or not _anchored(recipe, field.core):
         return np.array([field.relative.software(work) for work in works])
     batch = _global_batch(recipe) / own.accelerators
-    setting = Setting(own.accelerator, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
+    setting = Setting(twin(own.accelerator), own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
     there = field.core.log_rate(setting) + field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
     rates = np.array([phase.images_per_second or np.nan for phase in recipe.phases])
     return np.asarray(np.log(rates / own.accelerators) - there)

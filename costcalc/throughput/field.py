@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
+from costcalc.throughput.chips import twin
 from costcalc.throughput.core import OVERHEAD_IMAGES, REFERENCE_BATCH, SLICED_VENDORS, Core, tool
 from costcalc.throughput.relative import Relative, Work
 
@@ -30,6 +32,7 @@ class Field:
     core: Core
     relative: Relative
     total: Floats
+    log_total: Floats
     several: Flags
     nodes: Indices
     of_accelerator: Mapping[str, Indices]
@@ -46,6 +49,12 @@ class Field:
     slope: Floats
     _added: dict[Hashable, Floats] = field(default_factory=dict)
     _hardware: dict[Hashable, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def twins(self) -> Field:
+        """The same clusters, chips that differ in their memory alone being one."""
+        alike = [replace(cluster, accelerator=twin(cluster.accelerator)) for cluster in self.clusters]
+        return prepare(alike, self.core, self.relative)
 
     def log_rate(self, batch: Floats, year: int, framework: str) -> Floats:
         """ln(images/s per accelerator) of the reference network on each cluster [C]; NaN where nothing is known."""
@@ -65,8 +74,9 @@ class Field:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
         key = (work.model, work.stack, work.precision)
         if key not in self._hardware:
-            found = [self.relative.hardware(work, name, per_node) for name, per_node, _ in self.shapes]
-            self._hardware[key] = np.array(found)[self.shape_of] if found else np.zeros(0)
+            kinds = {alone: self.relative.hardware(work, *alone) for alone in {shape[:2] for shape in self.shapes}}
+            found = np.array([kinds[shape[:2]] for shape in self.shapes], np.float64)
+            self._hardware[key] = found[self.shape_of]
         return self._hardware[key]
 
     def with_any(self, accelerators: Iterable[str]) -> Flags:
@@ -102,11 +112,13 @@ def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Fiel
     big = np.array([c.accelerators >= FEWEST_PER_NODE for c in clusters], bool)
     sold = [name in core.networked or core.chips.networked(name) for name in names]
     memory = [table[name].memory_gib if name in table else None for name in names]
+    total = np.array([float(c.total_accelerators) for c in clusters])
     return Field(
         clusters=tuple(clusters),
         core=core,
         relative=relative,
-        total=np.array([float(c.total_accelerators) for c in clusters]),
+        total=total,
+        log_total=np.log(np.maximum(total, 1)),
         several=several,
         nodes=np.array([cluster.nodes for cluster in clusters], np.int64),
         of_accelerator=_grouped(names),

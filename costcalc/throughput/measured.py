@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
-from costcalc.throughput.chips import silicon
+from costcalc.throughput.chips import Chips, silicon
 from costcalc.throughput.field import Field
+from costcalc.throughput.memory import densest
 from costcalc.throughput.rates import bits, precision_class, training_rate
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Model, Recipe, Throughput
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -73,6 +74,8 @@ class Measurements:
 
     def __init__(self, throughputs: Sequence[Throughput], recipe: Recipe) -> None:
         self._rows = throughputs
+        self._model, self._precision = recipe.model, recipe.precision
+        self._densest: float | None = None
         self.cells: dict[Cell, list[int]] = defaultdict(list)
         for index, row in enumerate(throughputs):
             if _comparable(row, recipe):
@@ -87,6 +90,13 @@ class Measurements:
         if not cells or any(cell not in self.cells for cell in cells):
             return None
         return tuple(self._middle(self.cells[cell]) for cell in cells)
+
+    def densest(self, model: Model | None, chips: Chips) -> float:
+        """`memory.densest` of the recipe's model and precision, by anybody's code."""
+        if self._densest is None:
+            same = (row for row in self._rows if row.model == self._model)
+            self._densest = densest(same, model, self._precision, chips)
+        return self._densest
 
     def nearest(self, field: Field) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then

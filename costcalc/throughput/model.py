@@ -86,10 +86,10 @@ class SpeedModel:
 
 def _widen(table: SpeedTable, r: int, rates: Column, distance: Floats) -> None:
     """Where the code was never measured but others' was, no interval is narrower than from the answer to what they measured."""
-    foreign = rates.kind > KINDS.index("machines")
-    wider = np.where(foreign, np.maximum(WITHIN * distance / table.width_80[r], 1), 1)
-    table.width_80[r] *= wider
-    table.width_90[r] *= wider
+    apart = np.flatnonzero((distance > 0) & (rates.kind > KINDS.index("machines")))
+    wider = np.maximum(WITHIN * distance[apart] / table.width_80[r, apart], 1)
+    table.width_80[r, apart] *= wider
+    table.width_90[r, apart] *= wider
 
 
 def undated(recipe: Recipe) -> Recipe:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.throughput.chips import silicon
+from costcalc.throughput.chips import silicon, twin
 from costcalc.throughput.core import Core
 from costcalc.throughput.fit import observation
 from costcalc.throughput.rates import precision_class, training_rate
@@ -56,7 +56,8 @@ class Relative:
         return self._sum(software_terms(work)) + self.hardware(work, accelerator, per_node)
 
     def _sum(self, chosen: Iterable[Term]) -> float:
-        return sum(self.effects.get(key, 0.0) * value for key, value, _ in chosen)
+        known = self.effects
+        return sum([known[key] * value for key, value, _ in chosen if key in known])
 
 
 def offset(work: Work, models: Mapping[str, Model]) -> float:
@@ -124,7 +125,8 @@ def ratios(rows: Iterable[Throughput], core: Core, models: Mapping[str, Model]) 
 def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
     work = Work(row.model, row.image_size, row.precision, row.stack)
     measured = math.log(training_rate(row) / row.accelerators)
-    return Ratio(row, work, measured - core.log_rate(observation(row).setting) - offset(work, models))
+    setting = observation(row).setting._replace(accelerator=twin(row.accelerator))
+    return Ratio(row, work, measured - core.log_rate(setting) - offset(work, models))
 
 
 def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model], bare: frozenset[str]) -> Relative:
