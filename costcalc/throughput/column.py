@@ -62,11 +62,8 @@ def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Fl
     model = field.relative.models.get(recipe.model)
     largest = max((phase.image_size for phase in recipe.phases), default=224)
     seen = 0.0 if is_reference(recipe) else measurements.densest(model, field.core.chips)
-    sizes = {
-        gib: most_images(None if np.isinf(gib) else gib, model, largest, recipe.precision, seen)
-        for gib in set(field.memory)
-    }
-    room = np.array([sizes[gib] for gib in field.memory])
+    rooms = [most_images(gib, model, largest, recipe.precision, seen) for gib in field.memory.tolist()]
+    room = np.array(rooms, np.float64)[field.memory_of]
     wanted = _global_batch(recipe) / np.maximum(field.total, 1)
     return wanted / np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1), room
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from costcalc.hardware import Cluster
 from costcalc.throughput.chips import twin
 from costcalc.throughput.core import OVERHEAD_IMAGES, REFERENCE_BATCH, SLICED_VENDORS, Core, tool
+from costcalc.throughput.rates import precision_class
 from costcalc.throughput.relative import Relative, Work
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,7 @@ class Field:
     networked: Flags
     familiar: Flags
     memory: Floats
+    memory_of: Indices
     largest_batch: Floats
     scatter: Floats
     shapes: tuple[tuple[str, int, int], ...]
@@ -53,7 +55,10 @@ class Field:
     @cached_property
     def twins(self) -> Field:
         """The same clusters, chips that differ in their memory alone being one."""
-        alike = [replace(cluster, accelerator=twin(cluster.accelerator)) for cluster in self.clusters]
+        renamed = {name: twin(name) for name in self.of_accelerator if twin(name) != name}
+        alike = [
+            replace(c, accelerator=renamed[c.accelerator]) if c.accelerator in renamed else c for c in self.clusters
+        ]
         return prepare(alike, self.core, self.relative)
 
     def log_rate(self, batch: Floats, year: int, framework: str) -> Floats:
@@ -72,7 +77,7 @@ class Field:
 
     def hardware(self, work: Work) -> Floats:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
-        key = (work.model, work.stack, work.precision)
+        key = (work.model, work.stack, precision_class(work.precision))
         if key not in self._hardware:
             kinds = {alone: self.relative.hardware(work, *alone) for alone in {shape[:2] for shape in self.shapes}}
             found = np.array([kinds[shape[:2]] for shape in self.shapes], np.float64)
@@ -112,6 +117,7 @@ def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Fiel
     big = np.array([c.accelerators >= FEWEST_PER_NODE for c in clusters], bool)
     sold = [name in core.networked or core.chips.networked(name) for name in names]
     memory = [table[name].memory_gib if name in table else None for name in names]
+    sizes, size_of = np.unique([np.inf if gib is None else gib for gib in memory], return_inverse=True)
     total = np.array([float(c.total_accelerators) for c in clusters])
     return Field(
         clusters=tuple(clusters),
@@ -126,7 +132,8 @@ def prepare(clusters: Sequence[Cluster], core: Core, relative: Relative) -> Fiel
         known=_where(names, core.knows) & np.array(vendors_known, bool),
         networked=~several | big & np.array(sold, bool),
         familiar=_where(names, core.resembles_measured),
-        memory=np.array([np.inf if gib is None else gib for gib in memory]),
+        memory=sizes,
+        memory_of=size_of,
         largest_batch=np.array([core.largest_batch(name) for name in names]),
         scatter=np.array([core.scatter(name) for name in names]),
         shapes=tuple(shapes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,8 @@ class Others:
                 cell = row.image_size, silicon(row.accelerator), row.accelerators
                 rates[cell].append(float(np.log(training_rate(row))))
         alone = [(silicon(key[0]), key[1], where) for key, where in field.at.items() if rates and key[2] == 1]
-        self._found = {size: _placed(alone, size, rates) for size in {cell[0] for cell in rates}}
+        middle = {cell: median(found) for cell, found in rates.items()}
+        self._found = {size: _placed(alone, size, middle) for size in {cell[0] for cell in rates}}
 
     def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
         """How far in ln(rate) the recipe's rates lie from those medians, at most over its phases; 0 where there are none."""
@@ -62,11 +64,11 @@ class Others:
 
 
 def _placed(
-    alone: Sequence[tuple[str, int, list[int]]], size: int, rates: Mapping[tuple[int, str, int], list[float]]
+    alone: Sequence[tuple[str, int, list[int]]], size: int, middle: Mapping[tuple[int, str, int], float]
 ) -> tuple[Indices, Floats]:
     """The clusters of one machine that were measured at this image size, and the medians there."""
-    found = [(c, rates[size, chip, n]) for chip, n, where in alone if (size, chip, n) in rates for c in where]
-    return np.array([c for c, _ in found], np.int64), np.array([float(np.median(each)) for _, each in found])
+    found = [(c, middle[size, chip, n]) for chip, n, where in alone if (size, chip, n) in middle for c in where]
+    return np.array([c for c, _ in found], np.int64), np.array([each for _, each in found])
 
 
 class Measurements:

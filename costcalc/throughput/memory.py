@@ -24,8 +24,8 @@ def most_images(
     Activations are taken to grow with multiply-adds and pixels, but never to need more than where most images were seen in
     memory: `densest`.
     """
-    if memory_gib is None:
-        return float("inf")
+    if memory_gib is None or math.isinf(memory_gib):
+        return math.inf
     gmacs = (model.gmacs if model else None) or REFERENCE_GMACS
     side = image_size / ((model.image_size if model else None) or REFERENCE_SIZE)
     width = 1.0 if precision in SIXTEEN_BIT else 2.0
