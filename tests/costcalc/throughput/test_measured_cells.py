@@ -17,7 +17,7 @@ FAR = math.log(2.2)
 def cells(rows):
     found = defaultdict(list)
     for row in rows:
-        if row.stack != "mlperf" and row.precision and row.nodes == 1 and row.accelerators in range(1, 9):
+        if row.precision and row.nodes == 1 and row.accelerators in range(1, 9):
             cell = row.model, bits(row.precision), row.image_size, silicon(row.accelerator), row.accelerators
             found[cell].append((row.accelerator, math.log(training_rate(row))))
     return found
