@@ -86,11 +86,7 @@ class Core:
         """The part that the hardware makes, in the reference year with the reference framework."""
         fixed = self._sum(place_terms(self.chips, accelerator, per_node, nodes))
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
-        return Line(self.offset(accelerator) + (fixed if accelerator in self.years else self._unseen(fixed)), slope)
-
-    def _unseen(self, fixed: float) -> float:
-        """Half of what others' effects add to the roofline of an accelerator never measured, and half the mean alone."""
-        return (fixed + self.effects.get(("mean",), 0.0)) / 2
+        return Line(self.offset(accelerator) + fixed, slope)
 
     def software(self, accelerator: str, year: int, framework: str) -> float:
         """What the software's framework and its year, held within those known of the accelerator, add; USUAL_YEAR is the
