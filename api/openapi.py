@@ -181,7 +181,12 @@ def _error(status: int, operation: Operation, sheet: str) -> Json:
 
 def _parameters(operation: Operation, enums: dict[str, list[str]], sheet: str) -> Iterator[Json]:
     if "{model}" in operation.path:
-        yield {"name": "model", "in": "path", "required": True, "schema": {"$ref": REFERENCE.format(name=_named("model"))}}
+        yield {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "schema": {"$ref": REFERENCE.format(name=_named("model"))},
+        }
     for name, field in (operation.schema.fields if operation.schema else {}).items():
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue

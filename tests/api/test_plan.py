@@ -218,4 +218,4 @@ def test_the_command_ends_with_a_status(run, arguments, status):
 def test_a_row_with_more_cells_than_columns_says_so_beside_itself(client):
     answered = post(client, "model,target\nresnet50,0,757\nresnet50,0.757\n", more="format=json").json["rows"]
     assert [row["estimate"] is None for row in answered] == [True, False]
-    assert answered[0]["error"] == "more cells than columns: \"757\" has no column"
+    assert answered[0]["error"] == 'more cells than columns: "757" has no column'
