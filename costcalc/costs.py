@@ -31,12 +31,11 @@ class Priced:
     row: Indices
     run: Indices
     hours: Floats
-    billed: Floats
-    effective: Floats
+    cost: Floats
 
     def take(self, which: Flags) -> Priced:
         """The entries that are kept."""
-        return Priced(self.row[which], self.run[which], self.hours[which], self.billed[which], self.effective[which])
+        return Priced(self.row[which], self.run[which], self.hours[which], self.cost[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +49,13 @@ class Hired:
 
 
 def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Priced:
-    """Billed and effective cost of each entry; NaN where the offer's currency has no exchange rate."""
+    """What each entry costs by the basis asked for; NaN where the offer's currency has no exchange rate."""
     factors = _price_factors(catalogue, query, hired.row, market.exchange)
     tariffs = _tariffs(catalogue, hired.row, hired.nodes * factors)
     beside = _beside(catalogue, query, hired, market)
-    return Priced(
-        hired.row,
-        hired.run,
-        hired.hours,
-        tariffs.billed(hired.hours) + beside,
-        tariffs.effective(hired.hours, query.utilization) + beside,
-    )
+    billed = query.basis == "billed"
+    cost = tariffs.billed(hired.hours) if billed else tariffs.effective(hired.hours, query.utilization)
+    return Priced(hired.row, hired.run, hired.hours, cost + beside)
 
 
 def _beside(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Floats | float:
@@ -82,10 +77,10 @@ def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> 
     ends = candidates.hours < ENDLESS_HOURS
     rejections["interrupted_too_often"] += int((~ends).sum())
     candidates = candidates if ends.all() else candidates.take(ends)
-    known = ~np.isnan(candidates.billed)
+    known = ~np.isnan(candidates.cost)
     quick = candidates.hours <= (query.max_hours if query.max_hours is not None else np.inf)
     limit = float(query.max_cost) if query.max_cost is not None else np.inf
-    cheap = cost_by_basis(query, candidates) <= limit
+    cheap = candidates.cost <= limit
     rejections["no_exchange_rate"] += int((~known).sum())
     rejections["over_max_hours"] += int((known & ~quick).sum())
     rejections["over_max_cost"] += int((known & quick & ~cheap).sum())
@@ -93,16 +88,11 @@ def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> 
     return candidates if passes.all() else candidates.take(passes)
 
 
-def cost_by_basis(query: EstimateQuery, candidates: Priced) -> Floats:
-    """The cost that sorting, limits and the frontier go by."""
-    return candidates.billed if query.basis == "billed" else candidates.effective
-
-
-def on_frontier(query: EstimateQuery, candidates: Priced) -> Flags:
+def on_frontier(candidates: Priced) -> Flags:
     """Which entries no other beats on both cost and time. All entries of one run take equally long, so runs are compared."""
     if not len(candidates.row):
         return np.zeros(0, bool)
-    cost = cost_by_basis(query, candidates)
+    cost = candidates.cost
     runs = int(candidates.run.max()) + 1
     cheapest = np.full(runs, np.inf)
     np.minimum.at(cheapest, candidates.run, cost)
@@ -114,7 +104,7 @@ def on_frontier(query: EstimateQuery, candidates: Priced) -> Flags:
 
 def chosen(catalogue: Catalogue, query: EstimateQuery, candidates: Priced) -> Indices:
     """The positions of the page asked for, in order; ties go by time or cost, then by the offer's and the recipe's name."""
-    cost, hours = cost_by_basis(query, candidates), candidates.hours
+    cost, hours = candidates.cost, candidates.hours
     order = (cost, hours) if query.sort == "cost" else (hours, cost)
     names = (catalogue.columns.key[candidates.row].astype(float), candidates.run.astype(float))
     return ranking.first((*order, *names), query.offset + query.limit)[query.offset :]

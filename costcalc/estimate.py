@@ -111,7 +111,7 @@ class Engine:
         rejections["no_matching_cluster"] += int(bool(len(placed.site)) and not sites.any())
         done, hired = hire(self.catalogue, plan, placed, runs(plan, query, found, sites), query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
-        frontier = costs.on_frontier(query, kept)
+        frontier = costs.on_frontier(kept)
         if query.frontier:
             kept, frontier = kept.take(frontier), frontier[frontier]
         return Possible(done, kept, frontier, rejections)

@@ -19,7 +19,7 @@ def hire(
     order = np.argsort(done.site, kind="stable")
     starts = np.searchsorted(done.site[order], np.arange(len(plan.sites) + 1))
     counts = np.diff(starts)[placed.site]
-    entry = np.repeat(np.arange(len(counts)), counts)
+    entry = np.flatnonzero(counts) if counts.max(initial=0) <= 1 else np.repeat(np.arange(len(counts)), counts)
     row, site = placed.row[entry], placed.site[entry]
     within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
     run = order[starts[site] + within]
