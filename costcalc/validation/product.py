@@ -65,9 +65,7 @@ class Product:
         elif self.systems.others(run, lambda *_: True):
             yield "machines"
         else:
-            yield "accelerator"
-            if run.result.nodes > 1:
-                yield "machines"
+            yield from ("accelerator", "machines") if run.result.nodes > 1 else ("accelerator",)
 
     def _plain(self, run: Run) -> float:
         plain = self.systems.plain
