@@ -54,7 +54,8 @@ def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
             refusal[c], kind[c] = 0, KINDS.index("transferred")
     own = recipe.system.nodes if recipe.system and _anchored(recipe, field.core) and not is_reference(recipe) else 1
     several = field.several & (kind > 1) & (field.nodes != own)
-    return Column(log_rate, refusal, kind, several)
+    crowded = (field.total > FULL_NODE) & (kind == KINDS.index("interpolated"))
+    return Column(log_rate, refusal, kind, several | crowded)
 
 
 def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Floats, Floats]:

@@ -161,7 +161,8 @@ def place_terms(chips: Chips, name: str, per_node: int, nodes: int) -> Iterator[
     yield ("mean",), 1.0, 0.5
     yield ("accelerator", name), 1.0, 0.12 if chips.roofline(name) is not None else 1.0
     if vendor != "NVIDIA":
-        yield ("vendor", vendor), 1.0, 0.2
+        yield ("vendor", "other"), 1.0, 0.3
+        yield ("vendor", vendor), 1.0, 0.15
     yield from _sheet_terms(chips.table[name])
     yield ("count",), math.log2(count / FULL_NODE), 0.03
     yield ("count", name, str(per_node)), 1.0, 0.015
@@ -180,6 +181,6 @@ def software_terms(chips: Chips, name: str, year: int, framework: str) -> Iterat
 
 
 def _sheet_terms(chip: Accelerator) -> Iterator[Term]:
-    yield ("compute",), math.log((chip.dense_16bit_tflops or 300) / 300), 0.15
-    yield ("bandwidth",), math.log((chip.memory_bandwidth_gb_per_s or 1500) / 1500), 0.15
-    yield ("power",), math.log((chip.power_watts or 300) / 300), 0.15
+    yield ("compute",), math.log((chip.dense_16bit_tflops or 300) / 300), 0.05
+    yield ("bandwidth",), math.log((chip.memory_bandwidth_gb_per_s or 1500) / 1500), 0.05
+    yield ("power",), math.log((chip.power_watts or 300) / 300), 0.05

@@ -14,12 +14,13 @@ from costcalc.hardware import Accelerator
 from costcalc.throughput.chips import Chips
 from costcalc.throughput.core import Core, Setting, Usual, batch_keys, step_overhead, terms, tool
 from costcalc.throughput.rates import training_rate
-from costcalc.throughput.ridge import Term, effects
+from costcalc.throughput.ridge import Floats, Term, fit
 from costcalc.training import Throughput
 
 NOISE = 0.02  # standard deviation of ln(rate) between equal systems of one organisation
 MACHINE = 16  # most accelerators of one machine; a slice of more is a pod
-ALIKE = 10.0  # rows' worth of belief that accelerators scatter alike
+ALIKE = 5.0  # rows' worth of belief that accelerators scatter alike
+FARTHEST = 0.3  # in ln(rate)
 DEGREES = 3.0  # of the t distribution that its weights come from: outliers count less
 START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands before anything is fitted
 
@@ -58,28 +59,30 @@ def fit_core(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator
     chips = Chips(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
     middle = float(np.median([row.log_rate for row in rows]))
     target = [row.log_rate - _offset(row.setting, chips, middle) for row in rows]
-    found = effects([list(_columns(row, chips)) for row in rows], np.array(target), NOISE, DEGREES)
+    found = fit([list(_columns(row, chips)) for row in rows], np.array(target), NOISE, DEGREES)
     networked = frozenset(row.setting.accelerator for row in rows if row.setting.nodes > 1)
-    core = Core(chips, found, _years(rows), networked, middle)
-    return replace(core, usual=_usual(rows, core))
+    core = Core(chips, found.effects, _years(rows), networked, middle)
+    scatter = _scatter(rows, found.left_out([row.organisation for row in rows]))
+    return replace(core, usual=_usual(rows, core, scatter))
 
 
-def _usual(rows: Sequence[Observation], core: Core) -> dict[str, Usual]:
+def _usual(rows: Sequence[Observation], core: Core, scatter: Mapping[str, float]) -> dict[str, Usual]:
     """How each accelerator was run, in the median of its rows."""
     found: dict[str, list[Setting]] = defaultdict(list)
     for row in rows:
         found[row.setting.accelerator].append(row.setting)
-    scatter = _scatter(rows, core)
-    return {name: Usual(_software(core, many), _batch(many), scatter[name]) for name, many in found.items()}
+    return {name: Usual(_software(core, many), _batch(many), scatter.get(name, 1.0)) for name, many in found.items()}
 
 
-def _scatter(rows: Sequence[Observation], core: Core) -> dict[str, float]:
-    """Mean distance from the model of each accelerator's rows over that of all rows, as if ALIKE more rows lay at 1."""
-    missed: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        missed[row.setting.accelerator].append(abs(row.log_rate - core.log_rate(row.setting)))
-    everywhere = float(np.mean([each for many in missed.values() for each in many])) or 1.0
-    return {name: round((sum(many) / everywhere + ALIKE) / (len(many) + ALIKE), 4) for name, many in missed.items()}
+def _scatter(rows: Sequence[Observation], missed: Floats) -> dict[str, float]:
+    """How far each accelerator's rows of one machine lie from what other organisations' rows say, relative to all rows, as if
+    ALIKE more rows lay at 1. One row counts for no more than FARTHEST."""
+    sizes: dict[str, list[float]] = defaultdict(list)
+    for row, error in zip(rows, np.minimum(np.abs(missed), FARTHEST).tolist(), strict=True):
+        if row.setting.nodes == 1:
+            sizes[row.setting.accelerator].append(error)
+    everywhere = float(np.mean([each for many in sizes.values() for each in many] or [1.0])) or 1.0
+    return {name: round((sum(many) / everywhere + ALIKE) / (len(many) + ALIKE), 4) for name, many in sizes.items()}
 
 
 def _software(core: Core, settings: Sequence[Setting]) -> float:

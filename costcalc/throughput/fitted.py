@@ -18,15 +18,26 @@ from costcalc.throughput.ridge import Key
 from costcalc.training import Model
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Kinds = NDArray[np.int8]  # indices of KINDS
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "stack")
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
-SCATTERED = KINDS[:2]  # those whose errors are as wide as the rates of the same accelerator scatter
+KNOWN = KINDS[:3]  # those that rest on rates of the same accelerator with the same code
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def calibrated(kind: str, undated: bool) -> str:
     """The name in `Widths` of a kind of evidence, the software being of no year in particular or of a known one."""
     return f"{kind}, usual software" if undated and kind in BY_YEAR else kind
+
+
+def stretch(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | float) -> Floats:
+    """How much wider than usual intervals are, `scatter` telling how the rates of the same accelerator scatter.
+
+    Where those lie close together they promise as much for one machine only: many machines add errors of their own.
+    """
+    alone = (kind < KINDS.index("machines")) & np.logical_not(several)
+    return np.where(alone, scatter, np.where(kind < len(KNOWN), np.maximum(scatter, 1.0), 1.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.column import Column, column, is_reference
 from costcalc.throughput.core import USUAL_YEAR, tool
 from costcalc.throughput.field import prepare
-from costcalc.throughput.fitted import KINDS, SCATTERED, Fitted, calibrated
+from costcalc.throughput.fitted import KINDS, Fitted, calibrated, stretch
 from costcalc.throughput.measured import Measurements, Others
 from costcalc.throughput.rates import precision_class
 from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
@@ -63,13 +63,13 @@ class SpeedModel:
                 evidence[code] = found, found.nearest(field), Others(self._throughputs, recipe, field)
             measurements, nearest, others = evidence[code]
             rates = column(recipe, field, measurements)
-            self._fill(table, r, rates, field.scatter, recipe.year == USUAL_YEAR)
+            self._fill(table, r, rates, stretch(rates.kind, field.several, field.scatter), recipe.year == USUAL_YEAR)
             _widen(table, r, rates, others.distance(recipe, rates.log_rate))
             table.row[r] = nearest
             sentences.write(table, r, recipe.year == USUAL_YEAR)
         return replace(table, sentences=sentences.texts())
 
-    def _fill(self, table: SpeedTable, r: int, found: Column, scatter: Floats, undated: bool) -> None:
+    def _fill(self, table: SpeedTable, r: int, found: Column, stretched: Floats, undated: bool) -> None:
         answered = found.refusal == 0
         table.refusal[r] = found.refusal
         rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
@@ -80,8 +80,7 @@ class SpeedModel:
         for level, width in ((0.8, table.width_80), (0.9, table.width_90)):
             by_kind = np.array([self._fitted.widths.at(calibrated(kind, undated), level) for kind in KINDS])
             machines = np.where(found.spread_out & (found.kind != KINDS.index("machines")), by_kind[2], 0)
-            scaled = np.where(found.kind < len(SCATTERED), scatter, 1.0)
-            width[r] = np.where(answered, scaled * np.hypot(by_kind[found.kind], machines), np.nan)
+            width[r] = np.where(answered, stretched * np.hypot(by_kind[found.kind], machines), np.nan)
 
 
 def _widen(table: SpeedTable, r: int, rates: Column, distance: Floats) -> None:

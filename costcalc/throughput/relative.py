@@ -12,7 +12,7 @@ from costcalc.throughput.chips import silicon, twin
 from costcalc.throughput.core import Core
 from costcalc.throughput.fit import observation
 from costcalc.throughput.rates import precision_class, training_rate
-from costcalc.throughput.ridge import Key, Term, effects
+from costcalc.throughput.ridge import Key, Term, fit
 from costcalc.training import Model, Throughput
 
 NOISE, DEGREES = 0.05, 3.0
@@ -132,7 +132,7 @@ def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
 def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model], bare: frozenset[str]) -> Relative:
     """The effects that explain the ratios; `bare` are the chips without matrix units."""
     rows = [[*software_terms(item.work), *_hardware(item.work, item.row, bare)] for item in found]
-    return Relative(models, effects(rows, np.array([item.value for item in found]), NOISE, DEGREES), bare)
+    return Relative(models, fit(rows, np.array([item.value for item in found]), NOISE, DEGREES).effects, bare)
 
 
 def _hardware(work: Work, row: Throughput, bare: frozenset[str]) -> Iterator[Term]:

@@ -10,7 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from costcalc.throughput.fitted import KINDS, SCATTERED, calibrated
+import numpy as np
+
+from costcalc.throughput.core import FULL_NODE
+from costcalc.throughput.fitted import KINDS, calibrated, stretch
+from costcalc.training import Tier
 from costcalc.validation.asked import Answered, Held, Patterns, answers, of_any_round, of_its_round
 from costcalc.validation.choice import Regret
 from costcalc.validation.mlperf import Cell, Run
@@ -41,31 +45,30 @@ class Product:
         return [(one, self._with_width(one, usual)) for one in found]
 
     def _with_width(self, one: Answered, usual: bool) -> Case:
-        kinds = list(self._kinds(one.run))
+        kinds = list(self._kinds(one))
         widths = [[self._width(kind, usual, level, one.run.group) for kind in kinds] for level in SCORED]
         case = self._case(one, kinds[0], self._plain(one.run))
         return replace(case, widths=tuple(case.scatter * math.hypot(*width) for width in widths))
 
     def _case(self, one: Answered, kind: str, plain: float) -> Case:
         group = one.run.result.accelerator if kind == "accelerator" else one.run.group
-        scatter = one.scatter if kind in SCATTERED else 1.0
-        return Case(one.run.result.recipe, group, one.error, plain, scatter=scatter)
+        wider = stretch(np.int8(KINDS.index(kind)), one.run.result.nodes > 1, one.scatter)
+        return Case(one.run.result.recipe, group, one.error, plain, scatter=float(wider))
 
     def _width(self, kind: str, usual: bool, level: float, group: str) -> float:
         """As in `fitted.json`, but without the errors of this group: never narrower than with more evidence."""
         more = [self.by_kind[calibrated(known, usual)] for known in KINDS[: KINDS.index(kind) + 1]]
         return max(half_width([case for case in cases if case.group != group], level) for cases in more)
 
-    def _kinds(self, run: Run) -> Iterator[str]:
-        """What the speed of this system rests on when its organisation is left out."""
-        if self.systems.others(run, lambda other, run: other.cell == run.cell):
-            yield "transferred"
-        elif run.result.nodes == 1 and self.systems.others(run, lambda other, _: other.result.nodes == 1):
-            yield "interpolated"
-        elif self.systems.others(run, lambda *_: True):
+    def _kinds(self, one: Answered) -> Iterator[str]:
+        """What the speed of a system rests on when its organisation is left out."""
+        run, label = one.run, one.estimate.evidence.throughput
+        if label is not Tier.MODELLED:
+            yield label.value
+        elif not self.systems.others(run, lambda *_: True):
+            yield "accelerator"
+        if (label is Tier.MODELLED and run.result.nodes > 1) or (label is Tier.INTERPOLATED and run.total > FULL_NODE):
             yield "machines"
-        else:
-            yield from ("accelerator", "machines") if run.result.nodes > 1 else ("accelerator",)
 
     def _plain(self, run: Run) -> float:
         plain = self.systems.plain

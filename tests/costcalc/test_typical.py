@@ -37,7 +37,7 @@ def test_one_round_has_one_year(packaged_evidence):
 
 def test_any_round_lies_between_the_oldest_and_the_newest_software(hours):
     years = [hours(f"mlperf-{name}-*").hours for name in ("v1.1", "v2.1", "v3.1")]
-    assert min(years) < hours("mlperf-*").hours <= max(years)
+    assert min(years) < hours("mlperf-*").hours <= max(years) * 1.0001
 
 
 def test_a_recipe_of_the_open_division_hides_none_of_the_closed(packaged_evidence):

@@ -126,3 +126,19 @@ def test_an_accelerator_of_unruly_rates_is_less_sure():
     core = fit_core([*calm, *wild], SHEET)
     assert core.scatter("slow") < 1 < core.scatter("fast")
     assert core.scatter("never measured") == 1
+
+
+def test_one_organisation_agreeing_with_itself_says_nothing_of_others():
+    alone = [seen(EIGHT._replace(accelerator="fast"), 6000, "one") for _ in range(8)]
+    many = [seen(EIGHT._replace(accelerator="fast"), 6000, who) for who in "abcdefgh"]
+    calm = [seen(EIGHT, 3000, who) for who in "abcdefgh"]
+    assert fit_core([*calm, *alone], SHEET).scatter("fast") > fit_core([*calm, *many], SHEET).scatter("fast")
+
+
+def test_the_first_chip_of_a_maker_is_like_those_of_other_makers_than_nvidia():
+    table = SHEET | {name: replace(SHEET["fast"], name=name, vendor=name) for name in ("odd", "new")}
+    seen_odd = [seen(EIGHT._replace(accelerator="odd"), 9000, who) for who in "abcd"]
+    nvidia = [seen(EIGHT._replace(accelerator="fast"), 6000, who) for who in "abcd"]
+    core = fit_core([*seen_odd, *nvidia], table)
+    rate = {name: math.exp(core.log_rate(EIGHT._replace(accelerator=name))) for name in ("fast", "new", "odd")}
+    assert rate["fast"] < rate["new"] < rate["odd"]

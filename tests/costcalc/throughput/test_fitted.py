@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.throughput.fitted import LEVELS, Widths, from_json, to_json, unfitted
+from costcalc.throughput.fitted import KINDS, LEVELS, Widths, from_json, stretch, to_json, unfitted
 from costcalc.throughput.wall import fit_wall, wall
 from costcalc.validation.published import fingerprint
 
@@ -53,3 +54,11 @@ def test_the_law_of_elapsed_time_is_found_again():
     train = np.array([30.0, 300, 3000, 30000])
     law = fit_wall(train, train + 0.3 * train**0.6)
     assert [wall(seconds, law) for seconds in train] == pytest.approx(list(train + 0.3 * train**0.6), rel=0.01)
+
+
+def test_calm_rates_promise_narrow_intervals_for_one_machine_only():
+    kinds = np.arange(len(KINDS), dtype=np.int8)
+    one, many = np.zeros(len(KINDS), bool), np.ones(len(KINDS), bool)
+    assert stretch(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0]
+    assert stretch(kinds, many, 0.5).tolist() == [1.0, 1.0, 1.0, 1.0, 1.0]
+    assert stretch(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0]

@@ -11,6 +11,7 @@ LARS = "mlperf-v3.1-eos-ngc23.09-mxnet"
 CLUSTERS = {
     "known": Cluster("A100-80GB", 8),
     "other count": Cluster("A100-80GB", 6),
+    "crowded": Cluster("A100-80GB", 12),
     "many": Cluster("A100-80GB", 8, 5),
     "new chip": Cluster("B200", 8),
     "old chip": Cluster("K80", 8),
@@ -70,6 +71,7 @@ def test_less_evidence_means_a_wider_interval(speeds):
         table.width_80[pair(LARS, cluster)] for cluster in ("known", "other count", "many", "new chip", "old chip")
     ]
     assert widths == sorted(widths)
+    assert table.width_80[pair(LARS, "other count")] < table.width_80[pair(LARS, "crowded")]
     answered = table.refusal == 0
     assert (table.width_90[answered] > table.width_80[answered]).all()
 
