@@ -12,7 +12,7 @@ from costcalc.validation.choice import Brier, Regret
 from costcalc.validation.scores import Coverage, Score
 
 HEADINGS = (
-    "tier", "n", "plain", "ours", "reach", "median", "p90", "bias",
+    "tier", "n", "plain", "ours", "ours/plain", "asked for", "median", "p90", "bias",
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
 
@@ -76,10 +76,17 @@ def inserted(page: str, section: str, text: str) -> str:
 
 
 def _cells(score: Score) -> list[str]:
-    errors = (score.plain_mape, score.mape, score.reach, score.median, score.p90)
+    share = f"{score.mape / score.plain_mape:.2f}"
+    compared = [_percent(score.plain_mape), _percent(score.mape), share, _asked(score)]
     spreads = [cell for coverage in score.coverage for cell in _coverage(coverage)]
-    shown = [_percent(error) if error is not None else "" for error in errors]
-    return [score.tier, str(score.cases), *shown, f"{100 * score.bias:+.1f} %", *spreads]
+    errors = [_percent(score.median), _percent(score.p90), f"{100 * score.bias:+.1f} %"]
+    return [score.tier, str(score.cases), *compared, *errors, *spreads]
+
+
+def _asked(score: Score) -> str:
+    if score.goal is None:
+        return ""
+    return f"{_percent(score.goal.mape)} or {score.goal.share:.2f}" + " !" * (not score.reached)
 
 
 def _coverage(found: Coverage) -> tuple[str, str]:

@@ -4,17 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.validation.scores import Case, binomial_interval, coverage, half_width, score
+from costcalc.validation.scores import Case, Goal, binomial_interval, coverage, half_width, score
 
 CASES = [Case(f"c{i}", f"g{i % 5}", 0.01 * (i % 10 - 5), 0.02 * (i % 10 - 5)) for i in range(100)]
 
 
 def test_errors_by_hand():
-    found = score("tier", [Case("a", "x", math.log(1.1), math.log(1.2)), Case("b", "y", math.log(0.9), 0.0)], reach=0.1)
+    found = score("tier", [Case("a", "x", math.log(1.1), math.log(1.2)), Case("b", "y", math.log(0.9), 0.0)])
     assert found.mape == pytest.approx(0.1)
     assert found.plain_mape == pytest.approx(0.1)
     assert found.bias == pytest.approx((math.log(1.1) + math.log(0.9)) / 2)
-    assert (found.cases, found.reach) == (2, 0.1)
+    assert (found.cases, found.goal) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("goal", "reached"), [(Goal(0.05, 0.5), False), (Goal(0.11, 0.5), True), (Goal(0.05, 1.01), True), (None, True)]
+)
+def test_a_goal_is_an_error_or_a_share_of_the_plain_methods(goal, reached):
+    assert score("tier", [Case("a", "x", math.log(1.1), math.log(1.1))], goal).reached == reached
 
 
 def test_the_half_width_is_an_order_statistic():
