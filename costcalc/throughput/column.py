@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.throughput.chips import twin
-from costcalc.throughput.core import FULL_NODE, REFERENCE_BATCH, Core, Setting
+from costcalc.throughput.chips import silicon, twin
+from costcalc.throughput.core import FULL_NODE, REFERENCE_BATCH, Core, Setting, step_overhead
 from costcalc.throughput.field import Field
 from costcalc.throughput.fitted import KINDS
 from costcalc.throughput.measured import Measurements
 from costcalc.throughput.memory import most_images
-from costcalc.throughput.relative import Work
 from costcalc.throughput.steps import SHORTEST_SECONDS, shortest_step
 from costcalc.throughput.table import REFUSALS
-from costcalc.training import Phase, Recipe
+from costcalc.throughput.work import Work, code, work
+from costcalc.training import Recipe
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -102,8 +102,9 @@ def _refusals(field: Field, batch: Floats, room: Floats, answered: Flags) -> NDA
 def _modelled(recipe: Recipe, field: Field, batch: Floats) -> Floats:
     if is_reference(recipe):
         return field.log_rate(np.minimum(batch, field.largest_batch), recipe.year, recipe.framework)[:, None]
-    reference = field.twins.log_rate(batch, recipe.year, recipe.framework)[:, None]
-    works = [_work(recipe, phase) for phase in recipe.phases]
+    steeper = field.relative.slope(recipe.model)
+    reference = field.twins.log_rate(batch, recipe.year, recipe.framework, steeper)[:, None]
+    works = _works(recipe, field)
     if not works or not (_anchored(recipe, field.core) or field.relative.knows(recipe.model)):
         return np.full((len(batch), len(works)), np.nan)
     return np.asarray(reference + field.hardware(works[0])[:, None] + _shift(recipe, works, field)[None, :])
@@ -116,9 +117,10 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
         return np.array([field.relative.software(work) for work in works])
     batch = _global_batch(recipe) / own.accelerators
     setting = Setting(twin(own.accelerator), own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
-    there = field.core.log_rate(setting) + field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
+    steeper = field.relative.slope(recipe.model) * step_overhead(batch)
+    hardware = field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
     rates = np.array([phase.images_per_second or np.nan for phase in recipe.phases])
-    return np.asarray(np.log(rates / own.accelerators) - there)
+    return np.asarray(np.log(rates / own.accelerators) - field.core.log_rate(setting) - steeper - hardware)
 
 
 def _anchored(recipe: Recipe, core: Core) -> bool:
@@ -127,8 +129,9 @@ def _anchored(recipe: Recipe, core: Core) -> bool:
     return measured and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
 
 
-def _work(recipe: Recipe, phase: Phase) -> Work:
-    return Work(recipe.model, phase.image_size, recipe.precision, recipe.stack)
+def _works(recipe: Recipe, field: Field) -> list[Work]:
+    own = recipe.system.accelerator if recipe.system else ""
+    return [work(recipe, phase.image_size, own, field.relative.models) for phase in recipe.phases]
 
 
 def _exact(field: Field, measurements: Measurements) -> Flags:
@@ -146,8 +149,16 @@ def _kinds(recipe: Recipe, field: Field, measurements: Measurements) -> NDArray[
     one_node = ~field.several & field.with_any(alone)
     same = field.equal_to([(own.accelerator, own.accelerators, own.nodes)] if own else [])
     alike = field.familiar & is_reference(recipe)
-    unseen = np.where(alike, KINDS.index("accelerator"), KINDS.index("stack"))
+    foreign = np.where(_related(recipe, field, seen), KINDS.index("network"), KINDS.index("stack"))
+    unseen = np.where(alike, KINDS.index("accelerator"), foreign)
     elsewhere = np.where(field.with_any(seen), KINDS.index("machines"), unseen)
     kind = np.where(one_node, KINDS.index("interpolated"), elsewhere)
     exact = same | (_exact(field, measurements) if is_reference(recipe) else False)
     return np.where(exact, KINDS.index("transferred"), kind).astype(np.int8)
+
+
+def _related(recipe: Recipe, field: Field, seen: set[str]) -> Flags:
+    """The clusters whose chip the code was measured on with another network or precision, or with another memory; of a
+    network that the code was never measured with, none."""
+    chips = field.relative.chips_of.get(code(recipe), frozenset()) | {silicon(name) for name in seen} if seen else ()
+    return field.with_any(name for name in field.of_accelerator if silicon(name) in chips)

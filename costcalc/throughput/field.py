@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from costcalc.hardware import Cluster
 from costcalc.throughput.chips import twin
 from costcalc.throughput.core import OVERHEAD_IMAGES, REFERENCE_BATCH, SLICED_VENDORS, Core, tool
-from costcalc.throughput.rates import precision_class
-from costcalc.throughput.relative import Relative, Work
+from costcalc.throughput.relative import Relative
+from costcalc.throughput.work import Work
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -61,10 +61,13 @@ class Field:
         ]
         return prepare(alike, self.core, self.relative)
 
-    def log_rate(self, batch: Floats, year: int, framework: str) -> Floats:
-        """ln(images/s per accelerator) of the reference network on each cluster [C]; NaN where nothing is known."""
+    def log_rate(self, batch: Floats, year: int, framework: str, steeper: float = 0.0) -> Floats:
+        """ln(images/s per accelerator) of the reference network on each cluster [C]; NaN where nothing is known.
+
+        `steeper` is what another network adds to its cost of small batches.
+        """
         overhead = np.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - np.log1p(OVERHEAD_IMAGES / batch)
-        return np.asarray(self.intercept + self._software(year, tool(framework)) + self.slope * overhead)
+        return np.asarray(self.intercept + self._software(year, tool(framework)) + (self.slope + steeper) * overhead)
 
     def _software(self, year: int, framework: str) -> Floats:
         if (year, framework) not in self._added:
@@ -77,7 +80,7 @@ class Field:
 
     def hardware(self, work: Work) -> Floats:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
-        key = (work.model, work.stack, precision_class(work.precision))
+        key = (work.model, work.code, work.precision)
         if key not in self._hardware:
             kinds = {alone: self.relative.hardware(work, *alone) for alone in {shape[:2] for shape in self.shapes}}
             found = np.array([kinds[shape[:2]] for shape in self.shapes], np.float64)

@@ -20,7 +20,9 @@ from costcalc.training import Model
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Kinds = NDArray[np.int8]  # indices of KINDS
-KINDS = ("transferred", "interpolated", "machines", "accelerator", "stack")
+KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack")
+# kinds from most evidence to least: none is surer than those before it
+ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
 KNOWN = KINDS[:3]  # those that rest on rates of the same accelerator with the same code
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)

@@ -24,6 +24,7 @@ TIER_OF_KIND = {
     "interpolated": Tier.INTERPOLATED,
     "machines": Tier.MODELLED,
     "accelerator": Tier.MODELLED,
+    "network": Tier.MODELLED,
     "stack": Tier.MODELLED,
 }
 SENTENCE = {
@@ -31,6 +32,7 @@ SENTENCE = {
     "interpolated": "Speed from other counts of this accelerator in one machine; nearest measurement: {row}.",
     "machines": "Speed modelled from this accelerator in one machine, InfiniBand-class network; nearest: {row}.",
     "accelerator": "This accelerator was never measured with this code: speed modelled from its data sheet and from others.",
+    "network": "This code was measured on this chip, but not with this network, precision or memory: speed from their ratios.",
     "stack": "This code was never measured on this accelerator: speed carried over from others, by data sheet and their ratios.",
 }
 

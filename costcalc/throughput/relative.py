@@ -1,37 +1,29 @@
-"""How other networks, stacks, precisions and image sizes compare with the reference network on the same accelerators."""
+"""How other networks, codes, precisions and image sizes compare with the reference network on the same accelerators."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from costcalc.throughput.chips import silicon, twin
-from costcalc.throughput.core import Core
+from costcalc.throughput.core import Core, step_overhead
 from costcalc.throughput.fit import observation
-from costcalc.throughput.rates import precision_class, training_rate
+from costcalc.throughput.rates import training_rate
 from costcalc.throughput.ridge import Key, Term, fit
+from costcalc.throughput.work import Code, Work, work
 from costcalc.training import Model, Throughput
 
-NOISE, DEGREES = 0.05, 3.0
-SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
-GMACS_EXPONENT = 0.7  # and with the network's multiply-adds to this: small networks use an accelerator badly
-REFERENCE_SIZE, REFERENCE_GMACS = 224, 4.1
+NOISE, DEGREES = 0.047, 3.0
+NO_PEERS = re.compile(r"RTX [3-9]0[5-9]0")  # GeForce from 2020 on: cards exchange gradients through the host's memory
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What is computed: a network at an image size, in a precision, by somebody's code."""
-
-    model: str
-    image_size: int
-    precision: str | None
-    stack: str
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Relative:
     """Effects on ln(rate) relative to the core model's rate on the same cluster; `bare` are the chips without matrix units."""
 
@@ -43,44 +35,50 @@ class Relative:
         """Whether any rate of the network was measured."""
         return ("model", model) in self.effects
 
+    @cached_property
+    def chips_of(self) -> Mapping[Code, frozenset[str]]:
+        """The chips, whatever their memory, on which a code was measured with any network."""
+        found: dict[Code, set[str]] = defaultdict(set)
+        for key in self.effects:
+            if key[0] == "chip" and len(key) > 2:
+                found[Code(*key[2:5])].add(key[1])
+        return {code: frozenset(chips) for code, chips in found.items()}
+
     def software(self, work: Work) -> float:
         """The part of ln(rate / reference rate) that the network, its size, precision and code make."""
-        return self._sum(software_terms(work)) + offset(work, self.models)
+        return self._sum(software_terms(work)) + work.offset
 
     def hardware(self, work: Work, accelerator: str, per_node: int) -> float:
         """The part that changes with the accelerator and the count in a machine."""
         return self._sum(hardware_terms(work, accelerator, per_node, accelerator not in self.bare))
 
-    def effects_of(self, work: Work, accelerator: str, per_node: int) -> float:
-        """Everything but the offset of image size and multiply-adds."""
-        return self._sum(software_terms(work)) + self.hardware(work, accelerator, per_node)
+    def slope(self, model: str) -> float:
+        """What the network adds to the reference's cost of small batches: the factor of `step_overhead`."""
+        return self.effects.get(("batch", model), 0.0)
+
+    def effects_of(self, work: Work, row: Throughput) -> float:
+        """Everything but the offset of image size and multiply-adds, where the row was measured."""
+        return self._sum(terms(work, row, self.bare))
 
     def _sum(self, chosen: Iterable[Term]) -> float:
         known = self.effects
         return sum([known[key] * value for key, value, _ in chosen if key in known])
 
 
-def offset(work: Work, models: Mapping[str, Model]) -> float:
-    """What image size and multiply-adds alone would make of ln(rate)."""
-    size = -SIZE_EXPONENT * math.log(work.image_size / REFERENCE_SIZE)
-    model = models.get(work.model)
-    return size - GMACS_EXPONENT * math.log(model.gmacs / REFERENCE_GMACS) if model and model.gmacs else size
-
-
 def software_terms(work: Work) -> Iterator[Term]:
-    """Effects of network, precision and code as (key, value, prior standard deviation)."""
-    precision = precision_class(work.precision) or "unknown"
-    yield ("model", work.model), 1.0, 0.4
-    yield ("precision", precision), 1.0, 0.5
-    yield ("model", work.model, precision), 1.0, 0.15
-    yield from stack_terms(work)
+    """Effects of network, precision and code as (key, value, prior standard deviation).
 
-
-def stack_terms(work: Work) -> Iterator[Term]:
-    """Effects of whose code it is."""
-    yield ("stack", work.stack), 1.0, 0.4
-    yield ("stack", work.stack, precision_class(work.precision) or "unknown"), 1.0, 0.2
-    yield ("stack", work.stack, "model", work.model), 1.0, 0.15
+    These widths and those below maximise the marginal likelihood of all rows, rounded.
+    """
+    yield ("family", work.family), 1.0, 0.7
+    yield ("family", work.family, work.precision), 1.0, 0.11
+    yield ("model", work.model), 1.0, 0.26
+    yield ("model", work.model, work.precision), 1.0, 0.09
+    yield ("precision", work.precision), 1.0, 1.0
+    yield ("stack", work.code.stack), 1.0, 0.16
+    yield ("stack", work.code.stack, work.precision), 1.0, 0.11
+    yield ("code", *work.code), 1.0, 0.09
+    yield ("code", *work.code, work.family, work.precision), 1.0, 0.08
 
 
 def hardware_terms(work: Work, accelerator: str, per_node: int, matrix_units: bool) -> Iterator[Term]:
@@ -88,24 +86,33 @@ def hardware_terms(work: Work, accelerator: str, per_node: int, matrix_units: bo
 
     Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
     """
-    chip, precision = silicon(accelerator), precision_class(work.precision) or "unknown"
-    yield ("accelerator", chip), 1.0, 0.3
-    yield ("accelerator", chip, precision), 1.0, 0.15
-    yield ("accelerator", chip, "stack", work.stack), 1.0, 0.1
-    yield ("accelerator", chip, precision, "model", work.model), 1.0, 0.2
+    chip = silicon(accelerator)
+    yield ("chip", chip), 1.0, 0.16
+    yield ("chip", chip, *work.code, work.precision), 1.0, 0.06
     if not matrix_units:
-        yield ("precision", precision), -1.0, 0.5
+        yield ("precision", work.precision), -1.0, 1.0
     if per_node > 1:
-        yield from _count_terms(work, chip, precision, per_node)
+        yield from _count_terms(work, chip, per_node)
+        if NO_PEERS.match(chip):
+            yield ("no peers",), math.log2(per_node), 0.12
+            yield ("no peers", "parameters"), math.log2(per_node) * work.parameters, 0.2
 
 
-def _count_terms(work: Work, chip: str, precision: str, per_node: int) -> Iterator[Term]:
+def _count_terms(work: Work, chip: str, per_node: int) -> Iterator[Term]:
+    """What sharing gradients costs: more where there are more of them to share in the time that a step takes."""
     doublings = math.log2(per_node)
-    yield ("count", work.stack), doublings, 0.05
-    yield ("count", "on", chip), doublings, 0.1
-    yield ("count", work.stack, chip), doublings, 0.05
-    yield ("count", "model", work.model), doublings, 0.03
-    yield ("count", chip, precision, "model", work.model, str(per_node)), 1.0, 0.25
+    yield ("count", work.family), doublings, 0.12
+    yield ("count", "model", work.model), doublings, 0.06
+    yield ("count", "parameters"), doublings * work.parameters, 0.09
+    yield ("count", "parameters", chip, str(per_node)), work.parameters, 0.08
+    yield ("count", chip, *work.code, work.precision, str(per_node)), 1.0, 0.1
+
+
+def terms(work: Work, row: Throughput, bare: frozenset[str]) -> Iterator[Term]:
+    """Every effect of a work where a row measured it."""
+    yield from software_terms(work)
+    yield from hardware_terms(work, row.accelerator, row.accelerators // row.nodes, row.accelerator not in bare)
+    yield ("batch", work.model), step_overhead(observation(row).setting.batch), 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +130,14 @@ def ratios(rows: Iterable[Throughput], core: Core, models: Mapping[str, Model]) 
 
 
 def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
-    work = Work(row.model, row.image_size, row.precision, row.stack)
+    done = work(row, row.image_size, row.accelerator, models)
     measured = math.log(training_rate(row) / row.accelerators)
     setting = observation(row).setting._replace(accelerator=twin(row.accelerator))
-    return Ratio(row, work, measured - core.log_rate(setting) - offset(work, models))
+    return Ratio(row, done, measured - core.log_rate(setting) - done.offset)
 
 
 def fit_relative(found: Sequence[Ratio], models: Mapping[str, Model], bare: frozenset[str]) -> Relative:
     """The effects that explain the ratios; `bare` are the chips without matrix units."""
-    rows = [[*software_terms(item.work), *_hardware(item.work, item.row, bare)] for item in found]
-    return Relative(models, fit(rows, np.array([item.value for item in found]), NOISE, DEGREES).effects, bare)
-
-
-def _hardware(work: Work, row: Throughput, bare: frozenset[str]) -> Iterator[Term]:
-    return hardware_terms(work, row.accelerator, row.accelerators // row.nodes, row.accelerator not in bare)
+    rows = [list(terms(item.work, item.row, bare)) for item in found]
+    learned = fit(rows, np.array([item.value for item in found]), NOISE, DEGREES)
+    return Relative(models, learned.effects, bare)

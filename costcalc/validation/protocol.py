@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from costcalc.throughput.fit import fit_core, observations
-from costcalc.throughput.fitted import KINDS, LEVELS, Fitted, Widths, calibrated
+from costcalc.throughput.fitted import LEVELS, ORDERS, Fitted, Widths, calibrated
 from costcalc.throughput.relative import fit_relative, ratios
 from costcalc.validation.choice import brier, regret_of_lengths, regret_of_systems
-from costcalc.validation.codes import carried
+from costcalc.validation.codes import Codes
 from costcalc.validation.product import Product, by_accelerator, by_label, regret_of_picks
 from costcalc.validation.published import SPLITS_SHA256, Published, load_published
 from costcalc.validation.recipes import batches_left_out, borrowed, lengths_left_out
 from costcalc.validation.report import Report
-from costcalc.validation.scores import Case, Goal, half_width, score
+from costcalc.validation.scores import SCORED, Case, Goal, half_width, score
 from costcalc.validation.systems import SMALL, Systems
 
 NOBODY = ""  # an organisation name that excludes none
@@ -61,7 +61,8 @@ def validate(published: Published | None = None) -> Report:
 def protocol(published: Published) -> tuple[Tier, ...]:
     """The tiers of docs/method.md."""
     systems = Systems(published)
-    return (*_systems(systems), *_recipes(published), *_product(Product(systems)))
+    codes = Codes(published, systems.core_all)
+    return (*_systems(systems), *_codes(codes), *_recipes(published), *_product(Product(systems)))
 
 
 def _product(product: Product) -> Iterator[Tier]:
@@ -96,13 +97,23 @@ def _systems(systems: Systems) -> tuple[Tier, ...]:
         Tier("accelerator never measured", tuple(unseen), Goal(0.09, 9 / 10.8)),
         Tier("accelerator never measured, NVIDIA", nvidia),
         Tier("rounds v3.0 on from v2.1 and before", tuple(systems.later_rounds())),
-        Tier(
-            "other network or code, its accelerator unseen",
-            tuple(carried(systems.published, systems.core_all)),
-            None,
-            "stack",
-        ),
     )
+
+
+def _codes(codes: Codes) -> Iterator[Tier]:
+    """Other networks and other people's code."""
+    cells = codes.networks()
+    for width in ("16", "32"):
+        some = tuple(case for known, case in cells if known == f"{width}bit")
+        yield Tier(f"other network on a measured card, {width} bits", some)
+    yield Tier("other network on a measured card, both", tuple(case for _, case in cells), kind="network")
+    yield Tier("other network or code, its accelerator unseen", tuple(codes.accelerators()))
+    homes = tuple(codes.homes())
+    yield Tier("code known on one accelerator alone", homes, kind="stack")
+    reruns = codes.reruns(tuple(half_width(homes, level) for level in SCORED))
+    for width in ("16", "32"):
+        some = tuple(case for known, case in reruns if known == f"{width}bit")
+        yield Tier(f"NVIDIA's examples, run by Lambda, {width} bits", some)
 
 
 def _recipes(published: Published) -> tuple[Tier, ...]:
@@ -133,7 +144,8 @@ def fitted(published: Published, fingerprint: str) -> Fitted:
         if tier.kind
     }
     for usual in (True, False):
-        widths |= _never_narrower(widths, [calibrated(kind, usual) for kind in KINDS])
+        for order in ORDERS:
+            widths |= _never_narrower(widths, [calibrated(kind, usual) for kind in order])
     return Fitted(fingerprint, core, relative, Widths(widths), Systems(published).wall(NOBODY))
 
 

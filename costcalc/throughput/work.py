@@ -1,0 +1,79 @@
+"""What is computed, whoever computes it where: a network at an image size, in a precision, by somebody's code."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from costcalc.throughput.rates import precision_class
+from costcalc.training import Model, Recipe, Throughput
+
+SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
+GMACS_EXPONENT = 0.7  # and with the network's multiply-adds to this: small networks use an accelerator badly
+REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS = 224, 4.1, 25.6
+FRAMEWORKS = ("mxnet", "tensorflow", "pytorch", "jax", "paddlepaddle", "mindspore", "tinygrad")
+FAMILY = re.compile(r"(?:se_)?([a-z]+?)v?(?=\d|_|$)")
+
+
+class Code(NamedTuple):
+    """Whose program: the stack its rates are filed under, the framework's family, and who wrote or entered it."""
+
+    stack: str
+    framework: str
+    organisation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is computed. `parameters` and `gmacs` are natural logarithms relative to ResNet-50, 0 where unknown."""
+
+    model: str
+    image_size: int
+    precision: str
+    code: Code
+    parameters: float = 0.0
+    gmacs: float = 0.0
+
+    @property
+    def family(self) -> str:
+        """The letters that the network's name begins with: vgg of vgg16_bn, resnext of se_resnext50_32x4d."""
+        return family(self.model)
+
+    @property
+    def offset(self) -> float:
+        """What image size and multiply-adds alone would make of ln(images/s)."""
+        return -SIZE_EXPONENT * math.log(self.image_size / REFERENCE_SIZE) - GMACS_EXPONENT * self.gmacs
+
+
+def work(done: Throughput | Recipe, image_size: int, accelerator: str, models: Mapping[str, Model]) -> Work:
+    """What a row or a recipe computes at an image size; `accelerator` is its own, empty if unknown.
+
+    TPUs multiply in bfloat16, whether their users say so or not (cloud.google.com/tpu/docs/bfloat16).
+    """
+    unsaid = "16bit" if accelerator.startswith("TPU") else "unknown"
+    model = models.get(done.model)
+    return Work(
+        done.model,
+        image_size,
+        precision_class(done.precision) or unsaid,
+        code(done),
+        math.log(((model and model.parameters_millions) or REFERENCE_PARAMETERS) / REFERENCE_PARAMETERS),
+        math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
+    )
+
+
+def code(done: Throughput | Recipe) -> Code:
+    """Whose program a row or a recipe is: one stack may hold several, NVIDIA's examples one of each framework."""
+    text = done.framework.casefold()
+    return Code(done.stack, next((name for name in FRAMEWORKS if name in text), "other"), done.organisation)
+
+
+@lru_cache(maxsize=1024)
+def family(model: str) -> str:
+    """The letters that the name of a network begins with."""
+    found = FAMILY.match(model)
+    return found[1] if found else model
