@@ -130,8 +130,7 @@ def _anchored(recipe: Recipe, core: Core) -> bool:
 
 
 def _works(recipe: Recipe, field: Field) -> list[Work]:
-    own = recipe.system.accelerator if recipe.system else ""
-    return [work(recipe, phase.image_size, own, field.relative.models) for phase in recipe.phases]
+    return [work(recipe, phase.image_size, field.relative.models) for phase in recipe.phases]
 
 
 def _exact(field: Field, measurements: Measurements) -> Flags:

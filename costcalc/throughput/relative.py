@@ -112,7 +112,7 @@ def terms(work: Work, row: Throughput, bare: frozenset[str]) -> Iterator[Term]:
     """Every effect of a work where a row measured it."""
     yield from software_terms(work)
     yield from hardware_terms(work, row.accelerator, row.accelerators // row.nodes, row.accelerator not in bare)
-    yield ("batch", work.model), step_overhead(observation(row).setting.batch), 0.8
+    yield ("batch", work.model), step_overhead(observation(row).setting.batch), 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def ratios(rows: Iterable[Throughput], core: Core, models: Mapping[str, Model]) 
 
 
 def _ratio(row: Throughput, core: Core, models: Mapping[str, Model]) -> Ratio:
-    done = work(row, row.image_size, row.accelerator, models)
+    done = work(row, row.image_size, models)
     measured = math.log(training_rate(row) / row.accelerators)
     setting = observation(row).setting._replace(accelerator=twin(row.accelerator))
     return Ratio(row, done, measured - core.log_rate(setting) - done.offset)

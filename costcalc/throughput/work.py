@@ -15,6 +15,7 @@ from costcalc.training import Model, Recipe, Throughput
 SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
 GMACS_EXPONENT = 0.7  # and with the network's multiply-adds to this: small networks use an accelerator badly
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS = 224, 4.1, 25.6
+UNSAID = "16bit"
 FRAMEWORKS = ("mxnet", "tensorflow", "pytorch", "jax", "paddlepaddle", "mindspore", "tinygrad")
 FAMILY = re.compile(r"(?:se_)?([a-z]+?)v?(?=\d|_|$)")
 
@@ -29,7 +30,8 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is computed. `parameters` and `gmacs` are natural logarithms relative to ResNet-50, 0 where unknown."""
+    """What is computed. `parameters` is ln of half of one plus the parameters in units of ResNet-50's: at least -ln 2, for
+    sharing next to nothing costs a little too; `gmacs` is ln of the multiply-adds in such units. Both are 0 where unknown."""
 
     model: str
     image_size: int
@@ -49,19 +51,19 @@ class Work:
         return -SIZE_EXPONENT * math.log(self.image_size / REFERENCE_SIZE) - GMACS_EXPONENT * self.gmacs
 
 
-def work(done: Throughput | Recipe, image_size: int, accelerator: str, models: Mapping[str, Model]) -> Work:
-    """What a row or a recipe computes at an image size; `accelerator` is its own, empty if unknown.
+def work(done: Throughput | Recipe, image_size: int, models: Mapping[str, Model]) -> Work:
+    """What a row or a recipe computes at an image size.
 
-    TPUs multiply in bfloat16, whether their users say so or not (cloud.google.com/tpu/docs/bfloat16).
+    A precision nobody stated is taken as 16 bits: TPUs know no other (cloud.google.com/tpu/docs/bfloat16), the chips before
+    matrix units are no faster with it, and on those since most people use it.
     """
-    unsaid = "16bit" if accelerator.startswith("TPU") else "unknown"
     model = models.get(done.model)
     return Work(
         done.model,
         image_size,
-        precision_class(done.precision) or unsaid,
+        precision_class(done.precision) or UNSAID,
         code(done),
-        math.log(((model and model.parameters_millions) or REFERENCE_PARAMETERS) / REFERENCE_PARAMETERS),
+        math.log1p(((model and model.parameters_millions) or REFERENCE_PARAMETERS) / REFERENCE_PARAMETERS) - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
     )
 
