@@ -63,7 +63,8 @@ def work(done: Throughput | Recipe, image_size: int, models: Mapping[str, Model]
         image_size,
         precision_class(done.precision) or UNSAID,
         code(done),
-        math.log1p(((model and model.parameters_millions) or REFERENCE_PARAMETERS) / REFERENCE_PARAMETERS) - math.log(2),
+        math.log1p(((model and model.parameters_millions) or REFERENCE_PARAMETERS) / REFERENCE_PARAMETERS)
+        - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
     )
 

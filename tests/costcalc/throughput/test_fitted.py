@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.throughput.fitted import KINDS, LEVELS, Widths, from_json, stretch, to_json, unfitted
+from costcalc.throughput.fitted import KINDS, LEVELS, ORDERS, Widths, calibrated, from_json, stretch, to_json, unfitted
 from costcalc.throughput.wall import fit_wall, wall
 from costcalc.validation.published import fingerprint
 
@@ -44,6 +44,16 @@ def test_a_level_is_between_nothing_and_certainty(level):
         WIDTHS.at("kind", level)
 
 
+def test_less_evidence_is_never_surer(packaged_evidence):
+    widths = packaged_evidence.fitted.widths
+    for usual in (True, False):
+        for order in ORDERS:
+            sure = [widths.at(calibrated(kind, usual), 0.8) for kind in order]
+            assert sure == sorted(sure)
+    assert {kind for order in ORDERS for kind in order} == set(KINDS)
+    assert widths.at("network", 0.8) < widths.at("stack", 0.8)
+
+
 def test_nothing_learned_still_has_widths():
     assert unfitted({}).widths.at("transferred", 0.8) > 0
 
@@ -59,6 +69,6 @@ def test_the_law_of_elapsed_time_is_found_again():
 def test_calm_rates_promise_narrow_intervals_for_one_machine_only():
     kinds = np.arange(len(KINDS), dtype=np.int8)
     one, many = np.zeros(len(KINDS), bool), np.ones(len(KINDS), bool)
-    assert stretch(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0]
-    assert stretch(kinds, many, 0.5).tolist() == [1.0, 1.0, 1.0, 1.0, 1.0]
-    assert stretch(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0]
+    assert stretch(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
+    assert stretch(kinds, many, 0.5).tolist() == [1.0] * 6
+    assert stretch(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
