@@ -16,8 +16,6 @@ from costcalc.training import Crossing, Evaluation, Metric, Recipe
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-MLPERF_FIRST_ROUND = "mlperf-v0.5-"
-MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
 
 
 def isotonic(values: Sequence[float]) -> Floats:
@@ -86,10 +84,9 @@ class Curves:
 def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:
     """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
     known = [evaluation for evaluation in recipe.evaluations if _known(evaluation, metric) is not None]
-    if not recipe.is_mlperf:
+    if recipe.tuned_to is None:
         return known
-    tuned_to = MLPERF_FIRST_TARGET if recipe.name.startswith(MLPERF_FIRST_ROUND) else MLPERF_TARGET
-    reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= tuned_to]
+    reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= recipe.tuned_to]
     return known[reached[0] :] if reached else known[-1:]
 
 

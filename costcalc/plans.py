@@ -85,7 +85,12 @@ class Plan:
     @cached_property
     def is_mlperf(self) -> Flags:
         """Recipes whose schedule ends at one target."""
-        return np.array([recipe.is_mlperf for recipe in self.recipes], bool)
+        return ~np.isnan(self.tuned_to)
+
+    @cached_property
+    def tuned_to(self) -> Floats:
+        """That target, NaN for the other recipes."""
+        return np.array([recipe.tuned_to or np.nan for recipe in self.recipes], float)
 
     @cached_property
     def mean_top1(self) -> Floats:

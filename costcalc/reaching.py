@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.convergence import Reach
-from costcalc.noise import success_probability, target_shift
+from costcalc.noise import STOPPED_SHARE, success_probability, target_shift
 from costcalc.plans import Plan, matches
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric
@@ -40,6 +40,7 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
     known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
     success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
+    success = np.where(query.target <= plan.tuned_to, np.maximum(success, STOPPED_SHARE), success)
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
         "no_recipe": int(not wanted.any()),
