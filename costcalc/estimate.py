@@ -22,7 +22,7 @@ from costcalc.hardware import Cluster
 from costcalc.hiring import hire
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.placements import Placements, placements, wanted_sites
+from costcalc.placements import Placements, idle, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
@@ -106,10 +106,10 @@ class Engine:
         """Every run on every offer that the question allows, and why the others are left out."""
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
-        rejections = Counter(found.rejections) + Counter(placed.unplaced)
-        sites = wanted_sites(plan, placed, query)
-        rejections["no_matching_cluster"] += int(bool(len(placed.site)) and not sites.any())
-        done, hired = hire(self.catalogue, plan, placed, runs(plan, query, found, sites), query)
+        done = runs(plan, query, found, wanted_sites(plan, placed, query))
+        left = idle(plan, query, placed, found.usable, done.site)
+        rejections = sum(map(Counter, (found.rejections, placed.unplaced, left)), Counter[str]())
+        done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
         frontier = costs.on_frontier(kept)
         if query.frontier:
