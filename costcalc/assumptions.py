@@ -51,16 +51,22 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
-        yield (
-            f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
-            "149 GB at 500 MB/s, evaluation after every epoch, a checkpoint of 20 s every 10 epochs."
-        )
+        yield _overhead(recipe)
     if offer.purchase_option is PurchaseOption.SPOT and query.overheads == "typical":
         yield (
             f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
             f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
             "6 min to restart; waiting for capacity and price moves are not counted."
         )
+
+
+def _overhead(recipe: Recipe) -> str:
+    counted = recipe.clock == overheads.EVALUATION_COUNTED
+    return (
+        f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
+        f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"
+        f"{'; the recipe counts evaluation as training.' if counted else '.'}"
+    )
 
 
 def _free(offer: Offer) -> str:

@@ -188,6 +188,14 @@ def test_what_is_taken_for_granted_is_said(ask_of):
     assert any("the whole 1y commitment" in sentence for sentence in committed.assumptions)
 
 
+@pytest.mark.parametrize(("recipe", "apart"), [("ffcv-rn50-88ep", False), ("dawnbench-fastai-rn50-p3", True)])
+def test_evaluation_is_called_overhead_where_the_recipe_does_not_count_it(ask, recipe, apart):
+    (one,) = ask(0.75, recipe=(recipe,), recipes="all", accelerator=("V100",), limit=1).estimates
+    said = " ".join(one.assumptions)
+    assert ("evaluation after every epoch" in said) == apart
+    assert ("counts evaluation as training" in said) != apart
+
+
 def test_points_and_early_stops_are_said(ask_of):
     asked = {"recipes": "all", "overheads": "none"}
     (riseml,) = ask_of(offer(**P3), recipe=("riseml-2018-v100",), **asked).estimates
