@@ -34,8 +34,8 @@ def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
     wanted = squeeze(text)
     starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
     close = get_close_matches(wanted, by_form, n=most, cutoff=0.5)
-    found = [*_of_other_number(text, by_form.values())[:most], *(by_form[form] for form in (*starts, *close))]
-    return list(dict.fromkeys(found))[:most]
+    found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
+    return list(dict.fromkeys([*found, *(by_form[form] for form in close)]))[:most]
 
 
 def _of_other_number(text: str, known: Iterable[str]) -> list[str]:
