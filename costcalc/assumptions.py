@@ -35,7 +35,7 @@ def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
     if not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
-    if recipe.stack == "dawnbench":
+    if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and run.epochs < 0.95 * scheduled:
