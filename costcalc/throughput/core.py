@@ -168,11 +168,12 @@ def place_terms(chips: Chips, name: str, per_node: int, nodes: int) -> Iterator[
         yield ("vendor", "other"), 1.0, 0.3
         yield ("vendor", vendor), 1.0, 0.15
     yield from _sheet_terms(chips.table[name])
-    yield ("count",), math.log2(count / FULL_NODE), 0.03
-    yield ("count", name, str(per_node)), 1.0, 0.015
     if nodes > 1:
         yield ("machines",), 1.0, 0.1
         yield ("machines", name), 1.0, 0.05
+    else:
+        yield ("count",), math.log2(count / FULL_NODE), 0.03
+        yield ("count", name, str(per_node)), 1.0, 0.015
 
 
 def software_terms(chips: Chips, name: str, year: int, framework: str) -> Iterator[Term]:
