@@ -34,6 +34,7 @@ T = TypeVar("T")
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 WORKED_OUT_KEPT = 64
+OFFERS_KEPT = 4096
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
 
@@ -77,6 +78,7 @@ class Engine:
     def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
         self.evidence = evidence
         self.catalogue = catalogue
+        self._offer = lru_cache(maxsize=OFFERS_KEPT)(catalogue.offer)
         self._worked_out: OrderedDict[object, object] = OrderedDict()
 
     def answer(self, query: EstimateQuery, now: datetime, market: Market) -> Answer:
@@ -121,7 +123,7 @@ class Engine:
         priced, entries = possible.priced, []
         for rank, position in enumerate(costs.chosen(self.catalogue, query, priced).tolist(), query.offset + 1):
             row, run = int(priced.row[position]), possible.runs.one(priced.run[position])
-            entries.append((row, Entry(self.catalogue.offer(row), run, rank, bool(possible.frontier[position]))))
+            entries.append((row, Entry(self._offer(row), run, rank, bool(possible.frontier[position]))))
         return entries
 
     def _plan(self, query: EstimateQuery) -> Plan:

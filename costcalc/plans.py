@@ -162,11 +162,6 @@ class Plan:
         return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in self.recipes], bool)
 
     @cached_property
-    def single_phase(self) -> Flags:
-        """Recipes of one image size: of those of one kind the one with the fewest epochs is the shortest everywhere."""
-        return np.array([len(recipe.phases) == 1 for recipe in self.recipes], bool)
-
-    @cached_property
     def phase_starts(self) -> Floats:
         """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
         starts = np.full((len(self.recipes), len(self.seconds)), np.inf)
