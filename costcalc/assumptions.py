@@ -12,6 +12,7 @@ from costcalc.query import EstimateQuery
 from costcalc.runs import Run
 from costcalc.training import Recipe
 
+EVEN = 0.5  # the chance of a run whose expected end is the target
 OLD_PRICE = timedelta(days=30)
 FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
@@ -33,6 +34,8 @@ def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
         yield "The accuracy curve rests on one run."
     if not recipe.is_mlperf:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
+    if run.success < EVEN:
+        yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
     if not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):

@@ -12,6 +12,7 @@ from fakes.offers import DAY, monthly, offer, owned, reserved
 from costcalc.catalogue import Catalogue
 from costcalc.convergence import isotonic
 from costcalc.hardware import Cluster, Machine
+from costcalc.noise import SEED_SIGMA
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import calendar_hours, clock_factor, interrupted_hours
 from costcalc.planning import speed_model
@@ -253,3 +254,17 @@ def test_a_recipe_from_after_the_date_asked_for_says_so(ask_of):
     assert not any("later than" in sentence for sentence in now.assumptions)
     assert any("later than the date asked for" in sentence for sentence in one.assumptions)
     assert any("fed" in sentence for sentence in one.assumptions)
+
+
+def test_a_target_within_the_noise_above_the_end_is_answered_with_its_chance(ask_of, packaged_evidence):
+    [recipe] = [one for one in packaged_evidence.recipes if one.name == "ffcv-rn50-16ep"]
+    end = isotonic([point.top1 for point in recipe.evaluations])[-1].item()
+    named = {"recipe": (recipe.name,), "recipes": "all"}
+    above, beyond = end + SEED_SIGMA[Metric.TOP1], end + 3 * SEED_SIGMA[Metric.TOP1]
+    [found] = ask_of(offer(**EIGHT), target=above, **named).estimates
+    assert found.epochs == recipe.evaluations[-1].epochs
+    assert found.success_probability == pytest.approx(NormalDist().cdf(-0.5 / sqrt(2)), abs=1e-3)
+    assert found.retry_hours > found.hours
+    assert any("ended below the target" in line for line in found.assumptions)
+    assert ask_of(offer(**EIGHT), target=above, recipe=(recipe.name,)).rejections["below_confidence"] == 1
+    assert ask_of(offer(**EIGHT), target=beyond, **named).rejections["target_never_reached"] == 1
