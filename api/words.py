@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
+_NUMBERED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 
 
 def clip(text: str) -> str:
@@ -33,7 +34,18 @@ def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
     wanted = squeeze(text)
     starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
     close = get_close_matches(wanted, by_form, n=most, cutoff=0.5)
-    return [by_form[form] for form in dict.fromkeys([*starts, *close])][:most]
+    found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
+    return list(dict.fromkeys([*found, *(by_form[form] for form in close)]))[:most]
+
+
+def _of_other_number(text: str, known: Iterable[str]) -> list[str]:
+    """Known names that differ from the text in their last number alone, the nearest number first."""
+    wanted = _NUMBERED.fullmatch(text.casefold())
+    if wanted is None:
+        return []
+    split = ((name, _NUMBERED.fullmatch(name.casefold())) for name in known)
+    same = {name: int(found[2]) for name, found in split if found and found.group(1, 3) == wanted.group(1, 3)}
+    return sorted(same, key=lambda name: abs(same[name] - int(wanted[2])))
 
 
 def either(names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from costcalc.query import EstimateQuery
 from costcalc.runs import Run
 from costcalc.training import Recipe
 
+EVEN = 0.5  # the chance of a run whose expected end is the target
 OLD_PRICE = timedelta(days=30)
 FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
@@ -33,9 +34,11 @@ def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
         yield "The accuracy curve rests on one run."
     if not recipe.is_mlperf:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
+    if run.success < EVEN:
+        yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
     if not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
-    if recipe.stack == "dawnbench":
+    if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and run.epochs < 0.95 * scheduled:
@@ -51,16 +54,22 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
-        yield (
-            f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
-            "149 GB at 500 MB/s, evaluation after every epoch, a checkpoint of 20 s every 10 epochs."
-        )
+        yield _overhead(recipe)
     if offer.purchase_option is PurchaseOption.SPOT and query.overheads == "typical":
         yield (
             f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
             f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
             "6 min to restart; waiting for capacity and price moves are not counted."
         )
+
+
+def _overhead(recipe: Recipe) -> str:
+    counted = recipe.clock == overheads.EVALUATION_COUNTED
+    return (
+        f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
+        f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"
+        f"{'; the recipe counts evaluation as training.' if counted else '.'}"
+    )
 
 
 def _free(offer: Offer) -> str:

@@ -7,7 +7,7 @@ monotone least-squares fit of the curve (pool adjacent violators) is. `sustained
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from costcalc.training import Crossing, Evaluation, Metric, Recipe
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-MLPERF_FIRST_ROUND = "mlperf-v0.5-"
-MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
+Flags = NDArray[np.bool_]
 
 
 def isotonic(values: Sequence[float]) -> Floats:
@@ -46,12 +45,18 @@ def monotone(values: Floats, crossing: Crossing) -> Floats:
 @dataclass(frozen=True, slots=True)
 class Reach:
     """For each recipe: epochs to the target, NaN where it is never reached; hours on the recipe's own clock, NaN where
-    unknown; the accuracy the recipe ends at and the epochs of its whole curve."""
+    unknown; the accuracy the recipe ends at, and the epochs and hours of its whole curve."""
 
     epochs: Floats
     own_hours: Floats
     end_accuracy: Floats
     end_epochs: Floats
+    end_hours: Floats
+
+    def run_out(self, which: Flags) -> Reach:
+        """The same, these recipes running to their end."""
+        epochs = np.where(which, self.end_epochs, self.epochs)
+        return replace(self, epochs=epochs, own_hours=np.where(which, self.end_hours, self.own_hours))
 
 
 class Curves:
@@ -80,16 +85,15 @@ class Curves:
         missing = index == ends
         index = np.where(missing, len(self._epochs) - 1, index)
         last = np.where(ends > starts, ends - 1, len(self._epochs) - 1)
-        return Reach(self._epochs[index], self._hours[index], self._end, self._epochs[last])
+        return Reach(self._epochs[index], self._hours[index], self._end, self._epochs[last], self._hours[last])
 
 
 def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:
     """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
     known = [evaluation for evaluation in recipe.evaluations if _known(evaluation, metric) is not None]
-    if not recipe.is_mlperf:
+    if recipe.tuned_to is None:
         return known
-    tuned_to = MLPERF_FIRST_TARGET if recipe.name.startswith(MLPERF_FIRST_ROUND) else MLPERF_TARGET
-    reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= tuned_to]
+    reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= recipe.tuned_to]
     return known[reached[0] :] if reached else known[-1:]
 
 

@@ -22,7 +22,7 @@ from costcalc.hardware import Cluster
 from costcalc.hiring import hire
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.placements import Placements, placements, wanted_sites
+from costcalc.placements import Placements, idle, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
@@ -34,6 +34,7 @@ T = TypeVar("T")
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 WORKED_OUT_KEPT = 64
+OFFERS_KEPT = 4096
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
 
@@ -77,6 +78,7 @@ class Engine:
     def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
         self.evidence = evidence
         self.catalogue = catalogue
+        self._offer = lru_cache(maxsize=OFFERS_KEPT)(catalogue.offer)
         self._worked_out: OrderedDict[object, object] = OrderedDict()
 
     def answer(self, query: EstimateQuery, now: datetime, market: Market) -> Answer:
@@ -106,10 +108,10 @@ class Engine:
         """Every run on every offer that the question allows, and why the others are left out."""
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
-        rejections = Counter(found.rejections) + Counter(placed.unplaced)
-        sites = wanted_sites(plan, placed, query)
-        rejections["no_matching_cluster"] += int(bool(len(placed.site)) and not sites.any())
-        done, hired = hire(self.catalogue, plan, placed, runs(plan, query, found, sites), query)
+        done = runs(plan, query, found, wanted_sites(plan, placed, query))
+        left = idle(plan, query, placed, found.usable, done.site)
+        rejections = sum(map(Counter, (found.rejections, placed.unplaced, left)), Counter[str]())
+        done, hired = hire(self.catalogue, plan, placed, done, query)
         kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
         frontier = costs.on_frontier(kept)
         if query.frontier:
@@ -121,7 +123,7 @@ class Engine:
         priced, entries = possible.priced, []
         for rank, position in enumerate(costs.chosen(self.catalogue, query, priced).tolist(), query.offset + 1):
             row, run = int(priced.row[position]), possible.runs.one(priced.run[position])
-            entries.append((row, Entry(self.catalogue.offer(row), run, rank, bool(possible.frontier[position]))))
+            entries.append((row, Entry(self._offer(row), run, rank, bool(possible.frontier[position]))))
         return entries
 
     def _plan(self, query: EstimateQuery) -> Plan:

@@ -14,6 +14,7 @@ from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.offers import PurchaseOption
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
+from costcalc.throughput import REFUSALS
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -75,6 +76,39 @@ def wanted_sites(plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
     if query.accelerators is not None:
         kept &= plan.accelerators == query.accelerators
     return kept
+
+
+def idle(plan: Plan, query: EstimateQuery, placed: Placements, usable: Flags, ran: Indices) -> dict[str, int]:
+    """The offers on none of whose sites of the asked size any of the usable recipes ran, counted by reason.
+
+    `ran` are the sites on which some did. Of an offer's sites the one with the fewest machines gives the reason.
+    """
+    wanted = wanted_sites(plan, placed, query)
+    if not wanted.any():
+        return {"no_matching_cluster": int(bool(len(placed.site)))}
+    answered = np.zeros(placed.row.max() + 1, bool)
+    answered[placed.row[_among(ran, len(wanted))[placed.site]]] = True
+    left = np.flatnonzero(wanted[placed.site] & ~answered[placed.row])
+    if not usable.any() or not len(left):
+        return {}
+    _, first = np.unique(placed.row[left], return_index=True)
+    return dict(Counter(_why(plan, query, usable)[placed.site[left[first]]].tolist()))
+
+
+def _among(chosen: Indices, size: int) -> Flags:
+    flags = np.zeros(size, bool)
+    flags[chosen] = True
+    return flags
+
+
+def _why(plan: Plan, query: EstimateQuery, usable: Flags) -> NDArray[np.str_]:
+    """Why none of the usable recipes ran on each site, if none did."""
+    if query.evidence == "measured":
+        return np.full(len(plan.sites), "not_measured")
+    free = usable & ~plan.tied
+    if not free.any():
+        return np.full(len(plan.sites), "own_system_only")
+    return np.asarray(np.array(REFUSALS)[plan.speeds.refusal[plan.kind[free]].max(axis=0)])
 
 
 def placements(catalogue: Catalogue, plan: Plan, view: View, query: EstimateQuery) -> Placements:

@@ -85,7 +85,12 @@ class Plan:
     @cached_property
     def is_mlperf(self) -> Flags:
         """Recipes whose schedule ends at one target."""
-        return np.array([recipe.is_mlperf for recipe in self.recipes], bool)
+        return ~np.isnan(self.tuned_to)
+
+    @cached_property
+    def tuned_to(self) -> Floats:
+        """That target, NaN for the other recipes."""
+        return np.array([recipe.tuned_to or np.nan for recipe in self.recipes], float)
 
     @cached_property
     def mean_top1(self) -> Floats:
@@ -155,11 +160,6 @@ class Plan:
         """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
         measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
         return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in self.recipes], bool)
-
-    @cached_property
-    def single_phase(self) -> Flags:
-        """Recipes of one image size: of those of one kind the one with the fewest epochs is the shortest everywhere."""
-        return np.array([len(recipe.phases) == 1 for recipe in self.recipes], bool)
 
     @cached_property
     def phase_starts(self) -> Floats:

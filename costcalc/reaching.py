@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.convergence import Reach
-from costcalc.noise import success_probability, target_shift
+from costcalc.noise import STOPPED_SHARE, success_probability, target_shift
 from costcalc.plans import Plan, matches
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric
@@ -34,12 +34,12 @@ class Reached:
 
 def reached(plan: Plan, query: EstimateQuery) -> Reached:
     """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
-    reach = plan.curves[query.metric].reach(query.target, query.crossing)
-    wanted = _wanted(plan, query)
+    reach, wanted = _reach(plan, query), _wanted(plan, query)
     crosses = ~np.isnan(reach.epochs)
     ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
     known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
     success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
+    success = np.where(query.target <= plan.tuned_to, np.maximum(success, STOPPED_SHARE), success)
     sure = success >= query.confidence if query.recipes == "best" else crosses
     rejections = {
         "no_recipe": int(not wanted.any()),
@@ -49,6 +49,14 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     }
     usable = wanted & crosses & sure
     return Reached(reach, success, usable, *_epoch_widths(plan, query, reach), rejections)
+
+
+def _reach(plan: Plan, query: EstimateQuery) -> Reach:
+    """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
+    above. MLPerf's stop at their own target instead."""
+    reach = plan.curves[query.metric].reach(query.target, query.crossing)
+    near = query.target <= reach.end_accuracy + plan.sigma[query.metric]
+    return reach.run_out(np.isnan(reach.epochs) & near & ~plan.is_mlperf)
 
 
 def _wanted(plan: Plan, query: EstimateQuery) -> Flags:

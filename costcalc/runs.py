@@ -86,15 +86,17 @@ def runs(plan: Plan, query: EstimateQuery, found: Reached, sites: Flags) -> Runs
 
 
 def _contenders(plan: Plan, found: Reached, charge: _Charge) -> Indices:
-    """The usable recipes that can be the shortest somewhere: of equally fast ones of one image size only the one with the
-    fewest epochs (the newest of several), and all with several sizes or a log of their own to replay. What most people ran
-    comes first, which decides between equals."""
+    """The usable recipes that can be the shortest somewhere: of equally fast ones the one with the fewest epochs (the newest
+    of several), those with fewer at some image size, and all with a log of their own to replay. What most people ran comes
+    first, which decides between equals."""
     free = np.flatnonzero(found.usable & ~plan.tied)
-    epochs = found.reach.epochs * charge.factor * charge.share
-    order = free[np.lexsort((-plan.years[free], epochs[free], plan.kind[free]))]
+    spent = plan.phase_epochs(np.nan_to_num(found.reach.epochs)) * (charge.factor * charge.share)[:, None]
+    order = free[np.lexsort((-plan.years[free], spent[free].sum(axis=1), plan.kind[free]))]
     fewest = np.r_[True, plan.kind[order][1:] != plan.kind[order][:-1]] if len(order) else np.zeros(0, bool)
+    best = order[np.maximum.accumulate(np.where(fewest, np.arange(len(order)), 0))]
+    less = (spent[order] < spent[best]).any(axis=1)
     replayed = np.flatnonzero(found.usable & (plan.home != NOWHERE))
-    chosen: Indices = np.union1d(order[fewest | ~plan.single_phase[order]], replayed)
+    chosen: Indices = np.union1d(order[fewest | less], replayed)
     return np.asarray(chosen[np.lexsort((chosen, -plan.alike[chosen]))])
 
 

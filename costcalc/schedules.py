@@ -16,7 +16,6 @@ from costcalc.training import Evaluation, Metric, Phase, Recipe
 Floats = NDArray[np.float64]
 
 FEWEST_LENGTHS = 4
-STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def interpolated(recipes: Sequence[Recipe], epochs: float) -> Recipe:
 
 
 def between(recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
-    """Interpolated recipes of every family with enough measured lengths: multiples of STEP epochs."""
+    """Interpolated recipes of every family with enough measured lengths: every whole number of epochs."""
     families: dict[str, list[Recipe]] = defaultdict(list)
     for recipe in recipes:
         families[recipe.family].append(recipe)
@@ -122,8 +121,8 @@ def between(recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
 
 
 def _steps(measured: Floats) -> list[float]:
-    low, high = int(measured[0]), int(measured[-1])
-    return sorted({float(epochs) for epochs in range(low + 1, high) if epochs % STEP == 0} - set(measured.tolist()))
+    whole = map(float, range(int(measured[0]) + 1, int(measured[-1])))
+    return sorted(set(whole) - set(measured.tolist()))
 
 
 def _stretched(phase: Phase, factor: float) -> Phase:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
+MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
 
 
 class Metric(StrEnum):
@@ -115,7 +116,14 @@ class Recipe:
     @property
     def is_mlperf(self) -> bool:
         """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""
-        return self.name.startswith("mlperf-")
+        return self.tuned_to is not None
+
+    @property
+    def tuned_to(self) -> float | None:
+        """The top-1 accuracy at which its runs stop, None where they end with their schedule."""
+        if not self.name.startswith("mlperf-"):
+            return None
+        return MLPERF_FIRST_TARGET if self.name.startswith("mlperf-v0.5-") else MLPERF_TARGET
 
 
 @dataclass(frozen=True, slots=True)

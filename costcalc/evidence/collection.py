@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,16 +66,22 @@ class Evidence:
         return self.accelerators[accelerator].vendor if accelerator in self.accelerators else accelerator
 
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
-        """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, those of its framework."""
-        own = self._vendors.get(code(recipe))
-        return own or frozenset().union(*(seen for (_, name), seen in self._vendors.items() if name == code(recipe)[1]))
+        """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most
+        code of its framework ran: other vendors' chips need a port, which somebody's code elsewhere does not make."""
+        return frozenset(self._vendors.get(code(recipe)) or self._usual_vendor(code(recipe)[1]))
+
+    def _usual_vendor(self, framework: str) -> list[str]:
+        alike: Counter[str] = Counter()
+        for (_, name), seen in self._vendors.items():
+            alike.update(seen if framework in (name, "other") else ())
+        return [vendor for vendor, _ in alike.most_common(1)]
 
     @cached_property
-    def _vendors(self) -> dict[tuple[str, str], frozenset[str]]:
-        seen: dict[tuple[str, str], set[str]] = {}
+    def _vendors(self) -> dict[tuple[str, str], Counter[str]]:
+        seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for recipe in self.recipes:
             if recipe.system:
-                seen.setdefault(code(recipe), set()).add(self.vendor(recipe.system.accelerator))
+                seen[code(recipe)][self.vendor(recipe.system.accelerator)] += 1
         for row in self.throughputs:
-            seen.setdefault(code(row), set()).add(self.vendor(row.accelerator))
-        return {key: frozenset(vendors) for key, vendors in seen.items()}
+            seen[code(row)][self.vendor(row.accelerator)] += 1
+        return dict(seen)

@@ -19,6 +19,10 @@ FULL_NODE = 8  # accelerators in the machine that effects of count are measured 
 OVERHEAD_IMAGES = 20.0  # a step costs as much again as this many images: launches, optimiser, all-reduce
 REFERENCE_BATCH = 256.0
 REFERENCE_YEAR = 2022
+TOOLS = {name: name for name in ("mxnet", "tensorflow", "pytorch", "jax", "paddle", "mindspore", "tinygrad")} | {
+    "tensorpack": "tensorflow",
+    "torch-neuronx": "pytorch",
+}
 USUAL_YEAR = 0  # of no year in particular: as the software of the accelerator's published rates was in the middle
 SLICED_VENDORS = frozenset({"Google"})  # a slice of any size is one machine to its user
 
@@ -58,8 +62,8 @@ def step_overhead(batch: float) -> float:
 def tool(framework: str) -> str:
     """The framework's family: the first known name in the text, `other` if there is none."""
     text = framework.casefold()
-    known = ("mxnet", "tensorflow", "pytorch", "jax", "mindspore", "tinygrad")
-    return next((name for name in known if name in text), "mxnet" if not text or "ngc" in text else "other")
+    found = next((name for word, name in TOOLS.items() if word in text), None)
+    return found or ("mxnet" if not text or "ngc" in text else "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +168,12 @@ def place_terms(chips: Chips, name: str, per_node: int, nodes: int) -> Iterator[
         yield ("vendor", "other"), 1.0, 0.3
         yield ("vendor", vendor), 1.0, 0.15
     yield from _sheet_terms(chips.table[name])
-    yield ("count",), math.log2(count / FULL_NODE), 0.03
-    yield ("count", name, str(per_node)), 1.0, 0.015
     if nodes > 1:
         yield ("machines",), 1.0, 0.1
         yield ("machines", name), 1.0, 0.05
+    else:
+        yield ("count",), math.log2(count / FULL_NODE), 0.03
+        yield ("count", name, str(per_node)), 1.0, 0.015
 
 
 def software_terms(chips: Chips, name: str, year: int, framework: str) -> Iterator[Term]:

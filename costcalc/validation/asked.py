@@ -17,8 +17,7 @@ from costcalc.hardware import Accelerator, Machine
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput.fitted import unfitted
-from costcalc.training import Recipe, Throughput
-from costcalc.validation.choice import MLPERF_TARGET
+from costcalc.training import MLPERF_TARGET, Recipe, Throughput
 from costcalc.validation.mlperf import Cell, Run
 from costcalc.validation.systems import Systems
 

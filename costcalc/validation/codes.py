@@ -19,7 +19,7 @@ from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
 FOLDS = 20
-EXAMPLES = Code("nvidia", "pytorch", "NVIDIA")
+EXAMPLES = Code("nvidia-pytorch", "pytorch", "NVIDIA")
 RERUN, RERUN_BY = "lambda-pytorch", "Lambda"  # runs of those examples, on other cards
 
 

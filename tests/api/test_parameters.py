@@ -104,7 +104,7 @@ def test_lists_repeat_or_take_commas_and_lose_duplicates():
         ("utilization", "-0.1", "from 0"),
         ("nodes", "0", "from 1"),
         ("max_price_age", "x", "whole number"),
-        ("metric", "top2", "did you mean top5 or top1"),
+        ("metric", "top2", "did you mean top1 or top5"),
         ("purchase", "spto", "did you mean spot"),
         ("payment", "upfront", "no_upfront"),
         ("crossing", "last", "sustained"),

@@ -34,6 +34,14 @@ def test_slips_find_their_name(text, name):
     assert nearest(text, KNOWN)[0] == name
 
 
+@pytest.mark.parametrize(
+    ("text", "names"), [("fam-rn50-10ep", ["16ep", "17ep", "18ep"]), ("FAM-rn50-100ep", ["88ep", "80ep", "18ep"])]
+)
+def test_of_names_that_differ_in_a_number_the_nearest_are_suggested(text, names):
+    known = [*KNOWN, *(f"fam-rn50-{epochs}ep" for epochs in (80, 88, 16, 17, 18)), "fam-rn18-16ep"]
+    assert nearest(text, known) == [f"fam-rn50-{name}" for name in names]
+
+
 def test_what_resembles_nothing_says_where_to_look():
     assert unknown("model", "zzzz", KNOWN, "/models lists them") == 'unknown model "zzzz": /models lists them'
     assert nearest("r" * 101, ["r" * 101]) == []

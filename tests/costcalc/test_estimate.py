@@ -12,6 +12,7 @@ from fakes.offers import DAY, monthly, offer, owned, reserved
 from costcalc.catalogue import Catalogue
 from costcalc.convergence import isotonic
 from costcalc.hardware import Cluster, Machine
+from costcalc.noise import SEED_SIGMA
 from costcalc.offers import PurchaseOption
 from costcalc.overheads import calendar_hours, clock_factor, interrupted_hours
 from costcalc.planning import speed_model
@@ -188,6 +189,14 @@ def test_what_is_taken_for_granted_is_said(ask_of):
     assert any("the whole 1y commitment" in sentence for sentence in committed.assumptions)
 
 
+@pytest.mark.parametrize(("recipe", "apart"), [("ffcv-rn50-88ep", False), ("dawnbench-fastai-rn50-p3", True)])
+def test_evaluation_is_called_overhead_where_the_recipe_does_not_count_it(ask, recipe, apart):
+    (one,) = ask(0.75, recipe=(recipe,), recipes="all", accelerator=("V100",), limit=1).estimates
+    said = " ".join(one.assumptions)
+    assert ("evaluation after every epoch" in said) == apart
+    assert ("counts evaluation as training" in said) != apart
+
+
 def test_points_and_early_stops_are_said(ask_of):
     asked = {"recipes": "all", "overheads": "none"}
     (riseml,) = ask_of(offer(**P3), recipe=("riseml-2018-v100",), **asked).estimates
@@ -245,3 +254,17 @@ def test_a_recipe_from_after_the_date_asked_for_says_so(ask_of):
     assert not any("later than" in sentence for sentence in now.assumptions)
     assert any("later than the date asked for" in sentence for sentence in one.assumptions)
     assert any("fed" in sentence for sentence in one.assumptions)
+
+
+def test_a_target_within_the_noise_above_the_end_is_answered_with_its_chance(ask_of, packaged_evidence):
+    [recipe] = [one for one in packaged_evidence.recipes if one.name == "ffcv-rn50-16ep"]
+    end = isotonic([point.top1 for point in recipe.evaluations])[-1].item()
+    named = {"recipe": (recipe.name,), "recipes": "all"}
+    above, beyond = end + SEED_SIGMA[Metric.TOP1], end + 3 * SEED_SIGMA[Metric.TOP1]
+    [found] = ask_of(offer(**EIGHT), target=above, **named).estimates
+    assert found.epochs == recipe.evaluations[-1].epochs
+    assert found.success_probability == pytest.approx(NormalDist().cdf(-0.5 / sqrt(2)), abs=1e-3)
+    assert found.retry_hours > found.hours
+    assert any("ended below the target" in line for line in found.assumptions)
+    assert ask_of(offer(**EIGHT), target=above, recipe=(recipe.name,)).rejections["below_confidence"] == 1
+    assert ask_of(offer(**EIGHT), target=beyond, **named).rejections["target_never_reached"] == 1

@@ -307,7 +307,7 @@ IN_2018 = {"as_of": datetime(2018, 10, 1, tzinfo=UTC), "confidence": 0.4, "cross
     ],
 )
 def test_the_best_recipe_is_the_shortest_sure_one(ask, target, asked):
-    asked = {"purchase": (PurchaseOption.ON_DEMAND,), "limit": 1000} | asked
+    asked = {"purchase": (PurchaseOption.ON_DEMAND,), "limit": 5000} | asked
     asked |= {"recipe": ("*",)}
     best, every = ask(target, **asked).estimates, ask(target, **asked, recipes="all")
     assert every.count == len(every.estimates)

@@ -98,3 +98,11 @@ def test_the_version_changes_with_any_table(texts):
 def test_what_was_learned_from_the_tables_is_refused_where_it_is_corrupt(texts):
     with pytest.raises(TableError, match=r"fitted\.json: .*make fit"):
         parse_evidence({**texts, "fitted": "{"})
+
+
+def test_code_that_nobody_says_where_it_ran_needs_the_chips_its_framework_ran_on_most(packaged_evidence):
+    named = {recipe.name: packaged_evidence.vendors_of(recipe) for recipe in packaged_evidence.recipes}
+    for untold in ("torchvision-v2-resnet50", "deit-small", "torch7-resnet34"):
+        assert named[untold] == {"NVIDIA"}
+    assert named["big-vision-vit-s16-90ep"] == {"Google"}
+    assert {"Intel", "NVIDIA"} <= named["mlperf-v3.0-hls-gaudi2-tf"]

@@ -80,6 +80,13 @@ def test_only_families_with_enough_lengths_are_interpolated(packaged_evidence, f
         interpolated(ffcv[:3], 24)
 
 
+@pytest.mark.parametrize("family", ["ffcv-rn18", "ffcv-rn50"])
+def test_every_whole_length_between_the_measured_ones_can_be_asked_for(packaged_evidence, family):
+    of_family = [recipe for recipe in packaged_evidence.recipes if recipe.family == family]
+    made = [recipe for recipe in between(packaged_evidence.recipes) if recipe.family == family]
+    assert sorted(recipe.scheduled_epochs for recipe in (*of_family, *made)) == list(range(16, 89))
+
+
 def test_a_recipe_known_at_its_end_only_is_interpolated_there(packaged_evidence):
     family = [recipe for recipe in packaged_evidence.recipes if recipe.family == "ffcv-rn18"]
     made = interpolated(family, 40)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from costcalc.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.hardware import Machine
+from costcalc.noise import STOPPED_SHARE
 from costcalc.planning import of_one_year
 from costcalc.query import EstimateQuery
 
@@ -85,3 +86,10 @@ def test_seconds_do_not_depend_on_how_the_round_is_asked_for(hours):
     one = hours("mlperf-v2.1-*")
     assert hours(one.recipe).hours == pytest.approx(one.hours)
     assert replace(one, rank=1) == one
+
+
+def test_a_run_that_stops_at_its_target_mostly_reaches_it_and_promises_no_more(hours):
+    chances = [
+        hours("mlperf-v2.1-*", target=target, recipes="all").success_probability for target in (0.75, 0.759, 0.7605)
+    ]
+    assert chances[0] >= chances[1] == STOPPED_SHARE > chances[2]

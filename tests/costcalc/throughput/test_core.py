@@ -142,3 +142,11 @@ def test_the_first_chip_of_a_maker_is_like_those_of_other_makers_than_nvidia():
     core = fit_core([*seen_odd, *nvidia], table)
     rate = {name: math.exp(core.log_rate(EIGHT._replace(accelerator=name))) for name in ("fast", "new", "odd")}
     assert rate["fast"] < rate["new"] < rate["odd"]
+
+
+def test_the_same_chips_in_more_machines_are_not_faster(packaged_evidence):
+    core = packaged_evidence.fitted.core
+    for name in ("A100-40GB", "A100-80GB", "A100-80GB-PCIe", "V100-32GB", "H100", "H200", "B200"):
+        splits = [Setting(name, 16 // nodes, nodes, 204, USUAL_YEAR, "MXNet") for nodes in (1, 2, 4)]
+        rates = [core.log_rate(split) for split in splits]
+        assert rates == sorted(rates, reverse=True)

@@ -44,7 +44,7 @@ def test_what_nothing_ties_together_is_not_told(row):
 
 
 def test_codes_do_not_mix(row, packaged_evidence):
-    other = next(r for r in packaged_evidence.throughputs if r.stack == "nvidia")
+    other = next(r for r in packaged_evidence.throughputs if r.stack == "nvidia-tf2")
     assert code(other) != code(row)
     found = [ratio(row, "a", "V100", 100.0), ratio(row, "a", "A10", 50.0), ratio(row, "b", "A10", 60.0)]
     assert additive([*found, ratio(other, "b", "V100", 7.0)], cell) == {}

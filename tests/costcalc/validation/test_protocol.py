@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from packaged_tables import FACTS
 
+from costcalc.noise import STOPPED_SHARE
 from costcalc.validation import documented
 from costcalc.validation.choice import Brier
 from costcalc.validation.example import worked_example
@@ -93,7 +94,7 @@ def test_the_right_recipe_is_picked(printed):
 
 
 def test_chances_are_nearly_as_good_as_hindsight(printed):
-    assert printed["brier"]["oracle"] <= printed["brier"]["score"] < printed["brier"]["oracle"] + 0.02
+    assert printed["brier"]["oracle"] <= printed["brier"]["score"] < printed["brier"]["oracle"] + 0.01
 
 
 def test_the_frozen_groups_cannot_be_changed(published):
@@ -164,3 +165,8 @@ def test_a_report_reads_well_in_every_form(published):
     assert json.loads(report.to_json())["scores"][0]["cases"] == 15
     page = "<!-- example: begin --><!-- example: end --><!-- validate: begin --><!-- validate: end -->"
     assert "| borrowed | 15 |" in documented(page, report)
+
+
+def test_the_share_of_runs_that_reach_their_own_target_is_that_of_the_logs(published):
+    lars = [s for s in published.seeds if published.recipes[s.recipe].family.startswith("mlperf-lars")]
+    assert sum(s.reached for s in lars) / sum(s.runs for s in lars) == pytest.approx(STOPPED_SHARE, abs=0.002)
