@@ -17,6 +17,7 @@ from api.offers import selected
 from api.price_sheet import Rows
 from api.replies import Body, answered, arguments, page_of, service
 from api.service import CHANGES
+from api.sheet_columns import word_columns
 from costcalc.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
 
@@ -128,7 +129,7 @@ def changes() -> Response:
 
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(ChangesDocument(catalogue.snapshot, since, as_of, len(found), tuple(rows()))),
-        "csv": lambda: csv_export.chunks(csv_export.columns_of(ChangeRow), rows(), layout),
+        "csv": lambda: csv_export.chunks([*csv_export.columns_of(ChangeRow), *word_columns(filters)], rows(), layout),
     }
     parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
     return answered(parts, layout, makers, "changes")

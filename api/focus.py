@@ -18,6 +18,7 @@ from api import csv_export
 from api.focus_charges import Row, charges
 from api.focus_columns import FOCUS, OWN
 from api.schemas import Layout
+from api.sheet_columns import WORDS, words_of
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.training import Recipe
@@ -64,7 +65,7 @@ def _in_currency(row: Row) -> Row:
 
 def _of_question(answer: Answer) -> Row:
     query, exchange = answer.query, answer.exchange
-    words = {name: words for name in ("label", "cost_center") if (words := getattr(query, name)) is not None}
+    words = words_of({name: getattr(query, name) for name in WORDS})
     return {
         "BillingAccountId": "estimate",
         "BillingCurrency": query.currency,

@@ -21,6 +21,7 @@ from api.price_parameters import Moment
 from api.price_sheet import Rows
 from api.replies import answered, arguments, page_of, service
 from api.schemas import OfferFilters
+from api.sheet_columns import word_columns
 from costcalc.catalogue import Catalogue
 from costcalc.placements import passing
 
@@ -126,7 +127,7 @@ def history() -> Response:
         return to_json(HistoryDocument(catalogue.snapshot, since, until, len(found.first), tuple(rows())))
 
     def as_csv() -> Iterator[bytes]:
-        return csv_export.chunks(csv_export.columns_of(HistoryRow), rows(), layout)
+        return csv_export.chunks([*csv_export.columns_of(HistoryRow), *word_columns(filters)], rows(), layout)
 
     parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("until") or until.date())
     return answered(parts, layout, {"json": as_json, "csv": as_csv}, "history")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from api.problems import Errors
-from api.words import clip, nearest, squeeze, unknown
+from api.words import clip, either, nearest, squeeze, unknown
 from costcalc.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.query import Discount
@@ -20,6 +20,13 @@ WHERE = {
     "accelerator": "/offers and /models list them",
     "recipe": "/models lists them",
 }
+EXAMPLES = {
+    "cpu": ("Xeon Platinum 8124M",),
+    "processor": ("Xeon Platinum 8124M",),
+    "gpu": ("H100", "A100-80GB", "V100"),
+    "nvidia": ("H100", "A100-80GB", "V100"),
+}
+"""Names to write instead of a kind of accelerator."""
 ALSO_CALLED = {
     "amazon": "aws",
     "amazonwebservices": "aws",
@@ -69,7 +76,15 @@ class Known:
         name = ALSO_CALLED.get(squeeze(text)) if kind == "provider" else None
         if name in self.provider:
             return f"unknown provider {clip(text)}: did you mean {name}?"
-        return unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
+        hint = self.no_name(text) if kind == "accelerator" else None
+        return hint or unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
+
+    def no_name(self, text: str) -> str | None:
+        """What to write instead of a text that is a kind of accelerator, such as CPU; None where it is none."""
+        named = EXAMPLES.get(squeeze(text).removesuffix("s"), ())
+        some = [name for name in named if name in self.accelerator]
+        asked = f"unknown accelerator {clip(text)}: each is asked for by its name, processors too"
+        return f"{asked}: write {either(some)}" if some else None
 
     def _pattern(self, text: str) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):

@@ -16,6 +16,7 @@ from api.documents import to_json
 from api.price_sheet import Rows
 from api.replies import answered, arguments, page_of, service
 from api.service import OFFERS
+from api.sheet_columns import word_columns, words_of
 from costcalc.answers import Gap
 from costcalc.catalogue import Catalogue
 from costcalc.money import ExchangeRate
@@ -127,10 +128,11 @@ def offers() -> Response:
 
     def as_csv() -> Iterator[bytes]:
         if into.currency is None:
-            return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout)
+            return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout, words_of(filters))
         quoted = (catalogue.offer(row) for row in page.tolist())
         pairs = ((offer, as_row(into.converted(offer))) for offer in quoted)
-        return csv_export.chunks([*columns_of_pairs(OfferRow), *into.columns()], pairs, layout)
+        columns = [*columns_of_pairs(OfferRow), *into.columns(), *word_columns(filters)]
+        return csv_export.chunks(columns, pairs, layout)
 
     moment = filters.get("as_of") or as_of.date()
     parts = (catalogue.snapshot, sorted(filters.items()), moment)

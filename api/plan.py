@@ -16,7 +16,7 @@ from api.problems import Refused
 from api.reading import Arguments
 from api.schemas import Layout
 from api.service import Service, exchange_rates
-from api.sheet_columns import estimate_columns
+from api.sheet_columns import WORDS, estimate_columns
 from api.words import clip, counted
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue import Catalogue
@@ -25,7 +25,6 @@ from costcalc.query import EstimateQuery
 
 SHARED = SharedSchema()
 ERROR = "error"
-WORDS = ("label", "cost_center")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import msgspec
 from api.finance_schemas import RowSchema
 from api.problems import BadParameters
 from api.reading import Arguments
-from api.words import clip, unknown
+from api.synonyms import unknown_parameter
+from api.words import clip
 
 ROW = RowSchema()
 MOST_ROWS = 1000
@@ -38,7 +39,7 @@ def check_columns(rows: Sequence[Given]) -> None:
 
 
 def _unknown(name: str) -> str:
-    return unknown("column", name, ROW.fields, "/docs lists them")
+    return unknown_parameter("column", name, ROW.fields, "/docs lists them")
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -25,9 +25,13 @@ Rows = NDArray[np.int64]
 Texts = Sequence[str | None]
 
 
-def chunks(catalogue: Catalogue, rows: Rows, names: Sequence[str], layout: Layout) -> Iterator[bytes]:
-    """The rows in these columns of `OfferRow`, as CSV in pieces."""
-    return written(names, _PriceSheet(catalogue, layout.decimal).lines(rows, names), layout)
+def chunks(
+    catalogue: Catalogue, rows: Rows, names: Sequence[str], layout: Layout, words: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
+    """The rows in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
+    own = words or {}
+    sheet = _PriceSheet(catalogue, layout.decimal)
+    return written([*names, *own], sheet.lines(rows, names, own.values()), layout)
 
 
 class _PriceSheet:
@@ -41,9 +45,9 @@ class _PriceSheet:
         self._moments = lru_cache(AMOUNTS_KEPT)(_moment)
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
-    def lines(self, rows: Rows, names: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
-        """The cells of each row."""
-        columns = [self._by_name[name] for name in names]
+    def lines(self, rows: Rows, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
+        """The cells of each row, the same words at the end of all."""
+        columns = [*(self._by_name[name] for name in names), *map(self._repeated, words)]
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = rows[start : start + ROWS_AT_ONCE]
             yield from zip(*(column(part) for column in columns), strict=True)
@@ -81,6 +85,10 @@ class _PriceSheet:
             "effective_from": self._written(columns.effective_from, self._moments),
             "observed_at": self._written(columns.observed, self._moments),
         }
+
+    def _repeated(self, words: str) -> Callable[[Rows], Texts]:
+        safe = self._cells(words)
+        return lambda rows: [safe] * len(rows)
 
     def _words(self, codes: NDArray[Any], words: Sequence[Any]) -> Callable[[Rows], Texts]:
         return self._written(codes, list(map(self._cells, words)).__getitem__)

@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError
 
 from api.parameters import Parameter
 from api.problems import Errors
+from api.synonyms import unknown_parameter
 from api.words import unknown
 from pricing import exchange
 
@@ -21,7 +22,7 @@ def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
     errors: Errors = {}
     for name in given:
         if name not in schema.fields and not name.startswith("_"):
-            errors[_shown(name)] = [unknown("parameter", name, schema.fields, "see /docs for all of them")]
+            errors[_shown(name)] = [unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")]
     known = {name: values for name, values in given.items() if name in schema.fields and values}
     values, found = _load(schema, known)
     return values, {**errors, **found, **_unknown_currency(values)}

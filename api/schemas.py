@@ -70,6 +70,8 @@ class OfferFilters(LayoutSchema):
     )
     limit = Number(int, 1, 1000, "most rows", example=20)
     offset = Number(int, 0, 10**9, "rows to skip", example=0)
+    label = Text("own words that every export repeats", example="Q4 vision")
+    cost_center = Text("own cost centre, which every export repeats", example="R&D 4711")
 
 
 class CostSchema(OfferFilters):
@@ -122,8 +124,6 @@ class CostSchema(OfferFilters):
         ("own", "focus"), "CSV: focus has the columns of the FinOps billing format; default own", example="focus"
     )
     focus = Choice(("1.4", "1.2"), "version of those columns; default 1.4", example="1.2")
-    label = Text("own words that every export repeats", example="Q4 vision")
-    cost_center = Text("own cost centre, which every export repeats", example="R&D 4711")
 
 
 class OffersSchema(OfferFilters):

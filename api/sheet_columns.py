@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from api import csv_export
@@ -26,6 +26,7 @@ class Answered(Protocol):
         ...
 
 
+WORDS = ("label", "cost_center")
 _LEFT_OUT = ("components", "assumptions")
 _NESTED: dict[str, list[Column]] = {
     "evidence": [
@@ -56,9 +57,17 @@ def shared_columns(answer: Answered) -> Iterator[Column]:
         yield _constant("exchange_rate_per_usd", answer.exchange.per_usd)
         yield _constant("exchange_rate_date", answer.exchange.date)
         yield _constant("exchange_rate_source", answer.exchange.source)
-    for name in ("label", "cost_center"):
-        if (words := getattr(answer.query, name)) is not None:
-            yield _constant(name, words)
+    yield from word_columns({name: getattr(answer.query, name) for name in WORDS})
+
+
+def words_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """The asker's own words among parsed parameters."""
+    return {name: given[name] for name in WORDS if given.get(name) is not None}
+
+
+def word_columns(given: Mapping[str, Any]) -> list[Column]:
+    """These words, repeated in every row."""
+    return [_constant(name, words) for name, words in words_of(given).items()]
 
 
 def _constant(name: str, value: Any) -> Column:

@@ -62,6 +62,7 @@ class Vocabulary:
     """Every word that stands for a parameter's value. Spaces, case, `-`, `_` and `.` do not count."""
 
     def __init__(self, names: Known, models: Iterable[Model], currencies: Iterable[str]) -> None:
+        self._names = names
         self._index: dict[str, tuple[str, str]] = {}
         self._shown: dict[str, None] = dict.fromkeys(COMMANDS)
         for word, parameter, value in _words(names, models, currencies):
@@ -91,7 +92,8 @@ class Vocabulary:
 
     def complaint(self, word: str) -> str:
         """What to type instead of a word that means nothing."""
-        return unknown("word", word, self._shown, "write name=value, or help to see examples")
+        hint = self._names.no_name(word)
+        return hint or unknown("word", word, self._shown, "write name=value, or help to see examples")
 
 
 def _words(names: Known, models: Iterable[Model], currencies: Iterable[str]) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ from api.documents import to_json
 from api.offers import selected
 from api.replies import Body, answered, arguments, page_of, service
 from api.service import THROUGHPUT
+from api.sheet_columns import word_columns
 from costcalc.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.money import NANOS_PER_UNIT
@@ -135,9 +136,10 @@ def throughput() -> Response:
         page = found[page_of(filters, LIMIT)]
         return len(found), tuple(as_row(pair, catalogue.offer(pair.row)) for pair in page)
 
+    columns = [*csv_export.columns_of(ThroughputRow), *word_columns(filters)]
     makers: dict[str, Callable[[], Body]] = {
         "json": lambda: to_json(ThroughputDocument(catalogue.snapshot, as_of, *table())),
-        "csv": lambda: csv_export.document(csv_export.columns_of(ThroughputRow), table()[1], layout),
+        "csv": lambda: csv_export.document(columns, table()[1], layout),
     }
     return answered(parts, layout, makers, "throughput")
 

@@ -16,6 +16,7 @@ from api.sheet_columns import estimate_columns
 from api.workbook import Book, Column, Formula, Sheet
 from costcalc.answers import Answer, Estimate
 from costcalc.billing import Bill
+from costcalc.spot_rates import rate_moves
 
 RATES = (
     Column("estimate"), Column("provider"), Column("region", width=16), Column("instance_type", width=24),
@@ -33,15 +34,15 @@ FORMS = {
     "success_probability": "share",
 }
 TERMS = ("fee_per_period", "metered_hourly", "period_hours", "minimum_periods", "increment_seconds", "minimum_seconds",
-         "utilization", "on_demand_hourly", "beside_once", "beside_hourly")  # fmt: skip
+         "utilization", "on_demand_hourly", "beside_once", "beside_hourly", "rate_low", "rate_high")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 COLUMN = {name: xl_col_to_name(position) for position, name in enumerate(NAMES)}
 PERIODS = "MAX(ROUNDUP(ROUND({h}/{period_hours},6),0),{minimum_periods})"
 METERED = "MAX(CEILING(ROUND({h}*3600,6),{increment_seconds}),{minimum_seconds})/3600"
 BESIDE = "{beside_once}+{beside_hourly}*{h}"
-BILLED = f"ROUND({{fee_per_period}}*{PERIODS}+{{metered_hourly}}*{METERED}+{BESIDE},2)"
+BILLED = f"ROUND({{fee_per_period}}*{PERIODS}+{{metered}}*{METERED}+{BESIDE},2)"
 SHARED = f"{{fee_per_period}}*{PERIODS}*{{h}}/({{h}}+{{utilization}}*({PERIODS}*{{period_hours}}-{{h}}))"
-EFFECTIVE = f"IF(OR({{fee_per_period}}=0,{{h}}=0),0,{SHARED})+{{metered_hourly}}*{{h}}"
+EFFECTIVE = f"IF(OR({{fee_per_period}}=0,{{h}}=0),0,{SHARED})+{{metered}}*{{h}}"
 FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
 SAVED = "({on_demand_hourly}-{metered_hourly})"
 BREAK_EVEN = f"{{fee_per_period}}*MAX({{minimum_periods}},1)/{SAVED}"
@@ -132,7 +133,8 @@ def _value(entry: Placed, name: str, value: Any) -> Any:
     cells = {term: f"${column}{entry.row + 1}" for term, column in COLUMN.items()}
     end = name[name.rindex("_") :] if name.endswith(("_low", "_high")) else ""
     hours = cells[f"hours{end}"] if end else f"hours_{entry.estimate.rank}"
-    return Formula(FORMULAS[name].format(h=hours, **cells), value)
+    metered = cells["metered_hourly"] + (f"*{cells[f'rate{end}']}" if end else "")
+    return Formula(FORMULAS[name].format(h=hours, metered=metered, **cells), value)
 
 
 def _terms(entry: Placed, rates: Sheet) -> Iterator[Any]:
@@ -147,6 +149,9 @@ def _terms(entry: Placed, rates: Sheet) -> Iterator[Any]:
     yield bill.terms.utilization
     yield None if entry.on_demand is None else entry.on_demand * own
     yield from (_beside(entry, rates, column) for column in (ONCE, EACH_HOUR))
+    known = entry.estimate
+    ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
+    yield from rate_moves(known.purchase_option, *ends)
 
 
 def _beside(entry: Placed, rates: Sheet, column: int) -> Formula | int:

@@ -57,7 +57,8 @@ class Sources:
 class Estimate:
     """Time and cost of one recipe on one offer. Money is rounded once, to cents of `currency`; rates are not rounded.
 
-    `hours` = train + overhead of one successful run; low and high bound its 80 % interval. `retry_hours` comes on top.
+    `hours` = train + overhead of one successful run; low and high bound its 80 % interval, those of costs also hold moves of
+    spot rates. `retry_hours` comes on top.
     """
 
     rank: int

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from math import exp
 
 from costcalc import overheads
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.runs import Run
+from costcalc.spot_rates import SPOT_RATE_WIDTH
 from costcalc.training import Recipe
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
@@ -55,12 +57,22 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
         yield _overhead(recipe)
-    if offer.purchase_option is PurchaseOption.SPOT and query.overheads == "typical":
+    if offer.purchase_option is PurchaseOption.SPOT:
+        yield _interruptions(query)
         yield (
-            f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
-            f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
-            "6 min to restart; waiting for capacity and price moves are not counted."
+            f"Spot: the range of cost holds, besides that of the hours, a rate that moves within x/÷{exp(SPOT_RATE_WIDTH):.2f}: "
+            "8 in 10 of Google's listed spot rates moved no further within a year."
         )
+
+
+def _interruptions(query: EstimateQuery) -> str:
+    if query.overheads == "none":
+        return "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
+    return (
+        f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
+        f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
+        "6 min to restart; waiting for capacity is not counted."
+    )
 
 
 def _overhead(recipe: Recipe) -> str:

@@ -13,6 +13,7 @@ from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 SECONDS_PER_HOUR = 3600
 MILLIONTH = Decimal("0.000001")
+ONE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +75,25 @@ class Bill:
         """Machines x own price factor x exchange: what list amounts for one machine are multiplied with."""
         return self.terms.nodes * self.terms.price_factor * self.terms.exchange
 
-    def billed(self, hours: Decimal) -> Decimal:
-        """What must be paid for this run alone: whole increments, months and terms."""
+    def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        """What must be paid for this run alone: whole increments, months and terms, with the metered rate `times` as high."""
         fees = self.tariff.fee * self._periods(hours)
-        machines = (fees + self.tariff.metered_hourly * self._metered_hours(hours)) * self.factor
+        machines = (fees + self.tariff.metered_hourly * times * self._metered_hours(hours)) * self.factor
         return machines + self._beside(hours)
 
-    def effective(self, hours: Decimal) -> Decimal:
-        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, its metered hours and
-        what comes beside the machines.
+    def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, its metered hours at
+        `times` their rate and what comes beside the machines.
 
         At utilization 1 the machines cost hours x (fee / period + metered rate); at 0 the run carries the whole fee.
         """
-        return self._share(hours) + self._beside(hours)
+        return self._share(hours, times) + self._beside(hours)
 
-    def _share(self, hours: Decimal) -> Decimal:
+    def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         paid = self._periods(hours)
         left = paid * self.tariff.period_hours - hours
         share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
-        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * hours) * self.factor
+        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * times * hours) * self.factor
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' rate for these hours: fee / period + metered rate where commitments are fully used."""

@@ -24,6 +24,7 @@ from costcalc.overheads import calendar_hours
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 from costcalc.runs import Run
+from costcalc.spot_rates import rate_moves
 from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 
@@ -54,6 +55,7 @@ class Renderer:
         offer, run, query = entry.offer, entry.run, self.query
         recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
         point, low, high = (Decimal(repr(hours)) for hours in (run.hours, run.low, run.high))
+        cheaper, dearer = rate_moves(offer.purchase_option, low, point, high)
         even = bill.break_even_hours(on_demand_hourly)
         return Estimate(
             rank=entry.rank,
@@ -87,11 +89,11 @@ class Renderer:
             success_probability=run.success,
             hourly_rate=bill.effective_hourly(point),
             effective_cost=cents(bill.effective(point)),
-            effective_cost_low=cents(bill.effective(low)),
-            effective_cost_high=cents(bill.effective(high)),
+            effective_cost_low=cents(bill.effective(low, cheaper)),
+            effective_cost_high=cents(bill.effective(high, dearer)),
             billed_cost=cents(bill.billed(point)),
-            billed_cost_low=cents(bill.billed(low)),
-            billed_cost_high=cents(bill.billed(high)),
+            billed_cost_low=cents(bill.billed(low, cheaper)),
+            billed_cost_high=cents(bill.billed(high, dearer)),
             break_even_hours=None if even is None else float(even),
             currency=query.currency,
             evidence=EvidenceTiers(self._tier(run), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),

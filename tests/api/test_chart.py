@@ -25,7 +25,8 @@ def test_its_points_are_the_frontier_of_the_same_question(client, spec):
     assert [(each["hours"], each["cost"]) for each in drawn] == [
         (each["hours"], float(each["billed_cost"])) for each in front
     ]
-    assert [each["cost_high"] for each in drawn] == [float(each["billed_cost_high"]) for each in front]
+    for end in ("low", "high"):
+        assert [each[f"cost_{end}"] for each in drawn] == [float(each[f"billed_cost_{end}"]) for each in front]
 
 
 def test_the_line_keeps_a_cost_until_a_faster_one_is_dearer(spec):

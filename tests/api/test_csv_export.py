@@ -96,3 +96,30 @@ def test_the_parameters_reach_the_sheet(client, query):
 def test_only_a_sheet_for_excel_is_saved_by_browsers(client, path, name):
     assert client.get(f"{path}&excel=1").headers["Content-Disposition"] == f'attachment; filename="{name}"'
     assert "Content-Disposition" not in client.get(path).headers
+
+
+def cells(client, path):
+    return list(csv.reader(io.StringIO(client.get(path).text)))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/offers.csv?provider=lambda",
+        "/offers.csv?provider=lambda&currency=EUR",
+        "/offers/changes.csv?provider=lambda&since=2025-06-01",
+        "/offers/history.csv?instance_type=p3.8xlarge",
+        "/throughput.csv?model=resnet50&provider=lambda",
+        "/cost.csv?model=resnet50&target=0.757",
+        "/commitments.csv?model=resnet50&target=0.757",
+        "/accuracy.csv?model=resnet50&budget=20&provider=aws",
+    ],
+)
+def test_own_words_stand_in_every_row_of_every_sheet(client, path):
+    plain, worded, short = (
+        cells(client, path + more) for more in ("", "&label=%3DQ4&cost_center=R%26D", "&cost_center=7")
+    )
+    assert len(plain) > 1
+    assert [row[:-2] for row in worded] == plain
+    assert [row[-2:] for row in worded] == [["label", "cost_center"], *[["'=Q4", "R&D"]] * (len(plain) - 1)]
+    assert short[0] == [*plain[0], "cost_center"]

@@ -103,8 +103,8 @@ def test_no_cell_of_a_csv_computes_whatever_separates_in_the_readers_country(sep
 @pytest.mark.parametrize(
     ("path", "more"),
     [
-        ("/offers.csv", {}),
-        ("/offers/changes.csv", {"since": "2026-11-15"}),
+        ("/offers.csv", {"label": "=1+1", "cost_center": "a;=1+1"}),
+        ("/offers/changes.csv", {"since": "2026-11-15", "label": "=1+1"}),
         ("/cost.csv", {**ASKED, "label": "=1+1", "cost_center": "@SUM(1;1)"}),
         ("/cost.csv", {**ASKED, "label": "+1+1", "cost_center": "a;=1+1", "profile": "focus"}),
     ],

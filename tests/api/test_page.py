@@ -29,6 +29,7 @@ def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
     assert 'href="/cost?model=resnet50&target=0.75&provider=aws&purchase=spot"' in page
     for estimate in answer["estimates"]:
         assert f"{estimate['billed_cost']:,.2f} USD" in page
+        assert f"{estimate['billed_cost_low']:,.2f} to {estimate['billed_cost_high']:,.2f}" in page
         assert estimate["instance_type"] in page
 
 

@@ -5,8 +5,11 @@ from decimal import Decimal
 
 import pytest
 
+from api.finance_schemas import AccuracySchema
 from api.reading import read
-from api.schemas import CostSchema, LayoutSchema, layout
+from api.schemas import CostSchema, LayoutSchema, ThroughputSchema, layout
+from api.synonyms import CALLED
+from api.words import squeeze
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric
@@ -71,6 +74,30 @@ def test_misspelt_parameters_name_the_nearest():
     assert "did you mean accelerator" in found["acelerator"][0]
     assert "purchase" in found["pruchase"][0]
     assert "/docs" in found["zzz"][0]
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("gpus", "accelerators"), ("gpu_count", "accelerators"), ("num-gpus", "accelerators"), ("GPU", "accelerator"),
+     ("price", "max_cost"), ("budget", "max_cost"), ("hours", "max_hours"), ("accuracy", "target"), ("date", "as_of"),
+     ("cloud", "provider"), ("instance", "instance_type"), ("machines", "nodes")],
+)  # fmt: skip
+def test_what_people_call_a_parameter_leads_to_its_name(called, name):
+    assert errors(**{called: "8"})[called] == [f'unknown parameter "{called}": did you mean {name}?']
+
+
+def test_only_parameters_of_the_path_are_suggested():
+    assert read(AccuracySchema(), {"price": ["8"]})[1]["price"] == ['unknown parameter "price": did you mean budget?']
+    assert read(ThroughputSchema(), {"gpus": ["8"]})[1]["gpus"] == [
+        'unknown parameter "gpus": see /docs for all of them'
+    ]
+
+
+def test_each_word_leads_to_parameters_that_there_are():
+    known = {name for schema in (CostSchema(), AccuracySchema()) for name in schema.fields}
+    assert set(CALLED) <= known
+    words = {word for words in CALLED.values() for word in words.split()}
+    assert words == {squeeze(word) for word in words}
 
 
 def test_cache_busters_are_ignored():

@@ -97,7 +97,9 @@ def test_csv(client, asked, query):
 
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_focus(client, asked, query):
-    rows = csv.DictReader(io.StringIO(client.get(f"/cost.csv?{query}&profile=focus").text))
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/cost.csv?{query}&profile=focus").text)))
+    ranges = {int(row["x_Rank"]): (Decimal(row["x_CostLow"]), Decimal(row["x_CostHigh"])) for row in rows}
+    assert ranges == {each["rank"]: (each["billed_cost_low"], each["billed_cost_high"]) for each in asked[query]}
     billed = {
         int(rank): sum(Decimal(row["BilledCost"]) for row in charges)
         for rank, charges in groupby(rows, key=lambda row: row["x_Rank"])

@@ -45,7 +45,7 @@ def rows_of(text, sep=","):
 
 def test_the_page_has_every_way_in():
     assert len(IMPORTS) == 2
-    assert {urlsplit(each).path for each in LINKS} == {"/cost.csv", "/cost.xlsx"}
+    assert {urlsplit(each).path for each in LINKS} == {"/cost.csv", "/cost.xlsx", "/plan.csv"}
 
 
 @pytest.mark.parametrize("formula", IMPORTS)
@@ -91,6 +91,15 @@ def test_a_double_click_finds_utf_8_and_a_name(guarded):
     assert response.data.startswith(b"\xef\xbb\xbfrank,")
     assert response.headers["Content-Disposition"] == 'attachment; filename="cost-resnet50-0.757.csv"'
     assert {row["label"] for row in rows_of(response.text[1:])} == {"Größe"}
+
+
+def test_where_nothing_fits_a_cost_sheet_has_no_rows_and_a_plan_says_why(guarded):
+    path = link("/plan.csv")
+    assert rows_of(asked(guarded, path.replace("/plan", "/cost")).text) == []
+    [row] = rows_of(asked(guarded, path).text)
+    assert list(row).index("error") == 2
+    assert row["error"].startswith("nothing fits: ")
+    assert "over max cost" in row["error"]
 
 
 @needs_office
