@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,21 +42,32 @@ def is_reference(recipe: Recipe) -> bool:
 
 
 def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
-    """The recipe's rates on every cluster; where measured on the very same system by the same code, that rate."""
+    """The recipe's rates on every cluster; on its own system, and where its code was measured on the very same one, that rate."""
     batch, room = _batch(recipe, field, measurements)
     log_rate, hasty = _waiting(recipe, field, batch, _modelled(recipe, field, batch))
     kind = _kinds(recipe, field, measurements)
     refusal = _refusals(field, np.where(hasty, 0.0, batch), room, np.asarray(np.isfinite(log_rate).all(axis=1)))
     enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
-    for c in np.flatnonzero(_exact(field, measurements) & enough & ~(is_reference(recipe) & (refusal == 0))):
-        found = measurements.match(recipe, field.clusters[c])
-        if found:
-            log_rate[c] = [math.log(match.images_per_second) for match in found]
-            refusal[c], kind[c] = 0, KINDS.index("transferred")
+    for c, rates in _measured(recipe, field, measurements, enough & ~(is_reference(recipe) & (refusal == 0))):
+        log_rate[c], refusal[c], kind[c] = np.log(rates), 0, KINDS.index("transferred")
     own = recipe.system.nodes if recipe.system and _anchored(recipe, field.core) and not is_reference(recipe) else 1
     several = field.several & (kind > 1) & (field.nodes != own)
     crowded = (field.total > FULL_NODE) & (kind == KINDS.index("interpolated"))
     return Column(log_rate, refusal, kind, several | crowded)
+
+
+def _measured(
+    recipe: Recipe, field: Field, measurements: Measurements, allowed: Flags
+) -> Iterator[tuple[int, list[float]]]:
+    """The clusters on which the recipe's code was measured, with its rates there in each phase; last its own system."""
+    for c in np.flatnonzero(_exact(field, measurements) & allowed).tolist():
+        found = measurements.match(recipe, field.clusters[c])
+        if found:
+            yield c, [match.images_per_second for match in found]
+    own, rates = recipe.system, recipe.own_rates
+    if own and rates and not is_reference(recipe):
+        for c in field.at.get((own.accelerator, own.accelerators, own.nodes), ()):
+            yield c, rates
 
 
 def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Floats, Floats]:
@@ -119,14 +131,13 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
     setting = Setting(twin(own.accelerator), own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
     steeper = field.relative.slope(recipe.model) * step_overhead(batch)
     hardware = field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
-    rates = np.array([phase.images_per_second or np.nan for phase in recipe.phases])
+    rates = np.array(recipe.own_rates)
     return np.asarray(np.log(rates / own.accelerators) - field.core.log_rate(setting) - steeper - hardware)
 
 
 def _anchored(recipe: Recipe, core: Core) -> bool:
     own = recipe.system
-    measured = bool(recipe.phases) and all(phase.images_per_second for phase in recipe.phases)
-    return measured and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
+    return bool(recipe.own_rates) and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
 
 
 def _works(recipe: Recipe, field: Field) -> list[Work]:

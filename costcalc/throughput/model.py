@@ -134,8 +134,8 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
-    rates = tuple((phase.image_size, phase.images_per_second) for phase in recipe.phases)
-    return (*software, tool(recipe.framework), *((len(rates),) if is_reference(recipe) else (home, rates)))
+    own = home, tuple(phase.image_size for phase in recipe.phases), tuple(recipe.own_rates)
+    return (*software, tool(recipe.framework), *((len(recipe.phases),) if is_reference(recipe) else own))
 
 
 def _copy(table: SpeedTable, source: int, target: int) -> None:

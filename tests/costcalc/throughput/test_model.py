@@ -113,3 +113,16 @@ def test_memory_holds_what_mlperf_ran(packaged_evidence):
     assert most_images(80, resnet, 224, "amp") > 1.9 * most_images(80, resnet, 224, "fp32")
     assert most_images(0.3, resnet, 224, "amp") < 1
     assert most_images(None, resnet, 224, "amp") == float("inf")
+
+
+@pytest.mark.parametrize(
+    "name", ["algoperf-v0.5-vit-s16-nadamw-sequential-self", "nvidia-pytorch-resnet50-a100x8-amp-90ep"]
+)
+def test_on_its_own_system_a_recipe_has_its_own_rate(packaged_evidence, name):
+    [recipe] = [each for each in packaged_evidence.recipes if each.name == name]
+    own = recipe.system
+    model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
+    cluster = Cluster(own.accelerator, own.accelerators_per_node, own.nodes)
+    table = model.speeds(packaged_evidence.recipes_of(recipe.model), [cluster])
+    at = packaged_evidence.recipes_of(recipe.model).index(recipe)
+    assert IMAGES_PER_EPOCH / table.seconds_per_epoch[at, 0, 0] == pytest.approx(recipe.own_rates[0])
