@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.chips import Chips, silicon
+from costcalc.throughput.core import USUAL_YEAR
 from costcalc.throughput.field import Field
 from costcalc.throughput.memory import densest
 from costcalc.throughput.rates import bits, precision_class, training_rate
@@ -100,9 +101,14 @@ class Measurements:
             self._densest = densest(same, model, self._precision, chips)
         return self._densest
 
-    def nearest(self, field: Field) -> Indices:
+    def nearest(self, field: Field, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
-        the count, then the newest; -1 where the accelerator has none."""
+        the count, then the year (the newest for USUAL_YEAR); -1 where the accelerator has none."""
+
+        def timely(row: int) -> tuple[int, int]:
+            then = self._rows[row].year
+            return then if year == USUAL_YEAR else -abs(then - year), -row
+
         best = np.full(len(field.clusters), -1, np.int64)
         for name, where in field.of_accelerator.items():
             cells = [cell for cell in self.cells if cell.accelerator == name]
@@ -110,10 +116,8 @@ class Measurements:
                 several = np.array([cell.nodes > 1 for cell in cells])[:, None] != (field.nodes[where] > 1)
                 counts = np.log([max(cell.accelerators, 1) for cell in cells])[:, None]
                 distance = 100.0 * several + np.abs(counts - np.log(np.maximum(field.total[where], 1)))
-                newest = np.array(
-                    [max(self.cells[cell], key=lambda row: (self._rows[row].year, -row)) for cell in cells]
-                )
-                best[where] = newest[distance.argmin(axis=0)]
+                rows = np.array([max(self.cells[cell], key=timely) for cell in cells])
+                best[where] = rows[distance.argmin(axis=0)]
         return best
 
     def _middle(self, rows: Sequence[int]) -> Match:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from costcalc.hardware import Cluster
 from costcalc.throughput.column import Column, column, is_reference
 from costcalc.throughput.core import USUAL_YEAR, tool
-from costcalc.throughput.field import prepare
+from costcalc.throughput.field import Field, prepare
 from costcalc.throughput.fitted import KINDS, Fitted, calibrated, stretch
 from costcalc.throughput.measured import Measurements, Others
 from costcalc.throughput.rates import precision_class
@@ -53,36 +53,51 @@ class SpeedModel:
         field = prepare(clusters, self._fitted.core, self._fitted.relative)
         table, sentences = _empty(self._throughputs, recipes, clusters), _Sentences(self._throughputs)
         done: dict[tuple[object, ...], int] = {}
-        evidence: dict[tuple[object, ...], tuple[Measurements, NDArray[np.int64], Others]] = {}
+        evidence: dict[tuple[str, str | None, int], tuple[Measurements, NDArray[np.int64], Others]] = {}
         for r, recipe in enumerate(recipes):
             twin = done.setdefault(signature(recipe), r)
             if twin != r:
                 _copy(table, twin, r)
                 continue
-            code = (recipe.stack, precision_class(recipe.precision))
+            code = (
+                recipe.stack,
+                precision_class(recipe.precision),
+                recipe.year if is_reference(recipe) else USUAL_YEAR,
+            )
             if code not in evidence:
                 found = Measurements(self._throughputs, recipe)
-                evidence[code] = found, found.nearest(field), Others(self._throughputs, recipe, field)
+                evidence[code] = found, found.nearest(field, code[-1]), Others(self._throughputs, recipe, field)
             measurements, nearest, others = evidence[code]
             rates = column(recipe, field, measurements)
-            self._fill(table, r, rates, stretch(rates.kind, field.several, field.scatter), recipe.year == USUAL_YEAR)
+            _fill(table, r, rates)
+            self._bound(table, r, recipe, rates, field)
             _widen(table, r, rates, others.distance(recipe, rates.log_rate))
             table.row[r] = nearest
             sentences.write(table, r, recipe.year == USUAL_YEAR)
         return replace(table, sentences=sentences.texts())
 
-    def _fill(self, table: SpeedTable, r: int, found: Column, stretched: Floats, undated: bool) -> None:
-        answered = found.refusal == 0
-        table.refusal[r] = found.refusal
-        rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
-        table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = rates
-        tiers = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
-        table.kind[r] = found.kind
-        table.tier[r] = np.where(answered, tiers[found.kind], -1)
+    def _bound(self, table: SpeedTable, r: int, recipe: Recipe, found: Column, field: Field) -> None:
+        """Half-widths of every answered cluster. How rates of an accelerator scatter is known of MLPerf's code alone."""
+        scatter = stretch(found.kind, field.several, field.scatter) if is_reference(recipe) else 1.0
         for level, width in ((0.8, table.width_80), (0.9, table.width_90)):
-            by_kind = np.array([self._fitted.widths.at(calibrated(kind, undated), level) for kind in KINDS])
+            by_kind = self._half_widths(recipe, level)
             machines = np.where(found.spread_out & (found.kind != KINDS.index("machines")), by_kind[2], 0)
-            width[r] = np.where(answered, stretched * np.hypot(by_kind[found.kind], machines), np.nan)
+            width[r] = np.where(found.refusal == 0, scatter * np.hypot(by_kind[found.kind], machines), np.nan)
+
+    def _half_widths(self, recipe: Recipe, level: float) -> Floats:
+        """By kind. The narrow ones are errors of MLPerf's code; other code is known no better than with its other networks."""
+        widths = self._fitted.widths
+        found = np.array([widths.at(calibrated(kind, recipe.year == USUAL_YEAR), level) for kind in KINDS])
+        return found if is_reference(recipe) else np.maximum(found, widths.at("network", level))
+
+
+def _fill(table: SpeedTable, r: int, found: Column) -> None:
+    answered = found.refusal == 0
+    table.refusal[r], table.kind[r] = found.refusal, found.kind
+    rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
+    table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = rates
+    tiers = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
+    table.tier[r] = np.where(answered, tiers[found.kind], -1)
 
 
 def _widen(table: SpeedTable, r: int, rates: Column, distance: Floats) -> None:
@@ -127,7 +142,7 @@ class _Sentences:
             return "the recipe's own log"
         row = self._rows[index]
         where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
-        return f"{row.organisation}, {row.framework} {row.precision or ''}, {row.year}, {where}".replace(" ,", ",")
+        return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
 
 
 def signature(recipe: Recipe) -> tuple[object, ...]:

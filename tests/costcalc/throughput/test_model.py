@@ -126,3 +126,23 @@ def test_on_its_own_system_a_recipe_has_its_own_rate(packaged_evidence, name):
     table = model.speeds(packaged_evidence.recipes_of(recipe.model), [cluster])
     at = packaged_evidence.recipes_of(recipe.model).index(recipe)
     assert IMAGES_PER_EPOCH / table.seconds_per_epoch[at, 0, 0] == pytest.approx(recipe.own_rates[0])
+
+
+def test_other_peoples_code_is_never_surer_than_with_other_networks(packaged_evidence):
+    """MLPerf's rates on A100s lie closer together than those that one program makes on one card with two networks."""
+    fitted = packaged_evidence.fitted
+    recipes = packaged_evidence.recipes_of("resnet50")
+    table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [Cluster("A100-80GB", 8)])
+    for recipe, refusal, width in zip(recipes, table.refusal[:, 0], table.width_80[:, 0], strict=True):
+        if refusal == 0 and recipe.stack != "mlperf":
+            assert width > 0.999 * fitted.widths.at("network", 0.8)
+
+
+def test_a_round_is_told_a_measurement_of_its_year(packaged_evidence):
+    recipes = packaged_evidence.recipes_of("resnet50")
+    eight = [Cluster("A100-80GB", 8)]
+    table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(recipes, eight)
+    for year in (2021, 2022, 2023):
+        at = next(r for r, recipe in enumerate(recipes) if recipe.stack == "mlperf" and recipe.year == year)
+        assert table.source(at, 0).year == year
+        assert f", {year}, 8 x A100-80GB" in table.notes(at, 0)[0]
