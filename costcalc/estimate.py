@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import count
 from typing import TypeVar, cast
 
 import numpy as np
@@ -120,11 +121,11 @@ class Engine:
 
     def _page(self, query: EstimateQuery, possible: Possible) -> list[tuple[int, Entry]]:
         """The entries of the page asked for, in order, each with its catalogue row."""
-        priced, entries = possible.priced, []
-        for rank, position in enumerate(costs.chosen(self.catalogue, query, priced).tolist(), query.offset + 1):
-            row, run = int(priced.row[position]), possible.runs.one(priced.run[position])
-            entries.append((row, Entry(self._offer(row), run, rank, bool(possible.frontier[position]))))
-        return entries
+        chosen = costs.chosen(self.catalogue, query, possible.priced)
+        rows, frontier = possible.priced.row[chosen].tolist(), possible.frontier[chosen].tolist()
+        done = possible.runs.at(possible.priced.run[chosen])
+        entries = map(Entry, map(self._offer, rows), done, count(query.offset + 1), frontier)
+        return list(zip(rows, entries, strict=True))
 
     def _plan(self, query: EstimateQuery) -> Plan:
         known = of_one_year(self.evidence.recipes_of(query.model), query.recipe)

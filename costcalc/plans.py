@@ -113,9 +113,10 @@ class Plan:
         """Half-width in ln(epochs), at 80 %, of the length of an interpolated schedule; 0 for a measured one."""
         return np.where(self.interpolated, self.fitted.widths.at("length", 0.8), 0.0)
 
-    def elapsed(self, hours: Floats) -> Floats:
-        """Hours on MLPerf's clock, with evaluation and warm-up, of these hours of training alone."""
-        return self.fitted.wall_seconds(hours * SECONDS_PER_HOUR) / SECONDS_PER_HOUR
+    @cached_property
+    def _seconds_to_power(self) -> Floats:
+        """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, S]."""
+        return np.asarray(self.seconds[0] ** self.fitted.overhead[1])
 
     @cached_property
     def evaluation_included(self) -> Flags:
@@ -133,7 +134,11 @@ class Plan:
         return np.where(np.isnan(reach.own_hours), at_mean_rate, reach.own_hours)
 
     def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:
-        """Hours of training alone of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused."""
+        """Hours of training of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused.
+
+        MLPerf's hold its evaluation and warm-up, `Fitted.wall_seconds`: a power of the time is one of the epochs by one of the
+        seconds per epoch.
+        """
         spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
         kind = self.kind[recipes]
         every = len(sites) == len(self.sites)
@@ -142,6 +147,11 @@ class Plan:
             longer = np.flatnonzero(spent[:, phase])
             later = self.seconds[phase][kind[longer]]
             hours[longer] += spent[longer, phase, None] * (later if every else later[:, sites])
+        mlperf = np.flatnonzero(self.is_mlperf[recipes])
+        factor, power = self.fitted.overhead
+        beside = factor * epochs[recipes[mlperf]] ** power / SECONDS_PER_HOUR
+        powers = self._seconds_to_power if every else self._seconds_to_power[:, sites]
+        hours[mlperf] += beside[:, None] * powers[kind[mlperf]]
         hours[self.tied[recipes]] = np.inf
         return hours
 

@@ -60,9 +60,10 @@ class Runs:
         """Train + overhead."""
         return self.train + self.overhead
 
-    def one(self, position: int) -> Run:
-        """The entry at this position."""
-        return Run(*(getattr(self, name)[position].item() for name in COLUMNS))
+    def at(self, positions: Indices) -> list[Run]:
+        """The entries at these positions."""
+        columns = (getattr(self, name)[positions].tolist() for name in COLUMNS)
+        return [Run(*values) for values in zip(*columns, strict=True)]
 
     def __add__(self, other: Runs) -> Runs:
         return Runs(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in COLUMNS))
@@ -138,10 +139,9 @@ def _runs(
     pairs: tuple[Indices, Indices, Flags],
     hours: tuple[Floats, Floats],
 ) -> Runs:
-    (r, s, own), (counted, total) = pairs, hours
-    train = np.where(plan.is_mlperf[r] & ~own, plan.elapsed(counted), counted)
+    (r, s, own), (train, total) = pairs, hours
     width = np.where(own, OWN_WIDTH, plan.speeds.width_80[plan.kind[r], s].astype(float))
-    success, epochs, overhead = found.success[r], found.reach.epochs[r], total - counted
+    success, epochs, overhead = found.success[r], found.reach.epochs[r], total - train
     typical = query.overheads == "typical"
     whole = found.reach.end_epochs[r] / epochs * train + overhead
     return Runs(

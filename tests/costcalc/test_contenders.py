@@ -1,6 +1,7 @@
 """A recipe with more epochs can still be the shortest: on its own system, or because its images are smaller."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from fakes.offers import DAY, offer
@@ -59,3 +60,20 @@ def test_more_epochs_of_smaller_images_may_be_shorter(packaged_evidence, best):
     name, hours = best(offer(instance_type="eight", machine=MACHINE), large, small)
     assert hours["small"] < hours["large"]
     assert name == "small"
+
+
+def test_recipes_are_compared_by_elapsed_time(packaged_evidence):
+    """Evaluation and warm-up count in MLPerf's hours: where two recipes are nearly equal a stricter target costs no less."""
+    every_chip = [
+        offer(instance_type=f"{name} {count}", machine=Machine(name, count, 80.0))
+        for name in packaged_evidence.accelerators
+        for count in (1, 4, 8, 16)
+    ]
+    prices = Catalogue.from_offers(every_chip, "one of each")
+    hours = []
+    for target in (0.756, 0.757, 0.758, 0.759, 0.760, 0.762):
+        asked = EstimateQuery("resnet50", target, as_of=DAY, nodes=1, limit=1000)
+        hours.append({one.instance_type: one.hours for one in answer(asked, packaged_evidence, prices, DAY).estimates})
+    assert all(len(found) > 200 for found in hours)
+    for looser, stricter in pairwise(hours):
+        assert [name for name in stricter if stricter[name] < looser[name] * (1 - 1e-9)] == []
