@@ -188,4 +188,3 @@ def software_terms(chips: Chips, name: str, year: int, framework: str) -> Iterat
 def _sheet_terms(chip: Accelerator) -> Iterator[Term]:
     yield ("compute",), math.log((chip.dense_16bit_tflops or 300) / 300), 0.05
     yield ("bandwidth",), math.log((chip.memory_bandwidth_gb_per_s or 1500) / 1500), 0.05
-    yield ("power",), math.log((chip.power_watts or 300) / 300), 0.05
