@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc import costs
-from costcalc.answers import Answer, BestReached, PriceBasis
+from costcalc.answers import Answer, PriceBasis
 from costcalc.catalogue import OPTIONS, Catalogue, View
 from costcalc.evidence import Evidence
 from costcalc.extras import NO_RATES, ExtraRates, Market
@@ -27,7 +27,7 @@ from costcalc.placements import Placements, idle, placements, wanted_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
-from costcalc.reaching import reached
+from costcalc.reaching import best_reached, reached
 from costcalc.rendering import Entry, Renderer
 from costcalc.runs import Runs, runs
 
@@ -191,12 +191,3 @@ def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int
         columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist(), strict=True
     )
     return dict(zip(keys, rows.tolist(), strict=True))
-
-
-def best_reached(plan: Plan, query: EstimateQuery) -> BestReached | None:
-    """The recipe that reached the highest accuracy in the metric asked about."""
-    best = plan.curves[query.metric].best
-    if not len(best) or not best.max():
-        return None
-    recipe = int(best.argmax())
-    return BestReached(plan.recipes[recipe].name, float(best[recipe]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from costcalc.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.plans import ANY_INSTANCE, NOWHERE, Plan, Shape, Site, matches
+from costcalc.plans import ANY_INSTANCE, NOWHERE, Plan, Shape, Site
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
 from costcalc.throughput.core import SLICED_VENDORS
 from costcalc.training import Recipe
@@ -35,7 +35,7 @@ def usual_nodes(evidence: Evidence, model: str) -> tuple[int, ...]:
 
 def of_one_year(recipes: Iterable[Recipe], patterns: tuple[str, ...]) -> bool:
     """Whether the recipes asked for by name are all of one year, so that their software is known to be that year's."""
-    return bool(patterns) and len({recipe.year for recipe in recipes if matches(recipe, patterns)}) == 1
+    return bool(patterns) and len({recipe.year for recipe in recipes if recipe.is_named(patterns)}) == 1
 
 
 def plan(

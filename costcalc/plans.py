@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
@@ -198,8 +197,3 @@ class Plan:
                 if site.instance != ANY_INSTANCE:
                     found[nodes][site.instance] = position
         return found
-
-
-def matches(recipe: Recipe, patterns: tuple[str, ...]) -> bool:
-    """Whether a recipe's name is asked for; a pattern may end in `*`."""
-    return any(fnmatchcase(recipe.name, pattern.casefold()) for pattern in patterns)

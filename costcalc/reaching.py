@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from costcalc.answers import BestReached
 from costcalc.convergence import Reach
 from costcalc.noise import STOPPED_SHARE, success_probability, target_shift
-from costcalc.plans import Plan, matches
+from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric
 
@@ -62,7 +63,7 @@ def _reach(plan: Plan, query: EstimateQuery) -> Reach:
 def _wanted(plan: Plan, query: EstimateQuery) -> Flags:
     """The recipes asked for. Unless they are named, those known in the year asked about, and under `all` only published ones."""
     if query.recipe:
-        return np.array([matches(recipe, query.recipe) for recipe in plan.recipes], bool)
+        return np.array([recipe.is_named(query.recipe) for recipe in plan.recipes], bool)
     known = _published(plan, query)
     return known & ~plan.interpolated if query.recipes == "all" else known
 
@@ -86,3 +87,12 @@ def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Float
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / reach.epochs))) for bound in (early, late))
     between = plan.length_width
     return np.where(between, between, below), np.where(between, between, above)
+
+
+def best_reached(plan: Plan, query: EstimateQuery) -> BestReached | None:
+    """The recipe that reached the highest accuracy in the metric asked about."""
+    best = plan.curves[query.metric].best
+    if not len(best) or not best.max():
+        return None
+    recipe = int(best.argmax())
+    return BestReached(plan.recipes[recipe].name, float(best[recipe]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
 MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
@@ -112,6 +114,10 @@ class Recipe:
     evaluations: tuple[Evaluation, ...]
     is_interpolated: bool = False
     mean_top1: float | None = None
+
+    def is_named(self, patterns: Iterable[str]) -> bool:
+        """Whether its name is asked for; a pattern may end in `*`."""
+        return any(fnmatchcase(self.name, pattern.casefold()) for pattern in patterns)
 
     @property
     def own_rates(self) -> list[float]:
