@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -23,7 +23,7 @@ from costcalc.hardware import Cluster
 from costcalc.hiring import hire
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.placements import Placements, idle, placements, wanted_sites
+from costcalc.placements import Placements, idle, placements, used_sites
 from costcalc.planning import of_one_year, plan, usual_nodes
 from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
@@ -109,7 +109,7 @@ class Engine:
         """Every run on every offer that the question allows, and why the others are left out."""
         placed = self._placements(query, plan, view)
         found = reached(plan, query)
-        done = runs(plan, query, found, wanted_sites(plan, placed, query))
+        done = runs(plan, query, found, used_sites(plan, placed))
         left = idle(plan, query, placed, found.usable, done.site)
         rejections = sum(map(Counter, (found.rejections, placed.unplaced, left)), Counter[str]())
         done, hired = hire(self.catalogue, plan, placed, done, query)
@@ -131,22 +131,15 @@ class Engine:
         known = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
 
         def work_out() -> Plan:
-            usual = self._clusters(usual_nodes(self.evidence, query.model))
-            if query.nodes is None and query.accelerators is None:
-                return plan(self.evidence, self.catalogue, query.model, usual, known)
-            asked = self._asked_clusters(query)
-            if set(asked) <= set(usual):
-                return self._plan(replace(query, nodes=None, accelerators=None))
-            return plan(self.evidence, self.catalogue, query.model, asked, known)
+            return plan(self.evidence, self.catalogue, query.model, self._clusters(query), known)
 
         return self._remembered(("plan", query.model, query.nodes, query.accelerators, known), work_out)
 
-    def _clusters(self, nodes: Iterable[int]) -> tuple[Cluster, ...]:
-        return tuple(Cluster(*shape, count) for count in nodes for shape in self.catalogue.shapes)
-
-    def _asked_clusters(self, query: EstimateQuery) -> tuple[Cluster, ...]:
+    def _clusters(self, query: EstimateQuery) -> tuple[Cluster, ...]:
+        """The clusters asked about; unasked, one machine and the numbers of machines of the recipes' own systems."""
         if query.accelerators is None:
-            return self._clusters([query.nodes or 1])
+            counts = [query.nodes] if query.nodes else usual_nodes(self.evidence, query.model)
+            return tuple(Cluster(*shape, nodes) for nodes in counts for shape in self.catalogue.shapes)
         whole = [shape for shape in self.catalogue.shapes if shape[1] and query.accelerators % shape[1] == 0]
         clusters = (Cluster(*shape, query.accelerators // shape[1]) for shape in whole)
         return tuple(cluster for cluster in clusters if query.nodes in (None, cluster.nodes))

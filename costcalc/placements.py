@@ -18,7 +18,7 @@ from costcalc.throughput import REFUSALS
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-STALE_PRICE, NO_MATCHING_OFFER = "stale_price", "no_matching_offer"
+STALE_PRICE, NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "stale_price", "no_matching_offer", "no_matching_cluster"
 FREE = OPTIONS.index(PurchaseOption.FREE)
 Codes = NDArray[np.integer[Any]]
 
@@ -67,32 +67,22 @@ def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
     return np.array([meaning.casefold() in folded for meaning in meanings], bool)
 
 
-def wanted_sites(plan: Plan, placed: Placements, query: EstimateQuery) -> Flags:
-    """The sites of the asked number of machines and accelerators that some offer can be used as."""
-    kept = np.zeros(len(plan.sites), bool)
-    kept[placed.site] = True
-    if query.nodes is not None:
-        kept &= plan.nodes == query.nodes
-    if query.accelerators is not None:
-        kept &= plan.accelerators == query.accelerators
-    return kept
+def used_sites(plan: Plan, placed: Placements) -> Flags:
+    """The sites that some offer can be used as."""
+    return _among(placed.site, len(plan.sites))
 
 
 def idle(plan: Plan, query: EstimateQuery, placed: Placements, usable: Flags, ran: Indices) -> dict[str, int]:
-    """The offers on none of whose sites of the asked size any of the usable recipes ran, counted by reason.
+    """The offers on none of whose sites any of the usable recipes ran, counted by reason.
 
     `ran` are the sites on which some did. Of an offer's sites the one with the fewest machines gives the reason.
     """
-    wanted = wanted_sites(plan, placed, query)
-    if not wanted.any():
-        return {"no_matching_cluster": int(bool(len(placed.site)))}
-    answered = np.zeros(placed.row.max() + 1, bool)
-    answered[placed.row[_among(ran, len(wanted))[placed.site]]] = True
-    left = np.flatnonzero(wanted[placed.site] & ~answered[placed.row])
-    if not usable.any() or not len(left):
+    if not usable.any() or not len(placed.row):
         return {}
+    answered = _among(placed.row[_among(ran, len(plan.sites))[placed.site]], placed.row.max() + 1)
+    left = np.flatnonzero(~answered[placed.row])
     _, first = np.unique(placed.row[left], return_index=True)
-    return dict(Counter(_why(plan, query, usable)[placed.site[left[first]]].tolist()))
+    return dict(Counter(_why(plan, query, usable)[placed.site[left[first]]].tolist())) if len(left) else {}
 
 
 def _among(chosen: Indices, size: int) -> Flags:
@@ -134,5 +124,5 @@ def _reasons(catalogue: Catalogue, plan: Plan, instances: Codes) -> dict[str, in
     by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
     counted: Counter[str] = Counter()
     for shape, count in by_shape.items():
-        counted[plan.refused.get(catalogue.shapes[shape], "no_throughput")] += count
+        counted[plan.refused.get(catalogue.shapes[shape], NO_MATCHING_CLUSTER)] += count
     return dict(counted)

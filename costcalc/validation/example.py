@@ -27,7 +27,8 @@ def worked_example(fitted: Fitted) -> str:
     rate = math.exp(log_rate) * total
     train = EPOCHS * IMAGES_PER_EPOCH / rate
     minutes = float(fitted.wall_seconds(np.array(train))) / 60
-    width = fitted.widths.at("transferred", 0.8)
+    usual, scatter = fitted.widths.at("transferred", 0.8), core.scatter(SETTING.accelerator)
+    width = usual * scatter
     factor, power = fitted.overhead
     lines = [
         "| term | effect | times | adds |",
@@ -38,7 +39,8 @@ def worked_example(fitted: Fitted) -> str:
         f"X = e^{log_rate:.4f} = {math.exp(log_rate):,.1f} images/s and accelerator, {rate:,.0f} on {total}.",
         f"Training: {EPOCHS} x {IMAGES_PER_EPOCH:,} / {rate:,.0f} = {train:,.0f} s.",
         f"Elapsed: {train:,.0f} + {factor:.4f} x {train:,.0f}^{power:.2f} = {minutes * 60:,.0f} s = {minutes:.2f} min;",
-        f"80 % interval x/÷ e^{width:.4f}: {minutes * math.exp(-width):.2f} to {minutes * math.exp(width):.2f} min.",
+        f"80 % interval x/÷ e^{width:.4f}, as these cards scatter {scatter:.4f} times the usual {usual:.4f}:",
+        f"{minutes * math.exp(-width):.2f} to {minutes * math.exp(width):.2f} min.",
         PUBLISHED,
     ]
     return "\n".join(lines) + "\n"
