@@ -120,12 +120,6 @@ class Recipe:
         return any(fnmatchcase(self.name, pattern.casefold()) for pattern in patterns)
 
     @property
-    def own_rates(self) -> list[float]:
-        """Images per second in each phase on the recipe's own system; empty where they are unknown."""
-        rates = [phase.images_per_second for phase in self.phases if phase.images_per_second]
-        return rates if len(rates) == len(self.phases) else []
-
-    @property
     def is_mlperf(self) -> bool:
         """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""
         return self.tuned_to is not None

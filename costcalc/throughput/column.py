@@ -17,7 +17,7 @@ from costcalc.throughput.measured import Measurements
 from costcalc.throughput.memory import most_images
 from costcalc.throughput.steps import SHORTEST_SECONDS, shortest_step
 from costcalc.throughput.table import REFUSALS
-from costcalc.throughput.work import Work, code, work
+from costcalc.throughput.work import Work, code, own_rates, work
 from costcalc.training import Recipe
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def _measured(
         found = measurements.match(recipe, field.clusters[c])
         if found:
             yield c, [match.images_per_second for match in found]
-    own, rates = recipe.system, recipe.own_rates
+    own, rates = recipe.system, own_rates(recipe)
     if own and rates and not is_reference(recipe):
         for c in field.at.get((own.accelerator, own.accelerators, own.nodes), ()):
             yield c, rates
@@ -131,13 +131,13 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
     setting = Setting(twin(own.accelerator), own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
     steeper = field.relative.slope(recipe.model) * step_overhead(batch)
     hardware = field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)
-    rates = np.array(recipe.own_rates)
+    rates = np.array(own_rates(recipe))
     return np.asarray(np.log(rates / own.accelerators) - field.core.log_rate(setting) - steeper - hardware)
 
 
 def _anchored(recipe: Recipe, core: Core) -> bool:
     own = recipe.system
-    return bool(recipe.own_rates) and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
+    return bool(own_rates(recipe)) and own is not None and own.accelerators > 0 and core.knows(own.accelerator)
 
 
 def _works(recipe: Recipe, field: Field) -> list[Work]:
@@ -164,7 +164,9 @@ def _kinds(recipe: Recipe, field: Field, measurements: Measurements) -> NDArray[
     elsewhere = np.where(field.with_any(seen), KINDS.index("machines"), unseen)
     kind = np.where(one_node, KINDS.index("interpolated"), elsewhere)
     exact = same | (_exact(field, measurements) if is_reference(recipe) else False)
-    return np.where(exact, KINDS.index("transferred"), kind).astype(np.int8)
+    found = np.where(exact, KINDS.index("transferred"), kind).astype(np.int8)
+    guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
+    return np.maximum(found, KINDS.index("stack")) if guessed else found
 
 
 def _related(recipe: Recipe, field: Field, seen: set[str]) -> Flags:

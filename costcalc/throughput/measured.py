@@ -103,15 +103,16 @@ class Measurements:
 
     def nearest(self, field: Field, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
-        the count, then the year (the newest for USUAL_YEAR); -1 where the accelerator has none."""
+        the count, then the year (the newest for USUAL_YEAR). Where the accelerator has none, of any; -1 if nobody measured."""
 
         def timely(row: int) -> tuple[int, int]:
             then = self._rows[row].year
             return then if year == USUAL_YEAR else -abs(then - year), -row
 
         best = np.full(len(field.clusters), -1, np.int64)
+        latest = sorted(self.cells, key=lambda cell: max(map(timely, self.cells[cell])), reverse=True)
         for name, where in field.of_accelerator.items():
-            cells = [cell for cell in self.cells if cell.accelerator == name]
+            cells = [cell for cell in latest if cell.accelerator == name] or latest
             if cells:
                 several = np.array([cell.nodes > 1 for cell in cells])[:, None] != (field.nodes[where] > 1)
                 counts = np.log([max(cell.accelerators, 1) for cell in cells])[:, None]

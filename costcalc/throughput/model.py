@@ -16,6 +16,7 @@ from costcalc.throughput.fitted import KINDS, Fitted, calibrated, stretch
 from costcalc.throughput.measured import Measurements, Others
 from costcalc.throughput.rates import precision_class
 from costcalc.throughput.table import REFUSALS, TIERS, SpeedTable
+from costcalc.throughput.work import own_rates
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
 
 Floats = NDArray[np.float64]
@@ -28,14 +29,19 @@ TIER_OF_KIND = {
     "stack": Tier.MODELLED,
 }
 SENTENCE = {
-    "transferred": "Speed from {row}, measured on this accelerator and count.",
+    "transferred": "Speed measured on this accelerator and count: {row}.",
     "interpolated": "Speed from other counts of this accelerator in one machine; nearest measurement: {row}.",
     "machines": "Speed modelled from this accelerator in one machine, InfiniBand-class network; nearest: {row}.",
-    "accelerator": "This accelerator was never measured with this code: speed modelled from its data sheet and from others.",
-    "network": "This code was measured on this chip, but not with this network, precision or memory: speed from their ratios.",
-    "stack": "This code was never measured on this accelerator: speed carried over from others, by data sheet and their ratios.",
+    "accelerator": "This accelerator was never measured with this code: speed by its data sheet, and others such as {row}.",
+    "network": (
+        "This code was measured on this chip, but not with this network, precision or memory: speed from their ratios; nearest: "
+        "{row}."
+    ),
+    "stack": "This code was never measured on this accelerator: speed carried over, by data sheets and ratios, from {row}.",
 }
-
+FITTED = (
+    "Speed fitted to all published ones of this accelerator; nearest, of this count: {row}."  # MLPerf's, where measured
+)
 USUAL_SOFTWARE = " Software of no year in particular: the middle of what was published; name one round for its year's."
 
 WITHIN = 1.05  # what others measured lies inside the interval by so much
@@ -73,7 +79,7 @@ class SpeedModel:
             self._bound(table, r, recipe, rates, field)
             _widen(table, r, rates, others.distance(recipe, rates.log_rate))
             table.row[r] = nearest
-            sentences.write(table, r, recipe.year == USUAL_YEAR)
+            sentences.write(table, r, recipe)
         return replace(table, sentences=sentences.texts())
 
     def _bound(self, table: SpeedTable, r: int, recipe: Recipe, found: Column, field: Field) -> None:
@@ -117,25 +123,23 @@ class _Sentences:
     """The distinct sentences of a table and where each is used."""
 
     def __init__(self, throughputs: tuple[Throughput, ...]) -> None:
-        self._rows, self._index = throughputs, dict[tuple[int, int, bool], int]()
+        self._rows, self._index = throughputs, dict[tuple[str, int], int]()
 
-    def write(self, table: SpeedTable, r: int, usual: bool) -> None:
+    def write(self, table: SpeedTable, r: int, recipe: Recipe) -> None:
         """Notes for every answered cluster of one recipe which sentence holds."""
         answered = np.flatnonzero(table.refusal[r] == 0)
         coded = table.row[r, answered] * len(KINDS) + table.kind[r, answered]
         found, place = np.unique(coded, return_inverse=True)
+        texts = {kind: _sentence(recipe, kind) for kind in KINDS}
         numbers = [
-            self._index.setdefault((code % len(KINDS), code // len(KINDS), usual), len(self._index))
+            self._index.setdefault((texts[KINDS[code % len(KINDS)]], code // len(KINDS)), len(self._index))
             for code in found.tolist()
         ]
         table.sentence[r, answered] = np.array(numbers, np.int64)[place]
 
     def texts(self) -> tuple[str, ...]:
         """The sentences in the order of their numbers."""
-        return tuple(
-            SENTENCE[KINDS[kind]].format(row=self._named(row)) + USUAL_SOFTWARE * usual
-            for kind, row, usual in self._index
-        )
+        return tuple(text.format(row=self._named(row)) for text, row in self._index)
 
     def _named(self, index: int) -> str:
         if index < 0:
@@ -145,11 +149,16 @@ class _Sentences:
         return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
 
 
+def _sentence(recipe: Recipe, kind: str) -> str:
+    said = FITTED if kind == "transferred" and is_reference(recipe) else SENTENCE[kind]
+    return said + USUAL_SOFTWARE * (recipe.year == USUAL_YEAR)
+
+
 def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
-    own = home, tuple(phase.image_size for phase in recipe.phases), tuple(recipe.own_rates)
+    own = home, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
     return (*software, tool(recipe.framework), *((len(recipe.phases),) if is_reference(recipe) else own))
 
 

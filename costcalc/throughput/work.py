@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from costcalc.overheads import clock_factor
 from costcalc.throughput.rates import precision_class
 from costcalc.training import Model, Recipe, Throughput
 
@@ -80,3 +81,15 @@ def family(model: str) -> str:
     """The letters that the name of a network begins with."""
     found = FAMILY.match(model)
     return found[1] if found else model
+
+
+def own_rates(recipe: Recipe) -> list[float]:
+    """Images per second in each phase on the recipe's own system. A mean over several image sizes is shared out by them; empty
+    where nothing is known."""
+    rates = [phase.images_per_second for phase in recipe.phases if phase.images_per_second]
+    if len(rates) == len(recipe.phases) or recipe.is_mlperf or not recipe.images_per_second:
+        return rates if len(rates) == len(recipe.phases) else []
+    epochs = [phase.to_epoch - phase.from_epoch for phase in recipe.phases]
+    each = [phase.image_size**SIZE_EXPONENT for phase in recipe.phases]
+    mean = sum(spent * effort for spent, effort in zip(epochs, each, strict=True)) / sum(epochs)
+    return [recipe.images_per_second * clock_factor(recipe) * mean / effort for effort in each]

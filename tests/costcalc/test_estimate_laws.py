@@ -467,9 +467,14 @@ def test_a_past_date_knows_no_later_recipes_unless_they_are_named(ask, packaged_
     "asked", [{"nodes": 1}, {"nodes": 2}, {"nodes": 7}, {"accelerators": 16}, {"accelerators": 8, "nodes": 3}]
 )
 def test_every_current_offer_is_answered_or_counted(ask, asked):
-    reasons = (
-        "no_throughput no_network batch_too_small does_not_fit_memory no_matching_cluster no_exchange_rate".split()
-    )
+    reasons = [
+        "no_throughput",
+        "no_network",
+        "batch_too_small",
+        "does_not_fit_memory",
+        "no_matching_cluster",
+        "no_exchange_rate",
+    ]
     answers = [ask(0.757, **each, regions="all", limit=1) for each in ({"nodes": 1}, asked)]
     one, other = (found.count + sum(found.rejections.get(reason, 0) for reason in reasons) for found in answers)
     assert one == other > 1000

@@ -76,4 +76,4 @@ def test_calendars_by_hand(hours, session, week, calendar):
 
 @given(st.floats(0.1, 500), st.none() | st.floats(1, 24), st.none() | st.floats(10, 168))
 def test_a_calendar_is_never_shorter_than_the_work(hours, session, week):
-    assert calendar_hours(hours, session, week) >= hours
+    assert calendar_hours(hours, session, week) >= hours * (1 - 1e-12)

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from costcalc.hardware import Cluster
+from costcalc.overheads import clock_factor
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted import unfitted
 from costcalc.throughput.memory import most_images
+from costcalc.throughput.work import own_rates
 from costcalc.training import IMAGES_PER_EPOCH
 
 LARS = "mlperf-v3.1-eos-ngc23.09-mxnet"
@@ -125,7 +127,7 @@ def test_on_its_own_system_a_recipe_has_its_own_rate(packaged_evidence, name):
     cluster = Cluster(own.accelerator, own.accelerators_per_node, own.nodes)
     table = model.speeds(packaged_evidence.recipes_of(recipe.model), [cluster])
     at = packaged_evidence.recipes_of(recipe.model).index(recipe)
-    assert IMAGES_PER_EPOCH / table.seconds_per_epoch[at, 0, 0] == pytest.approx(recipe.own_rates[0])
+    assert IMAGES_PER_EPOCH / table.seconds_per_epoch[at, 0, 0] == pytest.approx(own_rates(recipe)[0])
 
 
 def test_other_peoples_code_is_never_surer_than_with_other_networks(packaged_evidence):
@@ -146,3 +148,22 @@ def test_a_round_is_told_a_measurement_of_its_year(packaged_evidence):
         at = next(r for r, recipe in enumerate(recipes) if recipe.stack == "mlperf" and recipe.year == year)
         assert table.source(at, 0).year == year
         assert f", {year}, 8 x A100-80GB" in table.notes(at, 0)[0]
+
+
+def test_a_mean_over_image_sizes_is_shared_out_and_comes_back(packaged_evidence):
+    [recipe] = [each for each in packaged_evidence.recipes if each.name == "ffcv-rn18-88ep"]
+    rates, end = own_rates(recipe), recipe.evaluations[-1]
+    assert rates == sorted(rates, reverse=True)
+    spent = [phase.to_epoch - phase.from_epoch for phase in recipe.phases]
+    hours = sum(epochs * IMAGES_PER_EPOCH / rate for epochs, rate in zip(spent, rates, strict=True)) / 3600
+    assert hours * clock_factor(recipe) == pytest.approx(
+        end.epochs * IMAGES_PER_EPOCH / recipe.images_per_second / 3600
+    )
+
+
+def test_sizes_whose_rates_are_guessed_are_never_sure(packaged_evidence):
+    recipes = packaged_evidence.recipes_of("efficientnetv2_s")
+    table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(recipes, [Cluster("V100", 8)])
+    guessed = [r for r, recipe in enumerate(recipes) if len(recipe.phases) > 1 and not own_rates(recipe)]
+    assert guessed
+    assert (table.width_80[guessed, 0] > 0.999 * packaged_evidence.fitted.widths.at("stack", 0.8)).all()
