@@ -44,7 +44,8 @@ def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
         yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and run.epochs < 0.95 * scheduled:
-        yield f"Stops early, after {run.epochs:g} of {scheduled:g} scheduled epochs, where the published run passed the target."
+        passed = "the borrowed curve passes" if recipe.is_interpolated else "the published run passed"
+        yield f"Stops early, after {run.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
 def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:

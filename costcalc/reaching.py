@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 INTERVAL = 0.8
+NEAR_THE_END = 0.04  # accuracy: further below its end the borrowed curve of a schedule nobody ran was never checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Reached:
 def reached(plan: Plan, query: EstimateQuery) -> Reached:
     """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
     reach, wanted = _reach(plan, query), _wanted(plan, query)
-    crosses = ~np.isnan(reach.epochs)
+    far = plan.interpolated & (query.target < reach.end_accuracy - NEAR_THE_END)
+    crosses = ~np.isnan(reach.epochs) & ~far
     ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
     known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
     success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
@@ -45,7 +47,8 @@ def reached(plan: Plan, query: EstimateQuery) -> Reached:
     rejections = {
         "no_recipe": int(not wanted.any()),
         "not_yet_published": 0 if query.recipe else int((~_published(plan, query)).sum()),
-        "target_never_reached": int((wanted & ~crosses).sum()),
+        "target_never_reached": int((wanted & np.isnan(reach.epochs)).sum()),
+        "far_below_end": int((wanted & far).sum()),
         "below_confidence": int((wanted & crosses & ~sure).sum()),
     }
     usable = wanted & crosses & sure

@@ -268,3 +268,10 @@ def test_a_target_within_the_noise_above_the_end_is_answered_with_its_chance(ask
     assert any("ended below the target" in line for line in found.assumptions)
     assert ask_of(offer(**EIGHT), target=above, recipe=(recipe.name,)).rejections["below_confidence"] == 1
     assert ask_of(offer(**EIGHT), target=beyond, **named).rejections["target_never_reached"] == 1
+
+
+def test_a_schedule_nobody_ran_stops_early_near_its_end_only(ask_of):
+    named = {"recipe": ("ffcv-rn50-28ep",), "recipes": "all"}
+    near, far = (ask_of(offer(**EIGHT), target=target, **named) for target in (0.73, 0.60))
+    assert any("where the borrowed curve passes the target" in line for line in near.estimates[0].assumptions)
+    assert (far.count, far.rejections["far_below_end"]) == (0, 1)
