@@ -167,3 +167,27 @@ def test_sizes_whose_rates_are_guessed_are_never_sure(packaged_evidence):
     guessed = [r for r, recipe in enumerate(recipes) if len(recipe.phases) > 1 and not own_rates(recipe)]
     assert guessed
     assert (table.width_80[guessed, 0] > 0.999 * packaged_evidence.fitted.widths.at("stack", 0.8)).all()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "kinds", "least"),
+    [
+        (Cluster("A100-80GB", 8), ["transferred"], 0.0),
+        (Cluster("H100", 8), ["transferred"], 0.0),
+        (Cluster("L40S", 8), ["transferred"], 0.0),
+        (Cluster("H100", 2), ["interpolated"], 0.0),
+        (Cluster("A100-80GB-PCIe", 12), ["interpolated", "machines"], 0.0),
+        (Cluster("H100", 8, 8), ["transferred"], 1.0),
+        (Cluster("H100", 8, 5), ["machines"], 1.0),
+        (Cluster("H200", 8, 2), ["machines"], 1.0),
+    ],
+)
+def test_intervals_are_those_that_were_scored(packaged_evidence, cluster, kinds, least):
+    """`validation.product` scores these half-widths; the engine must answer with the same."""
+    fitted, recipes = packaged_evidence.fitted, packaged_evidence.recipes_of("resnet50")
+    lars = next(r for r, recipe in enumerate(recipes) if recipe.name == LARS)
+    table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [cluster])
+    scatter = max(fitted.core.scatter(cluster.accelerator), least)
+    for level, widths in ((0.8, table.width_80), (0.9, table.width_90)):
+        scored = scatter * np.hypot(*[fitted.widths.at(kind, level) for kind in kinds], *[0.0] * (2 - len(kinds)))
+        assert widths[lars, 0] == pytest.approx(scored, rel=1e-5)
