@@ -1,4 +1,4 @@
-"""What `costcalc validate` does: score, and write the page of the method anew. What is wrong is said before anything is scored."""
+"""What `costcalc validate` does: score, and write the page of the method anew. What is wrong is said before that."""
 
 from __future__ import annotations
 
