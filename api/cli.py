@@ -126,21 +126,22 @@ def settings() -> None:
 @main.command()
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option(
-    "--into", type=click.Path(exists=True, dir_okay=False), help="The page of the method, whose figures to write anew."
+    "--into",
+    type=click.Path(exists=True, dir_okay=False, writable=True),
+    help="The page of the method, whose figures to write anew.",
 )
 def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
-    from pathlib import Path
-
     # Hundreds of small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from costcalc.validation import documented
-    from costcalc.validation import validate as scored
+    from api.scoring import WrongPage, WrongTables, scores
 
-    found = scored()
-    if into:
-        Path(into).write_text(documented(Path(into).read_text("utf-8"), found), "utf-8")
-    click.echo(found.to_json() if form == "json" else found.text(), nl=False)
+    try:
+        click.echo(scores(form, into), nl=False)
+    except WrongPage as error:
+        stop(error)
+    except WrongTables as error:
+        stop(error, FAILED)
 
 
 @main.group()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from math import exp
+from math import ceil, exp
 
 from costcalc import overheads
 from costcalc.money import ExchangeRate
@@ -12,6 +12,7 @@ from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.runs import Run
 from costcalc.spot_rates import SPOT_RATE_WIDTH
+from costcalc.throughput import global_batch
 from costcalc.training import Recipe
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
@@ -25,6 +26,17 @@ def assumptions(
     """Every sentence that holds for this run on this offer."""
     said = (*_recipe(recipe, run, as_of), *_time(query, recipe, offer), *_price(query, offer, as_of))
     return (*speed, *(() if run.replayed else (FED,)), *said)
+
+
+def accumulated(recipe: Recipe, steps: int, accelerators: int) -> Iterator[str]:
+    """How each accelerator takes its share of a batch that its memory does not hold at once."""
+    if steps > 1:
+        batch = global_batch(recipe)
+        unknown = "" if recipe.global_batch_size else " (taken, none being published)"
+        yield (
+            f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} images on each "
+            "accelerator: in fewer, they would not fit its memory."
+        )
 
 
 def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:

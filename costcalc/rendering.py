@@ -14,7 +14,7 @@ from costcalc.answers import (
     Sources,
     ThroughputSource,
 )
-from costcalc.assumptions import assumptions, converted
+from costcalc.assumptions import accumulated, assumptions, converted
 from costcalc.billing import Bill, Terms
 from costcalc.costs import discount_fraction
 from costcalc.extras import Market
@@ -129,8 +129,11 @@ class Renderer:
     def _notes(self, run: Run) -> tuple[str, ...]:
         if run.replayed:
             return ("Speed as logged on this very system.",)
-        several = self.plan.sites[run.site].nodes > 1
-        return (*self.plan.speeds.notes(*self._speed(run)), *((CLUSTER_NETWORK,) if several else ()))
+        site, speeds = self.plan.sites[run.site], self.plan.speeds
+        steps = int(speeds.steps[self._speed(run)])
+        network = (CLUSTER_NETWORK,) if site.nodes > 1 else ()
+        split = accumulated(self.plan.recipes[run.recipe], steps, site.accelerators * site.nodes)
+        return (*speeds.notes(*self._speed(run)), *network, *split)
 
     def _sources(self, offer: Offer, run: Run, recipe: Recipe) -> Sources:
         measured = None if run.replayed else self.plan.speeds.source(*self._speed(run))

@@ -188,9 +188,11 @@ def campaign(single: Runs, count: int) -> Runs:
 def interrupted(candidates: Runs, nodes: Indices) -> Runs:
     """The same runs on spot machines: expected hours with interruptions; the high end takes the pessimistic rate.
 
-    Where that end is never reached, neither is the expected one.
+    Where that end is never reached, neither is the expected one. Further runs after a miss are interrupted as often: they are
+    stretched in proportion.
     """
     worst = overheads.interrupted_hours(candidates.high, overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN / nodes)
     usual = overheads.interrupted_hours(candidates.hours, overheads.SPOT_HOURS_BETWEEN / nodes)
     usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
-    return replace(candidates, overhead=usual - candidates.train, high=worst)
+    retry = candidates.retry * usual / candidates.hours
+    return replace(candidates, overhead=usual - candidates.train, high=worst, retry=retry)

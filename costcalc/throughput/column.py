@@ -27,13 +27,14 @@ FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, and whether many
-    machines are modelled on top of that kind."""
+    """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, whether many
+    machines are modelled on top of that kind, and in how many steps memory makes it take the batch."""
 
     log_rate: Floats
     refusal: NDArray[np.int8]
     kind: NDArray[np.int8]
     spread_out: Flags
+    steps: Floats
 
 
 def is_reference(recipe: Recipe) -> bool:
@@ -43,17 +44,18 @@ def is_reference(recipe: Recipe) -> bool:
 
 def column(recipe: Recipe, field: Field, measurements: Measurements) -> Column:
     """The recipe's rates on every cluster; on its own system, and where its code was measured on the very same one, that rate."""
-    batch, room = _batch(recipe, field, measurements)
+    batch, steps, room = _batch(recipe, field, measurements)
     log_rate, hasty = _waiting(recipe, field, batch, _modelled(recipe, field, batch))
     kind = _kinds(recipe, field, measurements)
     refusal = _refusals(field, np.where(hasty, 0.0, batch), room, np.asarray(np.isfinite(log_rate).all(axis=1)))
     enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
     for c, rates in _measured(recipe, field, measurements, enough & ~(is_reference(recipe) & (refusal == 0))):
         log_rate[c], refusal[c], kind[c] = np.log(rates), 0, KINDS.index("transferred")
+    steps[_own(recipe, field)] = 1  # however it held its batch, its rate is that of it
     own = recipe.system.nodes if recipe.system and _anchored(recipe, field.core) and not is_reference(recipe) else 1
     several = field.several & (kind > 1) & (field.nodes != own)
     crowded = (field.total > FULL_NODE) & (kind == KINDS.index("interpolated"))
-    return Column(log_rate, refusal, kind, several | crowded)
+    return Column(log_rate, refusal, kind, several | crowded, steps)
 
 
 def _measured(
@@ -64,21 +66,29 @@ def _measured(
         found = measurements.match(recipe, field.clusters[c])
         if found:
             yield c, [match.images_per_second for match in found]
-    own, rates = recipe.system, own_rates(recipe)
-    if own and rates and not is_reference(recipe):
-        for c in field.at.get((own.accelerator, own.accelerators, own.nodes), ()):
-            yield c, rates
+    for c in _own(recipe, field):
+        yield c, own_rates(recipe)
 
 
-def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Floats, Floats]:
-    """Images per accelerator and step on each cluster, and what its memory holds: larger batches are accumulated."""
+def _own(recipe: Recipe, field: Field) -> list[int]:
+    """The clusters like the recipe's own system, where its rates there are the answer."""
+    own = recipe.system
+    if own is None or not own_rates(recipe) or is_reference(recipe):
+        return []
+    return field.at.get((own.accelerator, own.accelerators, own.nodes), [])
+
+
+def _batch(recipe: Recipe, field: Field, measurements: Measurements) -> tuple[Floats, Floats, Floats]:
+    """On each cluster images per accelerator and step, how many steps of them make a batch, and what the memory holds: larger
+    batches are accumulated."""
     model = field.relative.models.get(recipe.model)
     largest = max((phase.image_size for phase in recipe.phases), default=224)
     seen = 0.0 if is_reference(recipe) else measurements.densest(model, field.core.chips)
     rooms = [most_images(gib, model, largest, recipe.precision, seen) for gib in field.memory.tolist()]
     room = np.array(rooms, np.float64)[field.memory_of]
-    wanted = _global_batch(recipe) / np.maximum(field.total, 1)
-    return wanted / np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1), room
+    wanted = global_batch(recipe) / np.maximum(field.total, 1)
+    steps = np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1)
+    return wanted / steps, steps, room
 
 
 def _waiting(recipe: Recipe, field: Field, batch: Floats, log_each: Floats) -> tuple[Floats, Flags]:
@@ -94,7 +104,7 @@ def _waiting(recipe: Recipe, field: Field, batch: Floats, log_each: Floats) -> t
     return log_rate, hasty
 
 
-def _global_batch(recipe: Recipe) -> float:
+def global_batch(recipe: Recipe) -> float:
     """The recipe's batch; an unknown one is taken as 256 images on each accelerator of its own system, or of eight."""
     own = recipe.system.accelerators if recipe.system and recipe.system.accelerators else FULL_NODE
     return recipe.global_batch_size or REFERENCE_BATCH * own
@@ -103,9 +113,9 @@ def _global_batch(recipe: Recipe) -> float:
 def _refusals(field: Field, batch: Floats, room: Floats, answered: Flags) -> NDArray[np.int8]:
     refusal = np.where(answered & field.known, 0, REFUSALS.index("no_throughput"))
     for reason, wrong in (
+        ("does_not_fit_memory", room < 1),
         ("batch_too_small", batch < FEWEST_IMAGES),
         ("no_network", ~field.networked),
-        ("does_not_fit_memory", room < 1),
     ):
         refusal[wrong & (refusal == 0)] = REFUSALS.index(reason)
     return refusal.astype(np.int8)
@@ -127,7 +137,7 @@ def _shift(recipe: Recipe, works: list[Work], field: Field) -> Floats:
     own = recipe.system
     if own is None or not _anchored(recipe, field.core):
         return np.array([field.relative.software(work) for work in works])
-    batch = _global_batch(recipe) / own.accelerators
+    batch = global_batch(recipe) / own.accelerators
     setting = Setting(twin(own.accelerator), own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework)
     steeper = field.relative.slope(recipe.model) * step_overhead(batch)
     hardware = field.relative.hardware(works[0], own.accelerator, own.accelerators_per_node)

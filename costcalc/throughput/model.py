@@ -99,7 +99,7 @@ class SpeedModel:
 
 def _fill(table: SpeedTable, r: int, found: Column) -> None:
     answered = found.refusal == 0
-    table.refusal[r], table.kind[r] = found.refusal, found.kind
+    table.refusal[r], table.kind[r], table.steps[r] = found.refusal, found.kind, found.steps
     rates = IMAGES_PER_EPOCH / np.exp(found.log_rate[answered])
     table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = rates
     tiers = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
@@ -163,7 +163,7 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
 
 
 def _copy(table: SpeedTable, source: int, target: int) -> None:
-    for name in ("seconds_per_epoch", "refusal", "tier", "kind", "width_80", "width_90", "row", "sentence"):
+    for name in ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "width_90", "row", "sentence"):
         values = getattr(table, name)
         values[target] = values[source]
 
@@ -177,6 +177,7 @@ def _empty(throughputs: tuple[Throughput, ...], recipes: Sequence[Recipe], clust
         refusal=np.full(shape, REFUSALS.index("no_throughput"), np.int8),
         tier=np.full(shape, -1, np.int8),
         kind=np.zeros(shape, np.int8),
+        steps=np.ones(shape, np.int32),
         width_80=np.full(shape, np.nan, np.float32),
         width_90=np.full(shape, np.nan, np.float32),
         row=np.full(shape, -1, np.int32),

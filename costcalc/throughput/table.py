@@ -25,7 +25,8 @@ class SpeedTable:
     `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors
-    make the widths. `width_80`, `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
+    make the widths. `steps` says in how many steps its memory makes each accelerator take its share of a batch. `width_80`,
+    `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
     `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
     """
 
@@ -34,6 +35,7 @@ class SpeedTable:
     refusal: Codes
     tier: Codes
     kind: Codes
+    steps: Indices
     width_80: Widths
     width_90: Widths
     row: Indices
@@ -52,5 +54,5 @@ class SpeedTable:
 
     def of(self, clusters: NDArray[np.int64]) -> SpeedTable:
         """The same of these clusters alone, in this order."""
-        columns = ("seconds_per_epoch", "refusal", "tier", "kind", "width_80", "width_90", "row", "sentence")
+        columns = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "width_90", "row", "sentence")
         return replace(self, **{name: getattr(self, name)[:, clusters] for name in columns})

@@ -5,10 +5,18 @@ from costcalc.validation.example import worked_example
 from costcalc.validation.protocol import validate
 from costcalc.validation.report import Report, inserted
 
-__all__ = ["Report", "documented", "validate"]
+__all__ = ["Report", "documented", "require_markers", "validate"]
+
+EXAMPLE, SCORES = "example", "validate"
+
+
+def require_markers(page: str) -> None:
+    """Raises ValueError naming the first marker that the page of the method lacks, before anything is scored."""
+    for section in (EXAMPLE, SCORES):
+        inserted(page, section, "")
 
 
 def documented(page: str, report: Report) -> str:
     """The page of the method with its table and worked example written anew. Raises ValueError where it lacks a marker."""
-    page = inserted(page, "example", worked_example(load_evidence().fitted))
-    return inserted(page, "validate", report.markdown())
+    page = inserted(page, EXAMPLE, worked_example(load_evidence().fitted))
+    return inserted(page, SCORES, report.markdown())

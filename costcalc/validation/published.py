@@ -91,7 +91,10 @@ def fingerprint() -> str:
 def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
     """Results and groups from the texts of their tables. Raises ValueError if the frozen groups were changed."""
     if hashlib.sha256(texts["splits"].encode()).hexdigest() != SPLITS_SHA256:
-        raise ValueError("splits.csv differs from the frozen file: the groups are fixed before anything is fitted")
+        raise ValueError(
+            "splits.csv differs from the frozen file, whose groups were fixed before anything was fitted: put it back, with "
+            "git restore costcalc/evidence/data/splits.csv"
+        )
     groups: dict[str, dict[str, str]] = {}
     for row in _rows(texts["splits"]):
         groups.setdefault(row["split"], {})[row["item"]] = row["group"]

@@ -116,6 +116,52 @@ def test_settings_are_listed_and_secrets_masked(run, monkeypatch):
         assert variable in printed
 
 
+class TestValidateInto:
+    """`costcalc validate --into PAGE` says what is wrong before it scores anything."""
+
+    @pytest.fixture(autouse=True)
+    def scores_nothing(self, monkeypatch):
+        def scored(published):
+            raise AssertionError("it scored before it looked")
+
+        monkeypatch.setattr("costcalc.validation.validate", scored)
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("no marker", "<!-- example: begin -->"),
+            ("<!-- example: begin -->\n<!-- example: end -->\n<!-- validate: end -->", "<!-- validate: begin -->"),
+            ("<!-- example: end -->\n<!-- example: begin -->", "below it, a line <!-- example: end -->"),
+        ],
+    )
+    def test_a_page_without_its_markers_is_named(self, run, tmp_path, text, says):
+        page = tmp_path / "page.md"
+        page.write_text(text, "utf-8")
+        ended = run("validate", "--into", str(page))
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+        assert ended.stderr.startswith(f"costcalc: --into {page}: the page needs a line")
+        assert says in ended.stderr
+        assert page.read_text("utf-8") == text
+
+    def test_changed_groups_say_how_to_put_them_back(self, run, monkeypatch):
+        monkeypatch.setattr("costcalc.validation.published.SPLITS_SHA256", "of another file")
+        ended = run("validate")
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert "git restore costcalc/evidence/data/splits.csv" in ended.stderr
+
+    def test_a_page_with_its_markers_is_written(self, run, monkeypatch, tmp_path):
+        class Scored:
+            text = markdown = lambda self: "the scores\n"
+
+        monkeypatch.setattr("costcalc.validation.validate", lambda published: Scored())
+        page = tmp_path / "page.md"
+        sections = (f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n" for name in ("example", "validate"))
+        page.write_text("".join(sections), "utf-8")
+        assert run("validate", "--into", str(page)).output == "the scores\n"
+        assert "<!-- validate: begin -->\nthe scores\n<!-- validate: end -->" in page.read_text("utf-8")
+        assert "old" not in page.read_text("utf-8")
+
+
 class TestPrices:
     """`costcalc prices`: a store of its own, sources that stand in."""
 

@@ -43,6 +43,8 @@ def test_a_spot_run_is_interrupted(ask_of):
     assert broken.hours == pytest.approx(float(interrupted_hours(steady.hours, 48.0)))
     assert broken.hours_high == pytest.approx(float(interrupted_hours(steady.hours_high, 12.0)))
     assert broken.hours_low == steady.hours_low
+    assert broken.retry_hours == pytest.approx(steady.retry_hours * broken.hours / steady.hours)
+    assert broken.retry_hours > steady.retry_hours > 0
     assert any(sentence.startswith("Spot: one interruption") for sentence in broken.assumptions)
 
 
