@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from costcalc.overheads import clock_factor
+from costcalc.throughput.core import tool
 from costcalc.throughput.rates import precision_class
 from costcalc.training import Model, Recipe, Throughput
 
@@ -17,7 +18,6 @@ SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: 
 GMACS_EXPONENT = 0.7  # and with the network's multiply-adds to this: small networks use an accelerator badly
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS = 224, 4.1, 25.6
 UNSAID = "16bit"
-FRAMEWORKS = ("mxnet", "tensorflow", "pytorch", "jax", "paddlepaddle", "mindspore", "tinygrad")
 FAMILY = re.compile(r"(?:se_)?([a-z]+?)v?(?=\d|_|$)")
 
 
@@ -71,9 +71,8 @@ def work(done: Throughput | Recipe, image_size: int, models: Mapping[str, Model]
 
 
 def code(done: Throughput | Recipe) -> Code:
-    """Whose program a row or a recipe is: one stack may hold several, NVIDIA's examples one of each framework."""
-    text = done.framework.casefold()
-    return Code(done.stack, next((name for name in FRAMEWORKS if name in text), "other"), done.organisation)
+    """Whose program a row or a recipe is: MLPerf's stack holds several, of one maker even."""
+    return Code(done.stack, tool(done.framework), done.organisation)
 
 
 @lru_cache(maxsize=1024)

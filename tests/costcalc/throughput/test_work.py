@@ -27,7 +27,7 @@ def test_the_examples_of_one_maker_are_several_codes(packaged_evidence):
     names = {
         code(row) for row in packaged_evidence.throughputs if row.organisation == "NVIDIA" and row.stack != "mlperf"
     }
-    assert {name.framework for name in names} == {"mxnet", "paddlepaddle", "pytorch", "tensorflow"}
+    assert {name.framework for name in names} == {"mxnet", "paddle", "pytorch", "tensorflow"}
     assert len({code(row) for row in packaged_evidence.throughputs if row.stack == "lambda-tf"}) == 1
 
 
