@@ -155,7 +155,9 @@ def test_recalculated_it_equals_json_to_the_cent(client, tmp_path, question):
     assert len(found) == len(wanted) >= 20
     for row, estimate in zip(found, wanted, strict=True):
         for key in LIVE:
-            assert cents(row[key]) == cents(estimate[key]), (estimate["rank"], key)
+            # the ends of hours are binary fractions on the sheet: one on half a cent may be rounded the other way
+            tie = Decimal("0.01") * key.endswith(("_low", "_high"))
+            assert abs(cents(row[key]) - cents(estimate[key])) <= tie, (estimate["rank"], key)
         assert close(row["hourly_rate"], estimate["hourly_rate"])
         assert close(row["break_even_hours"] or None, estimate["break_even_hours"])
 
