@@ -10,20 +10,20 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
-from api.names import Known, known, resolve
-from api.problems import BadParameters, Errors, NotFound, NotReady
-from api.reading import Arguments, read
-from api.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
-from api.words import unknown
+from api.questions.errors import BadParameters, Errors, NotFound, NotReady
+from api.questions.names import Known, known, resolve
+from api.questions.parsing import Arguments, read
+from api.questions.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
+from api.questions.suggestions import unknown
 from costcalc.answers import Answer
-from costcalc.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
-from pricing import exchange
-from pricing.extras import extra_rates
+from pricing import exchange_rates as exchange
+from pricing.packaged.storage_and_egress import extra_rates
 
 COST, OFFERS, CHANGES, THROUGHPUT, READ = (
     schema() for schema in (CostSchema, OffersSchema, ChangesSchema, ThroughputSchema, ReadSchema)

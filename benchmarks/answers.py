@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import median, milliseconds, p99, report
-from costcalc.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, load_evidence
 from costcalc.query import EstimateQuery

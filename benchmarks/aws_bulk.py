@@ -23,9 +23,9 @@ ROUNDS = 3
 OURS = """
 import sys, time
 from datetime import UTC, datetime
-from pricing.aws_bulk import bulk_offers
-from pricing.aws_offers import Seen
-from pricing.packaged import packaged_machines
+from pricing.sources.aws.bulk import bulk_offers
+from pricing.sources.aws.offers import Seen
+from pricing.packaged.offers import packaged_machines
 machines = packaged_machines("aws")
 started = time.perf_counter()
 with open(sys.argv[1], "rb") as file:

@@ -8,9 +8,9 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from api import price_sheet
-from api.offers import OfferRow, as_row, selected
-from api.schemas import Layout
+from api.formats import price_sheet
+from api.questions.schemas import Layout
+from api.reports.offers import OfferRow, as_row, selected
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import report
 

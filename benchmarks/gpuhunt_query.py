@@ -15,7 +15,7 @@ from benchmarks.answers import questions
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import median, milliseconds, report
 from costcalc.answers import Answer
-from costcalc.catalogue import OPTIONS, Catalogue
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
 from costcalc.query import EstimateQuery

@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 from benchmarks.timing import median, report
 
 THIRD_PARTY = "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client"
-OURS = "import api.app, api.wiring, api.server, pricing.store, pricing.holder"
+OURS = "import api.web.app, api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue"
 MEMORY = """
 import resource, sys
 from benchmarks.synthetic import NOW, catalogue
 from costcalc.evidence import load_evidence
-from api.app import create_app
+from api.web.app import create_app
 from api.service import Service
-from api.wiring import FixedPrices
+from api.bootstrap import FixedPrices
 big = catalogue(100_000)
 document = big.to_bytes()
 import pathlib
@@ -27,11 +27,11 @@ pathlib.Path(sys.argv[1]).write_bytes(document)
 """
 SERVING = """
 import pathlib, sys
-import api.wiring, api.server, pricing.store, pricing.holder
-from api.app import create_app
+import api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue
+from api.web.app import create_app
 from api.service import Service
-from api.wiring import FixedPrices, utc_now
-from costcalc.catalogue import Catalogue
+from api.bootstrap import FixedPrices, utc_now
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 prices = Catalogue.from_bytes(pathlib.Path(sys.argv[1]).read_bytes(), "big")
 client = create_app(Service(load_evidence(), FixedPrices(prices), utc_now, ())).test_client()

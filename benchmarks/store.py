@@ -61,7 +61,7 @@ def main(url: str) -> None:
     from datetime import timedelta
 
     from benchmarks.synthetic import NOW
-    from pricing.store import Store
+    from pricing.store.store import Store
 
     store = Store(url)
     later = NOW + timedelta(days=1)
@@ -85,8 +85,8 @@ def listing(moment):
     from dataclasses import replace
 
     from benchmarks.synthetic import packaged
-    from pricing.publication import Listing, Publication
-    from pricing.writing import Attempt
+    from pricing.store.publish import Listing, Publication
+    from pricing.store.writing import Attempt
 
     known = packaged()
     base = [known.offer(row) for row in known.view(moment, 36_500).rows.tolist()]

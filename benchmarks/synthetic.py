@@ -8,10 +8,10 @@ from math import isqrt
 
 import numpy as np
 
-from costcalc.catalogue import Catalogue
-from costcalc.columns import Columns
-from costcalc.recording import ordered
-from pricing.packaged import read_packaged
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.columns import Columns
+from costcalc.catalogue.encoding import ordered
+from pricing.packaged.offers import read_packaged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 MONEY = ("hourly", "upfront", "recurring", "monthly", "fee", "metered")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from costcalc.billing import Bill, Component
+from costcalc.costing.bills import Bill, Component
 from costcalc.money import ExchangeRate
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import EstimateQuery

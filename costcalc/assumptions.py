@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from math import ceil, exp
 
-from costcalc import overheads
+from costcalc.costing.spot_rates import SPOT_RATE_WIDTH
+from costcalc.duration import overheads
+from costcalc.duration.training_times import Run
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.runs import Run
-from costcalc.spot_rates import SPOT_RATE_WIDTH
 from costcalc.throughput import global_batch
 from costcalc.training import Recipe
 

@@ -14,22 +14,22 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc import costs
 from costcalc.answers import Answer, PriceBasis
-from costcalc.catalogue import OPTIONS, Catalogue, View
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, View
+from costcalc.convergence.eligibility import best_reached, reached
+from costcalc.costing import candidates as costs
+from costcalc.costing.hiring import hire
+from costcalc.costing.placements import Placements, idle, placements, used_sites
+from costcalc.costing.storage_and_egress import NO_RATES, ExtraRates, Market
+from costcalc.duration.feasibility import of_one_year, plan, usual_nodes
+from costcalc.duration.training_matrix import Plan
+from costcalc.duration.training_times import Runs, runs
+from costcalc.estimate_details import Entry, Renderer
 from costcalc.evidence import Evidence
-from costcalc.extras import NO_RATES, ExtraRates, Market
 from costcalc.hardware import Cluster
-from costcalc.hiring import hire
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.placements import Placements, idle, placements, used_sites
-from costcalc.planning import of_one_year, plan, usual_nodes
-from costcalc.plans import Plan
 from costcalc.query import EstimateQuery
-from costcalc.reaching import best_reached, reached
-from costcalc.rendering import Entry, Renderer
-from costcalc.runs import Runs, runs
 
 T = TypeVar("T")
 Indices = NDArray[np.int64]

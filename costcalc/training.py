@@ -19,7 +19,7 @@ class Metric(StrEnum):
 
 
 class Crossing(StrEnum):
-    """When a noisy curve counts as having reached the target; see `costcalc.convergence`."""
+    """When a noisy curve counts as having reached the target; see `costcalc.convergence.curves`."""
 
     FIRST = "first"
     ISOTONIC = "isotonic"

@@ -11,14 +11,14 @@ from typing import Any
 from costcalc.answers import Gap
 from costcalc.evidence import load_evidence
 from costcalc.offers import Offer
-from pricing import SOURCES
-from pricing.collecting import Outcome, ask, ask_all
-from pricing.flags import PRICE_JUMP
-from pricing.invariants import Judged, violations
-from pricing.publication import Listing, Publication
-from pricing.source import Environment, SourceSpec
-from pricing.store import SourceState, Store
-from pricing.writing import Attempt, Published
+from pricing.checks import Judged, violations
+from pricing.offer_flags import PRICE_JUMP
+from pricing.sources import SOURCES
+from pricing.sources.running import Outcome, ask, ask_all
+from pricing.sources.source import Environment, SourceSpec
+from pricing.store.publish import Listing, Publication
+from pricing.store.store import SourceState, Store
+from pricing.store.writing import Attempt, Published
 
 LIMIT_SECONDS = 1800.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"

@@ -4,7 +4,7 @@ import csv
 from decimal import Decimal
 from importlib.resources import files
 
-TABLES = files("pricing") / "data"
+TABLES = files("pricing.packaged") / "data"
 FACTS = files("costcalc.evidence") / "data"
 
 

@@ -16,9 +16,9 @@ import pytest
 import requests
 from support.live_server import clean_environment, start_server
 
-from api.cli import main
+from api.cli.main import main
+from api.cli.prices import source_settings
 from api.settings import SETTINGS
-from api.sources import source_settings
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "docs/finance.md", "docs/worked-cases.md")

@@ -12,7 +12,7 @@ def main() -> None:
         "OPENBLAS_NUM_THREADS", "1"
     )  # hundreds of small linear systems: threads only wait for one another
     import costcalc.evidence
-    from costcalc.throughput.fitted import to_json
+    from costcalc.throughput.fitted_parameters import to_json
     from costcalc.validation.protocol import fitted
     from costcalc.validation.published import fingerprint, load_published
 

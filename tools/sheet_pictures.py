@@ -18,12 +18,12 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 from PIL import Image, ImageOps
 
-from api.app import create_app
+from api.bootstrap import FixedPrices
 from api.service import Service
-from api.wiring import FixedPrices
-from costcalc.catalogue import Catalogue
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from pricing.packaged import read_packaged
+from pricing.packaged.offers import read_packaged
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

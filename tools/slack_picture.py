@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from api.chart import draw, spec_of
+from api.bootstrap import FixedPrices
+from api.formats.chart import draw, spec_of
 from api.service import Service
-from api.slack_reply import Replier
-from api.wiring import FixedPrices
-from costcalc.catalogue import Catalogue
+from api.slack.reply import Replier
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from pricing.packaged import read_packaged
+from pricing.packaged.offers import read_packaged
 
 COMMAND = "resnet50 75.7% on aws, gcp, azure"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)

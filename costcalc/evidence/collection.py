@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from costcalc.convergence.schedules import between
 from costcalc.hardware import Accelerator
-from costcalc.schedules import between
-from costcalc.throughput.core import tool
-from costcalc.throughput.fitted import Fitted
+from costcalc.throughput.fitted_parameters import Fitted
+from costcalc.throughput.reference_model import tool
 from costcalc.training import Model, Recipe, Throughput
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")

@@ -12,7 +12,7 @@ from typing import TypeVar
 from costcalc.evidence.collection import Evidence
 from costcalc.evidence.tables import Row, TableError, rows
 from costcalc.hardware import Accelerator
-from costcalc.throughput.fitted import Fitted, from_json, unfitted
+from costcalc.throughput.fitted_parameters import Fitted, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from costcalc.throughput.chips import Chips
+from costcalc.throughput.data_sheets import Chips
 from costcalc.throughput.rates import SIXTEEN_BIT, bits
 from costcalc.training import Model, Throughput
 

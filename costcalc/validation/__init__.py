@@ -1,9 +1,9 @@
 """Proof: the estimator scored against published results that it was not fitted to."""
 
 from costcalc.evidence import load_evidence
-from costcalc.validation.example import worked_example
 from costcalc.validation.protocol import validate
 from costcalc.validation.report import Report, inserted
+from costcalc.validation.worked_example import worked_example
 
 __all__ = ["Report", "documented", "require_markers", "validate"]
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from costcalc.throughput.core import Setting
-from costcalc.throughput.fit import observation
+from costcalc.fitting.reference_model import observation
+from costcalc.throughput.reference_model import Setting
 from costcalc.validation.published import Published, Result
 
 Cell = tuple[str, int, int]  # accelerator, how many in all, machines

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.throughput.fit import fit_core, observations
-from costcalc.throughput.fitted import LEVELS, ORDERS, Fitted, Widths, calibrated
-from costcalc.throughput.relative import fit_relative, ratios
-from costcalc.validation.choice import brier, regret_of_lengths, regret_of_systems
-from costcalc.validation.codes import Codes
-from costcalc.validation.product import Product, by_accelerator, by_label, regret_of_picks
+from costcalc.fitting.reference_model import fit_core, observations
+from costcalc.throughput.fitted_parameters import LEVELS, ORDERS, Fitted, Widths, calibrated
+from costcalc.throughput.transfer import fit_relative, ratios
+from costcalc.validation.end_to_end import Product, by_accelerator, by_label, regret_of_picks
+from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
+from costcalc.validation.implementations import Codes
 from costcalc.validation.published import SPLITS_SHA256, Published, load_published
-from costcalc.validation.recipes import batches_left_out, borrowed, lengths_left_out
+from costcalc.validation.regret import brier, regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
 from costcalc.validation.scores import SCORED, Case, Goal, half_width, score
-from costcalc.validation.systems import SMALL, Systems
+from costcalc.validation.speeds import SMALL, Systems
 
 NOBODY = ""  # an organisation name that excludes none
 SAME_SYSTEM = "same accelerator and count, other organisation"

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from costcalc.validation.choice import Brier, Regret
+from costcalc.validation.regret import Brier, Regret
 from costcalc.validation.scores import Coverage, Score
 
 HEADINGS = (

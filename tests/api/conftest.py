@@ -5,8 +5,8 @@ from fakes.slack import SECRET
 from support.live_server import start_server
 from support.services import packaged_service
 
-from api.app import create_app
 from api.settings import Settings
+from api.web.app import create_app
 
 
 @pytest.fixture(scope="session")

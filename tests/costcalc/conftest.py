@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from costcalc.answers import Answer
-from costcalc.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, load_evidence
 from costcalc.query import EstimateQuery
-from pricing.packaged import read_packaged
+from pricing.packaged.offers import read_packaged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Ask = Callable[..., Answer]

@@ -9,13 +9,13 @@ from statistics import NormalDist
 import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
 
-from costcalc.catalogue import Catalogue
-from costcalc.convergence import isotonic
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.convergence.chance import SEED_SIGMA
+from costcalc.convergence.curves import isotonic
+from costcalc.duration.feasibility import speed_model
+from costcalc.duration.overheads import calendar_hours, clock_factor, interrupted_hours
 from costcalc.hardware import Cluster, Machine
-from costcalc.noise import SEED_SIGMA
 from costcalc.offers import PurchaseOption
-from costcalc.overheads import calendar_hours, clock_factor, interrupted_hours
-from costcalc.planning import speed_model
 from costcalc.training import Metric, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}

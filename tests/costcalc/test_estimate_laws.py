@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from fakes.offers import offer
 
-from costcalc.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from costcalc.convergence import Curves
+from costcalc.convergence.curves import Curves
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pricing import aws
-from pricing.store import Store
+from pricing.sources.aws import source as aws
+from pricing.store.store import Store
 
 
 @pytest.fixture

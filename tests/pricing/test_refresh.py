@@ -10,13 +10,13 @@ from support.prices import LATER, NOW, many, offer
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
-from pricing import SOURCES
 from pricing import refresh as refreshing
-from pricing.flags import PRICE_JUMP
-from pricing.http import Http, HttpError
+from pricing.offer_flags import PRICE_JUMP
 from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
-from pricing.source import Collected, CredentialsMissing, Environment, SourceSpec
-from pricing.store import Store
+from pricing.sources import SOURCES
+from pricing.sources.common.http import Http, HttpError
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceSpec
+from pricing.store.store import Store
 
 Collect = Callable[[datetime], Collected]
 

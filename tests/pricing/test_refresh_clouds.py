@@ -19,11 +19,14 @@ from fakes.local import Fault
 from fakes.server import FakeServer
 from support.prices import LATER, NOW
 
-import pricing.http
-from pricing import aws, azure, collecting, gcp
-from pricing.http import Http
+import pricing.sources.common.http
 from pricing.refresh import LIMIT_VARIABLE, refresh
-from pricing.store import Store
+from pricing.sources import running as collecting
+from pricing.sources.aws import source as aws
+from pricing.sources.azure import source as azure
+from pricing.sources.common.http import Http
+from pricing.sources.gcp import source as gcp
+from pricing.store.store import Store
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 SECRETS = {
@@ -76,7 +79,7 @@ def clouds(monkeypatch: pytest.MonkeyPatch, no_account: None) -> Iterator[Clouds
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short waits."""
     monkeypatch.setattr(collecting, "Http", lambda: Http(retries=1, backoff_seconds=0))
-    monkeypatch.setattr(pricing.http, "TIMEOUT_SECONDS", (2, 0.5))
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.5))
     monkeypatch.setattr(gcp, "CALL_SECONDS", 0.5)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr(aws, "ATTEMPTS", 2)

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from functools import cache
 
+from api.bootstrap import FixedPrices
 from api.service import Service
-from api.wiring import FixedPrices
-from costcalc.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from pricing.packaged import read_packaged
+from pricing.packaged.offers import read_packaged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SNAPSHOT = "packaged-test"

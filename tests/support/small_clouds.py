@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pytest_httpserver import HTTPServer
 
-from pricing import SOURCES
-from pricing.http import Http
-from pricing.source import Collected
+from pricing.sources import SOURCES
+from pricing.sources.common.http import Http
+from pricing.sources.source import Collected
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

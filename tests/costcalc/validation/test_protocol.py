@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from packaged_tables import FACTS
 
-from costcalc.noise import STOPPED_SHARE
+from costcalc.convergence.chance import STOPPED_SHARE
 from costcalc.validation import documented
-from costcalc.validation.choice import Brier
-from costcalc.validation.example import worked_example
+from costcalc.validation.epochs import borrowed
 from costcalc.validation.protocol import fitted
 from costcalc.validation.published import TABLES, load_published, parse_published
-from costcalc.validation.recipes import borrowed
+from costcalc.validation.regret import Brier
 from costcalc.validation.report import Report, inserted
 from costcalc.validation.scores import Goal, score
-from costcalc.validation.systems import Systems
+from costcalc.validation.speeds import Systems
+from costcalc.validation.worked_example import worked_example
 
 PAGE = Path(__file__).parents[3] / "docs" / "method.md"
 

@@ -1,0 +1,134 @@
+"""The only place that builds the real things: evidence, store, watcher, clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from api.questions.errors import NotReady
+from api.service import Service
+from api.settings import Settings
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.estimate import answer
+from costcalc.evidence import Evidence, TableError, load_evidence
+from costcalc.query import EstimateQuery
+from pricing.packaged.offers import PackagedTableError, read_packaged
+from pricing.sources import SOURCES
+from pricing.store.place import usual_place
+
+if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+    from pricing.store.store import Store
+    from pricing.store.worker_catalogue import CatalogueHolder
+
+
+class CannotStart(Exception):
+    """The prices or the evidence cannot be read; the message says what is wrong and where."""
+
+
+WARMING = EstimateQuery("resnet50", 0.757)
+
+
+def utc_now() -> datetime:
+    """The current moment."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPrices:
+    """The snapshot that a watcher keeps up to date."""
+
+    holder: CatalogueHolder
+
+    def catalogue(self) -> Catalogue:
+        """The last good snapshot. Raises NotReady before the first is loaded."""
+        from pricing.store.worker_catalogue import NoSnapshot
+
+        try:
+            return self.holder.catalogue()
+        except NoSnapshot:
+            raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
+
+    def trouble(self) -> str | None:
+        """That the store cannot be reached; None while it can. Where it is and why is for the log, not for everybody."""
+        return None if self.holder.state().store_reachable else "the log says why"
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPrices:
+    """One catalogue that never changes."""
+
+    fixed: Catalogue
+
+    def catalogue(self) -> Catalogue:
+        """The catalogue."""
+        return self.fixed
+
+    def trouble(self) -> str | None:
+        """None: there is no store to lose."""
+        return None
+
+
+def build(settings: Settings, evidence: Evidence | None = None) -> Service:
+    """A service on the store of the settings, filled and loaded, watching for newer snapshots.
+
+    Raises TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
+    """
+    from pricing.store.worker_catalogue import CatalogueHolder
+
+    known = evidence or load_evidence()
+    holder = CatalogueHolder(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
+    holder.start()
+    return Service(known, WatchedPrices(holder), utc_now, tuple(SOURCES))
+
+
+def build_once(settings: Settings) -> Service:
+    """A service for one command: on the store if there is one, else on the packaged prices. Raises CannotStart."""
+    try:
+        evidence = load_evidence()
+    except TableError as error:
+        raise CannotStart(str(error)) from error
+    return Service(evidence, FixedPrices(_catalogue(settings)), utc_now, tuple(SOURCES))
+
+
+def _catalogue(settings: Settings) -> Catalogue:
+    return _stored(settings) if settings.database_url or usual_place().exists() else _packaged()
+
+
+def _stored(settings: Settings) -> Catalogue:
+    from pricing.store.database import StoreError
+
+    try:
+        return _opener(settings)().load_current()
+    except (StoreError, PackagedTableError) as error:
+        raise CannotStart(str(error)) from error
+
+
+def _packaged() -> Catalogue:
+    try:
+        prices = read_packaged()
+    except PackagedTableError as error:
+        raise CannotStart(str(error)) from error
+    return Catalogue.from_offers(prices.offers, f"packaged-{prices.digest[:12]}")
+
+
+def _opener(settings: Settings) -> Callable[[], Store]:
+    from pricing.store.store import Store
+
+    def open_store() -> Store:
+        store = Store(settings.database_url)
+        store.fill(utc_now())
+        return store
+
+    return open_store
+
+
+def _warmer(evidence: Evidence) -> Callable[[Catalogue], None]:
+    """Works out, off the request path, what the first question of a new snapshot would otherwise wait for."""
+
+    def warm(catalogue: Catalogue) -> None:
+        if evidence.find_model(WARMING.model):
+            answer(WARMING, evidence, catalogue, utc_now())
+
+    return warm

@@ -1,0 +1,1 @@
+"""An answer as a file: CSV, FOCUS, workbooks, charts."""

@@ -1,0 +1,125 @@
+"""`GET /cost.png` and `/cost.svg`: cost against time, the frontier in front of everything else, drawn here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from flask import Blueprint, Response
+
+from api.questions.errors import BadParameters
+from api.questions.links import to_url
+from api.service import Service
+from api.web.responses import arguments, cached, service
+from costcalc.answers import Answer, Estimate
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
+
+blueprint = Blueprint("chart", __name__)
+VEGA_LITE = "5.21"
+MOST_BEHIND, MOST_IN_FRONT = 200, 1000
+LEAST_COST = 0.01  # what is free still has a place on a logarithmic axis
+WIDTH, HEIGHT = 640, 360
+INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
+
+Json = dict[str, Any]
+
+
+@blueprint.get("/cost.png")
+def png() -> Response:
+    """The picture for places that show no SVG."""
+    return _picture("png")
+
+
+@blueprint.get("/cost.svg")
+def svg() -> Response:
+    """The same, sharp at any size."""
+    return _picture("svg")
+
+
+def _picture(kind: str) -> Response:
+    asked = service()
+    catalogue = asked.catalogue()
+    query, layout = asked.question(arguments(), catalogue)
+    if layout.format:
+        raise BadParameters({"format": [f"this is a picture: ask /cost for {layout.format}"]})
+    parts = (catalogue.snapshot, to_url(query), "" if query.as_of else asked.clock().date())
+    return cached(parts, kind, {kind: lambda: draw(spec_of(asked, query, catalogue), kind)})
+
+
+def spec_of(asked: Service, query: EstimateQuery, catalogue: Catalogue) -> Json:
+    """The Vega-Lite chart of a question: the frontier and the best by the question's own order."""
+    front = asked.answer(replace(query, frontier=True, limit=MOST_IN_FRONT, offset=0), catalogue)
+    behind = asked.answer(replace(query, limit=MOST_BEHIND, offset=0), catalogue)
+    return spec(front, behind.estimates)
+
+
+def spec(front: Answer, behind: Iterable[Estimate]) -> Json:
+    """Vega-Lite: grey dots for all estimates, a line with ranges for those that nothing beats on both cost and time."""
+    query = front.query
+    cost = "share of use" if query.basis == "effective" else "to pay"
+    x = _axis("hours", "hours, 80 % range")
+    y = _axis("cost", f"{query.currency} {cost}, 80 % range")
+    points: Json = {"values": [_point(each, query) for each in front.estimates]}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": {"text": f"{query.model} to {query.target:g} {query.metric.value}: cost against time", "anchor": "start",
+                  "subtitle": f"{front.count} on the frontier, in grey the next best; prices of {front.prices.as_of:%Y-%m-%d}"},
+        "width": WIDTH, "height": HEIGHT, "background": "white",
+        "config": {"font": "sans-serif", "view": {"stroke": None}, "axis": {"gridColor": "#eeeeee", "labelColor": INK}},
+        "layer": [
+            {"data": {"values": [_point(each, query) for each in behind]},
+             "mark": {"type": "circle", "color": QUIET, "size": 24, "opacity": 0.6}, "encoding": {"x": x, "y": y}},
+            {"data": points, "mark": {"type": "line", "interpolate": "step-after", "color": STRESS, "strokeWidth": 1},
+             "encoding": {"x": x, "y": y, "order": {"field": "hours"}}},
+            {"data": points, "mark": {"type": "rule", "color": STRESS, "opacity": 0.35},
+             "encoding": {"x": _low(x), "x2": {"field": "hours_high"}, "y": y}},
+            {"data": points, "mark": {"type": "rule", "color": STRESS, "opacity": 0.35},
+             "encoding": {"x": x, "y": _low(y), "y2": {"field": "cost_high"}}},
+            {"data": points, "mark": {"type": "circle", "size": 60},
+             "encoding": {"x": x, "y": y, "color": {"field": "bought", "type": "nominal", "title": None}}},
+            {"data": {"values": _named(points["values"])}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+             "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7, "color": INK, "fontSize": 11}},
+        ],
+    }  # fmt: skip
+
+
+def _axis(name: str, title: str) -> Json:
+    scale = {"type": "log", "nice": False, "padding": 12}
+    axis = {"format": "~g", "tickCount": 6}
+    return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+
+def _low(channel: Json) -> Json:
+    return {**channel, "field": f"{channel['field']}_low"}
+
+
+def _point(each: Estimate, query: EstimateQuery) -> Json:
+    money = ("effective_cost", "effective_cost_low", "effective_cost_high")
+    if query.basis == "billed":
+        money = ("billed_cost", "billed_cost_low", "billed_cost_high")
+    cost, low, high = (max(float(getattr(each, name)), LEAST_COST) for name in money)
+    return {
+        "hours": each.hours, "hours_low": each.hours_low, "hours_high": each.hours_high,
+        "cost": cost, "cost_low": low, "cost_high": high, "bought": each.purchase_option.value.replace("_", " "),
+        "name": f"{each.provider} {f'{each.nodes} × ' if each.nodes > 1 else ''}{each.instance_type}",
+    }  # fmt: skip
+
+
+def _named(points: list[Json]) -> list[Json]:
+    """The ends of the frontier and its best of both."""
+    if not points:
+        return []
+    ends = (min(points, key=lambda each: each["cost"]), min(points, key=lambda each: each["hours"]),
+            min(points, key=lambda each: each["cost"] * each["hours"]))  # fmt: skip
+    return list({each["name"]: each for each in ends}.values())
+
+
+def draw(chart: Json, kind: str) -> bytes:
+    """The chart as PNG or SVG. Nothing is fetched: the library that draws brings its own code and fonts."""
+    import vl_convert  # a whole JavaScript engine, which only those who ask for pictures pay for
+
+    if kind == "svg":
+        return str(vl_convert.vegalite_to_svg(chart, vl_version=VEGA_LITE, allowed_base_urls=[])).encode()
+    return bytes(vl_convert.vegalite_to_png(chart, vl_version=VEGA_LITE, scale=1.5, allowed_base_urls=[]))

@@ -1,0 +1,156 @@
+"""`/commitments` over HTTP: JSON, CSV by utilization or by month, and sheets of a workbook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flask import Blueprint, Response
+
+from api.formats import csv as csv_export
+from api.formats.csv import Column
+from api.formats.sheet_columns import shared_columns
+from api.questions.finance_schemas import CommitmentsSchema
+from api.questions.links import to_url
+from api.reports.commitments import MACHINES, Comparison, about
+from api.reports.commitments_documents import CommitmentsDocument, Compared
+from api.reports.documents import to_json
+from api.service import Service
+from api.web.responses import Body, answered, arguments, service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.commitments import Usage, Way
+from costcalc.money import cents
+from costcalc.query import EstimateQuery
+
+if TYPE_CHECKING:
+    from api.formats.workbook import Book
+
+blueprint = Blueprint("commitments", __name__)
+COMMITMENTS = CommitmentsSchema()
+MACHINE = ("provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe", "hours_per_run")
+WAY = ("purchase_option", "term", "payment", "offering_class", "months", "hourly_rate", "upfront", "monthly", "total",
+       "break_even_hours_per_term", "break_even_hours_per_month", "break_even_utilization",
+       "break_even_runs_per_month")  # fmt: skip
+MONEY = ("upfront", "monthly", "total", "on_demand_per_month", "cost_per_month", "saving_per_month", "saving_per_term",
+         "due", "paid_so_far", "on_demand_so_far")  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """One row of the sheet: a way to have machines, at one usage."""
+
+    machine: Compared
+    way: Way
+    usage: Usage
+
+
+class Month(NamedTuple):
+    """One row of the sheet of payments: what is due in a month of a term, beside paying on demand for the usage."""
+
+    machine: Compared
+    way: Way
+    usage: Usage
+    month: int
+    due: Any
+    paid_so_far: Any
+
+    @property
+    def on_demand_so_far(self) -> Any:
+        """What the same months cost on demand."""
+        on_demand = self.machine.on_demand
+        return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
+
+
+@blueprint.get("/commitments")
+@blueprint.get("/commitments.csv")
+@blueprint.get("/commitments.xlsx")
+def commitments() -> Response:
+    """From how much training a month on does it pay to reserve, commit or rent by the month?"""
+    asked = service()
+    catalogue = asked.catalogue()
+    values, layout = asked.filters(COMMITMENTS, arguments(), catalogue)
+    runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
+    defaults = {"basis": "effective", "limit": MACHINES}
+    query = EstimateQuery(**{**defaults, **values, "model": values["model"].name})
+    comparison = Comparison(asked, catalogue, query, runs)
+    moment = "" if query.as_of else asked.clock().date()
+    makers: dict[str, Callable[[], Body]] = {
+        "json": lambda: to_json(comparison.document()),
+        "csv": lambda: csv_export.chunks(*columns_and_rows(comparison.document(), table), layout),
+        "xlsx": lambda: workbook(comparison.document()),
+    }
+    parts = (catalogue.snapshot, to_url(query), runs, table, moment)
+    return answered(parts, layout, makers, f"commitments-{query.model}")
+
+
+def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
+    """The flat table: costs by utilization, or payments by month."""
+    by_usage = [_of("usage", name) for name in Usage.__dataclass_fields__]
+    by_month = [*(csv_export.attribute(name) for name in ("month", "due", "paid_so_far", "on_demand_so_far")),
+                _of("usage", "utilization")]  # fmt: skip
+    columns = [
+        *(_of("machine", name) for name in MACHINE),
+        *(_of("way", name) for name in WAY),
+        *(by_usage if table == "break_even" else by_month),
+        *_origins(),
+        *shared_columns(document),
+    ]
+    return columns, _cells(document) if table == "break_even" else _months(document)
+
+
+def workbook(document: CommitmentsDocument) -> bytes:
+    """A workbook of both tables alone."""
+    from api.formats.workbook import Book
+
+    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
+    add_sheets(book, document)
+    return book.finish()
+
+
+def add_sheets(book: Book, document: CommitmentsDocument) -> None:
+    """Adds both tables to a workbook as sheets, with typed cells."""
+    from api.formats import workbook as cells
+
+    for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
+        columns, rows = columns_and_rows(document, table)
+        headings = [cells.Column(heading, "money" if heading in MONEY else None, 14) for heading, _ in columns]
+        sheet = book.sheet(name)
+        sheet.table(0, headings, ([read(row) for _, read in columns] for row in rows))
+
+
+def sheets_about(asked: Service, catalogue: Catalogue, query: EstimateQuery) -> Callable[[Book], None]:
+    """Adds to the workbook of a question about cost what commitments on such machines cost."""
+    return lambda book: add_sheets(book, Comparison(asked, catalogue, about(query)).document())
+
+
+def _cells(document: CommitmentsDocument) -> Iterator[Cell]:
+    for machine in document.machines:
+        for way in machine.ways:
+            yield from (Cell(machine, way, usage) for usage in way.usage)
+
+
+def _months(document: CommitmentsDocument) -> Iterator[Month]:
+    """At the asked usage, or at full use."""
+    for machine in document.machines:
+        for way in machine.ways:
+            usage = next((usage for usage in way.usage if usage.asked), way.usage[-1])
+            due = [amount * usage.machine_sets for amount in way.cash_by_month or ()]
+            for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
+                yield Month(machine, way, usage, month, amount, total)
+
+
+def _of_on_demand(name: str, row: Cell | Month) -> Any:
+    return row.machine.on_demand and getattr(row.machine.on_demand, name)
+
+
+def _of(part: str, name: str) -> Column:
+    return name, lambda row: getattr(getattr(row, part), name)
+
+
+def _origins() -> Iterator[Column]:
+    yield "currency", lambda row: row.machine.currency
+    for name in ("provider", "instance_type", "hourly_rate", "same_machine"):
+        yield f"on_demand_{name}", partial(_of_on_demand, name)
+    yield "price_source", lambda row: row.way.price.source
+    yield "price_observed_at", lambda row: row.way.price.observed_at

@@ -1,0 +1,159 @@
+"""Estimates in the shape of FOCUS, the FinOps billing format, to lay beside actual bills; `x_IsEstimate` tells them apart.
+
+Every line of an estimate's bill is a row. A commitment is its purchase, which costs nothing effectively, and its use: by this
+run, by other work as `utilization` says, and by nobody; their effective costs add up to the purchase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from hashlib import blake2b
+
+import msgspec
+
+from api.formats import csv as csv_export
+from api.formats.focus_charges import Row, charges
+from api.formats.focus_columns import FOCUS, OWN
+from api.formats.sheet_columns import WORDS, words_of
+from api.questions.schemas import Layout
+from costcalc.answers import Answer, Estimate
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.training import Recipe
+
+INTERVAL_LEVEL = Decimal("0.8")
+SECONDS_PER_HOUR = 3600
+SERVICES = {  # names as the three clouds write them into their own FOCUS exports
+    "aws": ("AWS", "Amazon Elastic Compute Cloud"),
+    "azure": ("Microsoft", "Virtual Machines"),
+    "gcp": ("Google Cloud", "Compute Engine"),
+}
+
+
+def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterator[bytes]:
+    """The sheet, piece by piece; columns of the version asked for, own ones last."""
+    words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
+    names = [*FOCUS[layout.focus], *OWN, *words]
+    cells = csv_export.cell_writer(layout.decimal)
+    texts = ([cells(row.get(name)) for name in names] for row in rows(answer, _runs(recipes)))
+    return csv_export.written(names, texts, layout)
+
+
+def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
+    """The rows of all estimates; a column that is missing is null. `runs` says how many each recipe's curve rests on."""
+    shared = _of_question(answer)
+    for estimate, bill, on_demand in zip(answer.estimates, answer.bills, answer.on_demand_hourly, strict=True):
+        common = {**shared, **_of_estimate(estimate, answer), **_of_offer(bill.offer)}
+        common["x_SampleRuns"] = runs.get(estimate.recipe)
+        for hours, charge in charges(bill, Decimal(repr(estimate.hours)), on_demand):
+            yield _in_currency({**common, **_period(answer, hours), **charge})
+
+
+def _runs(recipes: Iterable[Recipe]) -> dict[str, int]:
+    """None for a schedule that nobody ran."""
+    return {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated}
+
+
+def _in_currency(row: Row) -> Row:
+    """The unit of a spend commitment is the currency it is billed in."""
+    if row.get("CommitmentDiscountCategory") == "Spend":
+        row["CommitmentDiscountUnit"] = row["BillingCurrency"]
+    return row
+
+
+def _of_question(answer: Answer) -> Row:
+    query, exchange = answer.query, answer.exchange
+    words = words_of({name: getattr(query, name) for name in WORDS})
+    return {
+        "BillingAccountId": "estimate",
+        "BillingCurrency": query.currency,
+        "Tags": msgspec.json.encode(words).decode() if words else None,
+        "x_IsEstimate": True,
+        "x_IntervalLevel": INTERVAL_LEVEL,
+        "x_CatalogVersion": answer.prices.snapshot,
+        "x_ExchangeRatePerUsd": exchange and exchange.per_usd,
+        "x_ExchangeRateDate": exchange and exchange.date,
+        "x_ExchangeRateSource": exchange and exchange.source,
+        **{f"x_{name.title().replace('_', '')}": text for name, text in words.items()},
+    }
+
+
+def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
+    return {
+        "x_EstimateId": _estimate_id(estimate, answer),
+        "x_Rank": estimate.rank,
+        "x_ModelName": estimate.model,
+        "x_DatasetName": estimate.dataset,
+        "x_MetricName": estimate.metric,
+        "x_TargetAccuracy": estimate.target,
+        "x_Recipe": estimate.recipe,
+        "x_EpochsToTarget": estimate.epochs,
+        "x_ThroughputImagesPerSecond": estimate.images_per_second,
+        "x_ThroughputEvidence": estimate.evidence.throughput,
+        "x_Nodes": estimate.nodes,
+        "x_AcceleratorName": estimate.accelerator,
+        "x_AcceleratorCount": estimate.accelerators,
+        "x_Hours": estimate.hours,
+        "x_HoursLow": estimate.hours_low,
+        "x_HoursHigh": estimate.hours_high,
+        "x_SuccessProbability": estimate.success_probability,
+        "x_CostLow": estimate.billed_cost_low,
+        "x_CostHigh": estimate.billed_cost_high,
+        "x_EffectiveCost": estimate.effective_cost,
+        "x_SpotStatistic": "last" if estimate.purchase_option is PurchaseOption.SPOT else None,
+        "x_PriceObservedAt": estimate.sources.price.observed_at,
+        "x_PriceSource": estimate.sources.price.source,
+    }
+
+
+def _of_offer(offer: Offer) -> Row:
+    provider, service = SERVICES.get(offer.provider, (offer.provider, f"{offer.provider} accelerators"))
+    names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName", "ProviderName", "PublisherName")
+    return {
+        **dict.fromkeys(names, provider),
+        "ServiceCategory": "Compute",
+        "ServiceName": service,
+        "ServiceSubcategory": "Virtual Machines",
+        "RegionId": offer.region,
+        "RegionName": offer.region,
+        "SkuId": f"{offer.provider}/{offer.instance_type}",
+        "SkuPriceDetails": _details(offer),
+    }
+
+
+def _details(offer: Offer) -> str:
+    machine = offer.machine
+    known = {
+        "InstanceType": offer.instance_type,
+        "GpuCount": machine.accelerators,
+        "CoreCount": machine.vcpus,
+        "MemorySize": machine.memory_gib,
+        "x_Accelerator": machine.accelerator,
+        "x_Term": offer.term,
+        "x_Payment": offer.payment,
+    }
+    return msgspec.json.encode({name: value for name, value in known.items() if value is not None}).decode()
+
+
+def _period(answer: Answer, hours: Decimal) -> Row:
+    """From the date asked about for these hours, in whole seconds, and the calendar month that the charge falls into."""
+    start = answer.prices.as_of.replace(microsecond=0)
+    seconds = int((hours * SECONDS_PER_HOUR).quantize(Decimal("1e-6")).to_integral_value(ROUND_CEILING))
+    month = start.replace(day=1, hour=0, minute=0, second=0)
+    return {
+        "ChargePeriodStart": start,
+        "ChargePeriodEnd": start + timedelta(seconds=seconds),
+        "BillingPeriodStart": month,
+        "BillingPeriodEnd": _next_month(month),
+    }
+
+
+def _next_month(month: datetime) -> datetime:
+    return (month + timedelta(days=31)).replace(day=1)
+
+
+def _estimate_id(estimate: Estimate, answer: Answer) -> str:
+    parts = (answer.prices.snapshot, replace(estimate, rank=0, frontier=False))
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,121 @@
+"""The price sheet as text, column by column and a few thousand rows at a time: as fast as the file can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from api.formats.csv import cell_writer, moment, written
+from api.questions.schemas import Layout
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.money import NANOS_PER_UNIT
+from costcalc.offers import COMMITMENTS, PurchaseOption
+
+ROWS_AT_ONCE = 4096
+AMOUNTS_KEPT = 8192
+COMMITTED = [code for code, option in enumerate(OPTIONS) if option in COMMITMENTS]
+MONTHLY = OPTIONS.index(PurchaseOption.MONTHLY)
+
+Rows = NDArray[np.int64]
+Texts = Sequence[str | None]
+
+
+def chunks(
+    catalogue: Catalogue, rows: Rows, names: Sequence[str], layout: Layout, words: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
+    """The rows in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
+    own = words or {}
+    sheet = _PriceSheet(catalogue, layout.decimal)
+    return written([*names, *own], sheet.lines(rows, names, own.values()), layout)
+
+
+class _PriceSheet:
+    """Writes the columns of one catalogue: words are made safe once, however many rows carry them."""
+
+    def __init__(self, catalogue: Catalogue, decimal: str) -> None:
+        self._catalogue = catalogue
+        self._decimal = decimal
+        self._cells = cell_writer(decimal)
+        self._amounts = lru_cache(AMOUNTS_KEPT)(self._amount)
+        self._moments = lru_cache(AMOUNTS_KEPT)(_moment)
+        self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
+
+    def lines(self, rows: Rows, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
+        """The cells of each row, the same words at the end of all."""
+        columns = [*(self._by_name[name] for name in names), *map(self._repeated, words)]
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = rows[start : start + ROWS_AT_ONCE]
+            yield from zip(*(column(part) for column in columns), strict=True)
+
+    def _of_machines(self) -> dict[str, Callable[[Rows], Texts]]:
+        codes, instances = self._catalogue.columns.instance, self._catalogue.vocabulary.instances
+        names = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
+        return {
+            "provider": self._words(codes, [provider for provider, _, _ in instances]),
+            "instance_type": self._words(codes, [name for _, name, _ in instances]),
+            **{name: self._words(codes, [getattr(machine, name) for *_, machine in instances]) for name in names},
+        }
+
+    def _of_words(self) -> dict[str, Callable[[Rows], Texts]]:
+        columns, words = self._catalogue.columns, self._catalogue.vocabulary
+        flags = [tuple(flag for flag in text.split(";") if flag) for text in words.flags]
+        return {
+            "region": self._words(columns.region, words.regions),
+            "purchase_option": self._words(columns.option, OPTIONS),
+            "term": self._words(columns.term, words.terms),
+            "payment": self._words(columns.payment, words.payments),
+            "currency": self._words(columns.currency, words.currencies),
+            "source": self._words(columns.source, words.sources),
+            "flags": self._words(columns.flags, flags),
+            "offering_class": self._words(columns.offering, words.classes),
+        }
+
+    def _of_rates(self) -> dict[str, Callable[[Rows], Texts]]:
+        columns = self._catalogue.columns
+        return {
+            "hourly_rate": self._hourly,
+            "upfront": self._written(columns.upfront, self._amounts),
+            "recurring_hourly": self._written(columns.recurring, self._amounts),
+            "monthly": self._written(columns.monthly, self._amounts),
+            "effective_from": self._written(columns.effective_from, self._moments),
+            "observed_at": self._written(columns.observed, self._moments),
+        }
+
+    def _repeated(self, words: str) -> Callable[[Rows], Texts]:
+        safe = self._cells(words)
+        return lambda rows: [safe] * len(rows)
+
+    def _words(self, codes: NDArray[Any], words: Sequence[Any]) -> Callable[[Rows], Texts]:
+        return self._written(codes, list(map(self._cells, words)).__getitem__)
+
+    @staticmethod
+    def _written(values: NDArray[Any], write: Callable[[int], str | None]) -> Callable[[Rows], Texts]:
+        return lambda rows: list(map(write, values[rows].tolist()))
+
+    def _hourly(self, rows: Rows) -> Texts:
+        """Rates that an upfront payment or a month spreads over hours have more digits than the column holds."""
+        columns = self._catalogue.columns
+        upfront, recurring = columns.upfront[rows], columns.recurring[rows]
+        committed = np.isin(columns.option[rows], COMMITTED) & (recurring >= 0)
+        hourly = np.where(committed & (upfront == 0), recurring, columns.hourly[rows])
+        texts = list(map(self._amounts, hourly.tolist()))
+        monthly = (columns.option[rows] == MONTHLY) & (columns.monthly[rows] >= 0)
+        for position in np.flatnonzero(monthly | (committed & (upfront > 0))).tolist():
+            texts[position] = self._cells(self._catalogue.hourly_rate(int(rows[position])))
+        return texts
+
+    def _amount(self, nanos: int) -> str | None:
+        """Billionths as a number without trailing zeros; none where unknown."""
+        if nanos < 0:
+            return None
+        whole, rest = divmod(nanos, NANOS_PER_UNIT)
+        return f"{whole}{self._decimal}{rest:09d}".rstrip("0") if rest else str(whole)
+
+
+def _moment(seconds: int) -> str | None:
+    return None if seconds < 0 else moment(datetime.fromtimestamp(seconds, UTC))

@@ -1,0 +1,74 @@
+"""The columns of sheets: an estimate's keys flat, and what all rows of an answer share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from api.formats import csv as csv_export
+from api.formats.csv import Column
+from costcalc.answers import Estimate
+from costcalc.money import ExchangeRate
+from costcalc.query import EstimateQuery
+
+
+class Answered(Protocol):
+    """What answers of every path have."""
+
+    @property
+    def query(self) -> EstimateQuery:
+        """The question."""
+        ...
+
+    @property
+    def exchange(self) -> ExchangeRate | None:
+        """The rate of the asked currency, None for dollars."""
+        ...
+
+
+WORDS = ("label", "cost_center")
+_LEFT_OUT = ("components", "assumptions")
+_NESTED: dict[str, list[Column]] = {
+    "evidence": [
+        ("throughput_evidence", lambda estimate: estimate.evidence.throughput),
+        ("convergence_evidence", lambda estimate: estimate.evidence.convergence),
+    ],
+    "sources": [
+        ("price_source", lambda estimate: estimate.sources.price.source),
+        ("price_observed_at", lambda estimate: estimate.sources.price.observed_at),
+        ("throughput_source", lambda estimate: estimate.sources.throughput.source),
+        ("convergence_source", lambda estimate: estimate.sources.convergence.source),
+    ],
+}
+
+
+def estimate_columns() -> tuple[Column, ...]:
+    """The estimate's keys in order, nested ones flat."""
+    columns: list[Column] = []
+    for name in Estimate.__dataclass_fields__:
+        if name not in _LEFT_OUT:
+            columns += _NESTED.get(name) or [csv_export.attribute(name)]
+    return tuple(columns)
+
+
+def shared_columns(answer: Answered) -> Iterator[Column]:
+    """What all rows share and only some answers have: the exchange rate, the asker's own words."""
+    if answer.exchange:
+        yield _constant("exchange_rate_per_usd", answer.exchange.per_usd)
+        yield _constant("exchange_rate_date", answer.exchange.date)
+        yield _constant("exchange_rate_source", answer.exchange.source)
+    yield from word_columns({name: getattr(answer.query, name) for name in WORDS})
+
+
+def words_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """The asker's own words among parsed parameters."""
+    return {name: given[name] for name in WORDS if given.get(name) is not None}
+
+
+def word_columns(given: Mapping[str, Any]) -> list[Column]:
+    """These words, repeated in every row."""
+    return [_constant(name, words) for name, words in words_of(given).items()]
+
+
+def _constant(name: str, value: Any) -> Column:
+    return name, lambda _: value

@@ -1,0 +1,1 @@
+"""From text to a checked question: parameters, names, suggestions, links, errors."""

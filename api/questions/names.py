@@ -1,0 +1,151 @@
+"""Names in a question, compared with the names we know: canonical spellings out, nearest names in the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from api.questions.errors import Errors
+from api.questions.suggestions import clip, either, nearest, squeeze, unknown
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence import Evidence
+from costcalc.query import Discount
+
+WHERE = {
+    "provider": "/offers lists them",
+    "region": "/offers lists them",
+    "instance_type": "/offers lists them",
+    "accelerator": "/offers and /models list them",
+    "recipe": "/models lists them",
+}
+EXAMPLES = {
+    "cpu": ("Xeon Platinum 8124M",),
+    "processor": ("Xeon Platinum 8124M",),
+    "gpu": ("H100", "A100-80GB", "V100"),
+    "nvidia": ("H100", "A100-80GB", "V100"),
+}
+"""Names to write instead of a kind of accelerator."""
+ALSO_CALLED = {
+    "amazon": "aws",
+    "amazonwebservices": "aws",
+    "google": "gcp",
+    "googlecloud": "gcp",
+    "microsoft": "azure",
+    "oracle": "oci",
+    "lambdalabs": "lambda",
+    "datacrunch": "verda",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """Every name that a filter may carry."""
+
+    provider: tuple[str, ...]
+    region: tuple[str, ...]
+    instance_type: tuple[str, ...]
+    accelerator: tuple[str, ...]
+    recipe: tuple[str, ...]
+
+    @cached_property
+    def _spellings(self) -> dict[str, dict[str, list[str]]]:
+        return {kind: _index(getattr(self, kind), str.casefold) for kind in WHERE}
+
+    @cached_property
+    def _forms(self) -> dict[str, dict[str, list[str]]]:
+        return {kind: _index(getattr(self, kind), squeeze) for kind in WHERE}
+
+    def parts(self, kind: str, text: str) -> list[str]:
+        """The names in a text: itself where it is one, such as `1x RTX A6000, 2 vCPU`, else what commas separate."""
+        if text.casefold() in self._spellings[kind]:
+            return [text]
+        return [part.strip() for part in text.split(",") if part.strip()]
+
+    def resolve(self, kind: str, text: str) -> list[str]:
+        """The names meant: case is ignored, and signs such as `-` too where that leaves one. Raises LookupError."""
+        if kind == "recipe" and text.endswith("*"):
+            return [self._pattern(text.lower())]
+        found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
+        if not found or (len(found) > 1 and found[0].casefold() != text.casefold()):
+            raise LookupError(self._unknown(kind, text, found))
+        return found
+
+    def _unknown(self, kind: str, text: str, meant: list[str]) -> str:
+        name = ALSO_CALLED.get(squeeze(text)) if kind == "provider" else None
+        if name in self.provider:
+            return f"unknown provider {clip(text)}: did you mean {name}?"
+        hint = self.no_name(text) if kind == "accelerator" else None
+        return hint or unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
+
+    def no_name(self, text: str) -> str | None:
+        """What to write instead of a text that is a kind of accelerator, such as CPU; None where it is none."""
+        named = EXAMPLES.get(squeeze(text).removesuffix("s"), ())
+        some = [name for name in named if name in self.accelerator]
+        asked = f"unknown accelerator {clip(text)}: each is asked for by its name, processors too"
+        return f"{asked}: write {either(some)}" if some else None
+
+    def _pattern(self, text: str) -> str:
+        if not any(name.startswith(text[:-1]) for name in self.recipe):
+            near = nearest(text[:-1], {name.split("-", maxsplit=1)[0] for name in self.recipe})
+            hint = f"did you mean {near[0]}-*?" if near else WHERE["recipe"]
+            raise LookupError(f"no recipe starts with {clip(text[:-1])}: {hint}")
+        return text
+
+
+def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ()) -> Known:
+    """The names of the evidence, of the catalogue over its whole history, and of the price sources."""
+    instances = catalogue.vocabulary.instances
+    return Known(
+        provider=_sorted([*sources, *(provider for provider, _, _ in instances)]),
+        region=_sorted(catalogue.vocabulary.regions),
+        instance_type=_sorted(name for _, name, _ in instances),
+        accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),
+        recipe=_sorted(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated)),
+    )
+
+
+def resolve(values: Mapping[str, Any], names: Known) -> tuple[dict[str, Any], Errors]:
+    """The same values with every name as we spell it, and the errors of those nobody knows."""
+    resolved, errors = dict(values), Errors()
+    for kind in WHERE:
+        if kind in values:
+            resolved[kind], errors[kind] = _each(kind, values[kind], names)
+    if "discount" in values:
+        resolved["discount"], errors["discount"] = _discounts(values["discount"], names)
+    return resolved, {kind: messages for kind, messages in errors.items() if messages}
+
+
+def _each(kind: str, texts: Iterable[str], names: Known) -> tuple[tuple[str, ...], list[str]]:
+    found, errors = [], []
+    for part in (part for text in texts for part in names.parts(kind, text)):
+        try:
+            found.extend(names.resolve(kind, part))
+        except LookupError as error:
+            errors.append(str(error))
+    return tuple(dict.fromkeys(found)), errors
+
+
+def _discounts(discounts: Iterable[Discount], names: Known) -> tuple[tuple[Discount, ...], list[str]]:
+    found: list[Discount] = []
+    errors: list[str] = []
+    for discount in discounts:
+        if discount.provider is None:
+            found.append(discount)
+            continue
+        providers, wrong = _each("provider", [discount.provider], names)
+        found.extend(Discount(discount.fraction, provider) for provider in providers)
+        errors.extend(wrong)
+    return tuple(found), errors
+
+
+def _index(names: Iterable[str], form: Callable[[str], str]) -> dict[str, list[str]]:
+    index: dict[str, list[str]] = {}
+    for name in names:
+        index.setdefault(form(name), []).append(name)
+    return index
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in names if name}, key=str.casefold))

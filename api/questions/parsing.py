@@ -1,0 +1,58 @@
+"""How the texts of a query string become parsed values, and faults become messages by parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError
+
+from api.questions.errors import Errors
+from api.questions.fields import Parameter
+from api.questions.suggestions import unknown
+from api.questions.synonyms import unknown_parameter
+from pricing import exchange_rates as exchange
+
+Arguments = Mapping[str, list[str]]
+
+
+def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
+    """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
+    given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
+    errors: Errors = {}
+    for name in given:
+        if name not in schema.fields and not name.startswith("_"):
+            errors[_shown(name)] = [unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")]
+    known = {name: values for name, values in given.items() if name in schema.fields and values}
+    values, found = _load(schema, known)
+    return values, {**errors, **found, **_unknown_currency(values)}
+
+
+def _load(schema: Schema, known: dict[str, list[str]]) -> tuple[dict[str, Any], Errors]:
+    try:
+        return schema.load(known), {}
+    except ValidationError as error:
+        valid: Any = error.valid_data
+        messages: Any = error.messages
+        return dict(valid or {}), {name: _told(schema, name, told) for name, told in messages.items()}
+
+
+def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
+    if messages == [Parameter.default_error_messages["required"]]:
+        example = schema.fields[name].example  # type: ignore[attr-defined]
+        return [f"missing: add {name}={example}"]
+    return messages
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:60]}..."
+
+
+def _unknown_currency(values: dict[str, Any]) -> Errors:
+    """A currency that nobody publishes a rate of is a slip, unless the asker brings a rate."""
+    code = values.get("currency", "USD")
+    if code == "USD" or code in {rate.currency for rate in values.get("fx", ())}:
+        return {}
+    codes = exchange.currencies()
+    where = f"known are {', '.join(codes)}"
+    return {} if code in codes else {"currency": [unknown("currency", code, codes, where)]}

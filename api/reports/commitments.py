@@ -1,0 +1,163 @@
+"""`GET /commitments`: on demand against reserving, committing and renting by the month, on the machines that suit a training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+
+from api.reports.commitments_documents import CommitmentsDocument, Compared, OnDemand
+from api.service import Service
+from costcalc.answers import Answer, Estimate
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.bills import Bill
+from costcalc.costing.commitments import HOURS_PER_MONTH, Need, ways
+from costcalc.costing.payments import FIXED
+from costcalc.offers import PurchaseOption
+from costcalc.query import EstimateQuery
+
+MACHINES = 3
+PAGE = 100
+MOST_PAGES = 10
+NO_HOURS = Decimal(0)
+NOTES = (
+    "A month is 730 hours, a year twelve of them. On demand is counted by the hour of use, without billing increments.",
+    "Hours of use that exceed a month take further sets of the same machines at the same time, each with its own commitment.",
+)
+OTHER_MACHINE = "It can't be had on demand itself: compared with the cheapest on demand that has the same accelerators."
+NOTHING = "No machine that the question allows can be had for a fixed time: widen provider=, accelerator=, purchase= or term=."
+NO_COMMITMENT = "purchase= names nothing that is had for a fixed time: every commitment is compared."
+NEVER_ON_DEMAND = "Nothing with the same accelerators can be had on demand, so that there is no break-even."
+
+
+def about(query: EstimateQuery) -> EstimateQuery:
+    """The question about commitments that goes with one about cost: its filters, for the machines of least effective cost."""
+    free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
+    return replace(query, **free, basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Asks one service about one snapshot."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+    runs_per_month: Decimal | None = None
+
+    def document(self) -> CommitmentsDocument:
+        """The whole answer."""
+        first = self._ask(self._choosing(0, 1))
+        found = tuple(islice(self._machines(), self.query.limit))
+        return CommitmentsDocument(
+            query=replace(self.query, as_of=first.prices.as_of),
+            runs_per_month=self.runs_per_month,
+            hours_per_month=HOURS_PER_MONTH,
+            prices=first.prices,
+            exchange=first.exchange,
+            machines=found,
+            notes=(*self._remarks(found), *NOTES),
+        )
+
+    def _remarks(self, found: tuple[Compared, ...]) -> Iterator[str]:
+        if self.query.purchase and not set(self.query.purchase) & set(FIXED):
+            yield NO_COMMITMENT
+        if not found:
+            yield NOTHING
+
+    def _ask(self, query: EstimateQuery) -> Answer:
+        return self.service.answer(query, self.catalogue)
+
+    def _choosing(self, offset: int, limit: int) -> EstimateQuery:
+        return replace(self.query, purchase=self._fixed, offset=self.query.offset + offset, limit=limit)
+
+    def _machines(self) -> Iterator[Compared]:
+        seen = set()
+        for estimate in self._candidates():
+            machine = (estimate.provider, estimate.instance_type, estimate.nodes)
+            if machine not in seen:
+                seen.add(machine)
+                compared = self._compared(estimate)
+                if compared.ways:
+                    yield compared
+
+    def _candidates(self) -> Iterator[Estimate]:
+        for page in range(MOST_PAGES):
+            found = self._ask(self._choosing(page * PAGE, PAGE)).estimates
+            yield from found
+            if len(found) < PAGE:
+                return
+
+    def _compared(self, estimate: Estimate) -> Compared:
+        fixed = self._ask(self._on(estimate, self._fixed))
+        on_demand, bill = self._baseline(estimate)
+        rate = bill.effective_hourly(NO_HOURS) if bill else None
+        need = Need(Decimal(repr(estimate.hours)), self.runs_per_month)
+        return Compared(
+            provider=estimate.provider,
+            region=estimate.region,
+            instance_type=estimate.instance_type,
+            nodes=estimate.nodes,
+            accelerator=estimate.accelerator,
+            accelerators=estimate.accelerators,
+            recipe=estimate.recipe,
+            hours_per_run=estimate.hours,
+            hours_low=estimate.hours_low,
+            hours_high=estimate.hours_high,
+            currency=estimate.currency,
+            on_demand=on_demand,
+            ways=ways(fixed.bills, need, rate),
+            quoted_exchange=fixed.quoted_exchange,
+            assumptions=(*_about(on_demand), *estimate.assumptions),
+        )
+
+    @property
+    def _fixed(self) -> tuple[PurchaseOption, ...]:
+        return tuple(option for option in self.query.purchase if option in FIXED) or FIXED
+
+    def _on(self, estimate: Estimate, purchase: tuple[PurchaseOption, ...]) -> EstimateQuery:
+        """The same question about this machine alone, in its region, bought so."""
+        return replace(
+            self._plain(),
+            provider=(estimate.provider,),
+            region=(estimate.region,),
+            instance_type=(estimate.instance_type,),
+            nodes=estimate.nodes,
+            purchase=purchase,
+        )
+
+    def _plain(self) -> EstimateQuery:
+        """The question without limits and order, which only choose machines."""
+        free = {"max_cost": None, "max_hours": None, "accelerators": None, "accelerator": (), "frontier": False}
+        return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)  # type: ignore[arg-type]
+
+    def _baseline(self, estimate: Estimate) -> tuple[OnDemand | None, Bill | None]:
+        """The same machine on demand in the same region; where it can't be had, the cheapest with the same accelerators."""
+        same = replace(self._on(estimate, (PurchaseOption.ON_DEMAND,)), term=(), payment=())
+        alike = replace(
+            same, provider=(), region=(), instance_type=(), accelerator=(estimate.accelerator,), nodes=estimate.nodes
+        )
+        for query in (same, alike):
+            answer = self._ask(query)
+            for found, bill in zip(answer.estimates, answer.bills, strict=True):
+                if found.accelerators == estimate.accelerators:
+                    return _on_demand(found, bill, query is same), bill
+        return None, None
+
+
+def _on_demand(estimate: Estimate, bill: Bill, is_same: bool) -> OnDemand:
+    return OnDemand(
+        provider=estimate.provider,
+        region=estimate.region,
+        instance_type=estimate.instance_type,
+        hourly_rate=bill.effective_hourly(NO_HOURS),
+        same_machine=is_same,
+        price=estimate.sources.price,
+    )
+
+
+def _about(on_demand: OnDemand | None) -> tuple[str, ...]:
+    if on_demand is None:
+        return (NEVER_ON_DEMAND,)
+    return () if on_demand.same_machine else (OTHER_MACHINE,)

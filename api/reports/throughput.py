@@ -1,0 +1,149 @@
+"""`GET /throughput`: images per second, and images per second for each dollar per hour, on what can be rented."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from flask import Blueprint, Response
+
+from api.formats import csv as csv_export
+from api.formats.sheet_columns import word_columns
+from api.reports.documents import to_json
+from api.reports.offers import selected
+from api.service import THROUGHPUT
+from api.web.responses import Body, answered, arguments, page_of, service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence import Evidence
+from costcalc.money import NANOS_PER_UNIT
+from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.training import Throughput
+
+blueprint = Blueprint("throughput", __name__)
+LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputRow:
+    """A measured speed on a machine of the same accelerators, at its cheapest region's rate for all nodes together."""
+
+    model: str
+    image_size: int
+    precision: str | None
+    framework: str
+    accelerator: str
+    accelerators: int
+    nodes: int
+    images_per_second: float
+    includes_evaluation: bool
+    synthetic_data: bool
+    provider: str
+    region: str
+    instance_type: str
+    purchase_option: PurchaseOption
+    term: str | None
+    payment: Payment | None
+    hourly_rate: Decimal
+    currency: str
+    images_per_second_per_dollar_hour: float
+    throughput_source: str
+    throughput_year: int
+    price_source: str
+    price_observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputDocument:
+    """The JSON table, most images for the money first; `count` is the number of rows before limit and offset."""
+
+    snapshot: str
+    as_of: datetime
+    count: int
+    throughputs: tuple[ThroughputRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    throughput: Throughput
+    row: int
+    value: float
+
+
+def pairs(evidence: Evidence, catalogue: Catalogue, rows: Iterable[int], model: str | None) -> list[_Pair]:
+    """Every measured speed on every one of these offers with the same accelerators, most images for the money first."""
+    by_shape: dict[tuple[str, int], list[Throughput]] = {}
+    for throughput in evidence.throughputs:
+        if model is None or throughput.model == model:
+            shape = (throughput.accelerator, throughput.accelerators // throughput.nodes)
+            by_shape.setdefault(shape, []).append(throughput)
+    found = [pair for row in rows for pair in _of_row(catalogue, row, by_shape)]
+    return sorted(found, key=lambda pair: (-pair.value, pair.throughput.name, pair.row))
+
+
+def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list[Throughput]]) -> Iterator[_Pair]:
+    machine = catalogue.vocabulary.instances[catalogue.columns.instance[row]][2]
+    hourly = float(catalogue.columns.hourly[row]) / NANOS_PER_UNIT
+    for throughput in by_shape.get((machine.accelerator, machine.accelerators), ()) if hourly else ():
+        yield _Pair(throughput, row, throughput.images_per_second / throughput.nodes / hourly)
+
+
+def as_row(pair: _Pair, offer: Offer) -> ThroughputRow:
+    """The pair with everything that stands behind it."""
+    measured = pair.throughput
+    return ThroughputRow(
+        model=measured.model,
+        image_size=measured.image_size,
+        precision=measured.precision,
+        framework=measured.framework,
+        accelerator=measured.accelerator,
+        accelerators=measured.accelerators,
+        nodes=measured.nodes,
+        images_per_second=measured.images_per_second,
+        includes_evaluation=measured.includes_evaluation,
+        synthetic_data=measured.is_synthetic,
+        provider=offer.provider,
+        region=offer.region,
+        instance_type=offer.instance_type,
+        purchase_option=offer.purchase_option,
+        term=offer.term,
+        payment=offer.payment,
+        hourly_rate=offer.hourly_rate * measured.nodes,
+        currency=offer.currency,
+        images_per_second_per_dollar_hour=pair.value,
+        throughput_source=measured.source,
+        throughput_year=measured.year,
+        price_source=offer.source,
+        price_observed_at=offer.observed_at,
+    )
+
+
+@blueprint.get("/throughput")
+@blueprint.get("/throughput.csv")
+def throughput() -> Response:
+    """Measured training speeds on what can be rented in dollars, at each offer's cheapest region."""
+    asked = service()
+    catalogue = asked.catalogue()
+    filters, layout = asked.filters(THROUGHPUT, arguments(), catalogue)
+    as_of = filters.get("as_of") or asked.clock()
+    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
+
+    def table() -> tuple[int, tuple[ThroughputRow, ...]]:
+        rows = _dollars(catalogue, selected(catalogue, as_of, filters, regions="cheapest").tolist())
+        model = filters["model"].name if "model" in filters else None
+        found = pairs(asked.evidence, catalogue, rows, model)
+        page = found[page_of(filters, LIMIT)]
+        return len(found), tuple(as_row(pair, catalogue.offer(pair.row)) for pair in page)
+
+    columns = [*csv_export.columns_of(ThroughputRow), *word_columns(filters)]
+    makers: dict[str, Callable[[], Body]] = {
+        "json": lambda: to_json(ThroughputDocument(catalogue.snapshot, as_of, *table())),
+        "csv": lambda: csv_export.document(columns, table()[1], layout),
+    }
+    return answered(parts, layout, makers, "throughput")
+
+
+def _dollars(catalogue: Catalogue, rows: list[int]) -> list[int]:
+    codes = catalogue.columns.currency
+    return [row for row in rows if catalogue.vocabulary.currencies[codes[row]] == "USD"]

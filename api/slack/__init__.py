@@ -1,0 +1,1 @@
+"""The Slack slash command and price alerts."""

@@ -1,0 +1,157 @@
+"""An answer as a Slack message: the best few as a table, what they rest on, and where the whole of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from urllib.parse import parse_qsl
+
+from api.questions.links import to_url
+from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
+from api.slack.phrases import Outlook, bought, machine, money, short, short_billed
+from costcalc.answers import Answer, Estimate
+
+BEST = 5
+MOST_REASONS = 8
+COLUMNS = (
+    ("#", "right"), ("Machine", "left"), ("Accelerators", "left"), ("Bought", "left"), ("Time", "right"),
+    ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
+)  # fmt: skip
+EFFECTIVE = ("Share of use", "right")
+_IN_TITLE = ("model", "target", "metric", "sort")
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where the same question is answered in full; `picture` is None where no public address is configured."""
+
+    page: str
+    csv: str
+    excel: str
+    picture: str | None = None
+
+
+def message(answer: Answer, ends: Outlook | None, links: Links, most: int, shared: bool) -> Message:
+    """The reply with the `most` best estimates."""
+    best = answer.estimates[:most]
+    if not best:
+        return _nothing(answer, links, shared)
+    blocks = [section(_title(answer)), _table(answer, best)]
+    blocks += [section(_frontier(answer, ends))] if ends else []
+    blocks += [context(_basis(answer, best)), section(_addresses(links))]
+    return Message(_in_words(answer, best, ends, links), tuple(blocks), shared)
+
+
+def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
+    """The picture as a message of its own: Slack refuses a whole message whose picture it cannot fetch at once.
+
+    https://github.com/slackapi/python-slack-sdk/issues/1782
+    """
+    if links.picture is None or len(links.picture) > LONGEST_URL or not answer.estimates:
+        return None
+    told = f"Cost against time: {_goal(answer)}"
+    return Message(link(links.picture, told), (image(links.picture, told),), shared)
+
+
+def _goal(answer: Answer) -> str:
+    query = answer.query
+    percent = (Decimal(str(query.target)) * 100).normalize()
+    return f"{query.model} to {percent:f} % {query.metric.value.replace('top', 'top-')}"
+
+
+def _title(answer: Answer) -> str:
+    order = "fastest" if answer.query.sort == "time" else "cheapest"
+    title = f"*{escape(_goal(answer))}* · {order} first of {answer.count:,} · prices known on {answer.prices.as_of:%Y-%m-%d}"
+    asked = " · ".join(f"{escape(name)} {escape(value)}" for name, value in _asked(answer))
+    return f"{title}\n{asked}" if asked else title
+
+
+def _asked(answer: Answer) -> Iterator[tuple[str, str]]:
+    """What was asked beyond the title and the defaults."""
+    for name, value in parse_qsl(to_url(answer.query).partition("?")[2]):
+        if name not in _IN_TITLE:
+            yield name.replace("_", " "), value
+
+
+def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
+    effective = answer.query.basis == "effective"
+    return table((*COLUMNS, *([EFFECTIVE] if effective else [])), (_row(each, effective) for each in best))
+
+
+def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
+    row = (
+        str(each.rank),
+        machine(each),
+        f"{each.accelerators} × {each.accelerator}",
+        bought(each),
+        f"{each.hours:,.2f} h",
+        f"{each.hours_low:,.2f}–{each.hours_high:,.2f} h",
+        money(each.billed_cost, each.currency),
+        f"{money(each.billed_cost_low, each.currency)}–{money(each.billed_cost_high, each.currency)}",
+        f"{each.sources.price.observed_at:%Y-%m-%d}",
+        each.recipe,
+    )
+    return (*row, money(each.effective_cost, each.currency)) if effective else row
+
+
+def _frontier(answer: Answer, ends: Outlook) -> str:
+    kinds = (("cheapest", ends.cheapest), ("fastest", ends.fastest), ("best of both", ends.balanced))
+    line = " · ".join(f"*{kind}* {escape(short(each, answer))}" for kind, each in kinds)
+    return f"{line}{' (costs are shares of use)' if answer.query.basis == 'effective' else ''}"
+
+
+def _basis(answer: Answer, best: tuple[Estimate, ...]) -> str:
+    """What was assumed, for all that are shown or for some of them; what was left out, and which prices are silent."""
+    lines = [f"• {escape(line)}" for line in _assumed(best)]
+    if answer.exchange:
+        lines.append(f"• 1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}")
+    lines += [f"• No new prices from {escape(gap.source)}: {escape(gap.reason)}" for gap in answer.prices.gaps[:3]]
+    return "\n".join(["*Assumed*", *lines, *_left_out(answer)])
+
+
+def _assumed(best: tuple[Estimate, ...]) -> Iterator[str]:
+    holders: dict[str, list[str]] = {}
+    for each in best:
+        for line in each.assumptions:
+            holders.setdefault(line, []).append(f"#{each.rank}")
+    common = [line for line, ranks in holders.items() if len(ranks) == len(best)]
+    yield from common
+    for line, ranks in holders.items():
+        if line not in common:
+            yield f"{', '.join(ranks)}: {line}"
+
+
+def _left_out(answer: Answer) -> Iterator[str]:
+    if answer.rejections:
+        first = list(answer.rejections.items())[:MOST_REASONS]
+        reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in first)
+        yield f"• Left out: {reasons}"
+
+
+def _addresses(links: Links) -> str:
+    named = (
+        (links.page, "All of it on the page"),
+        (links.csv, "CSV"),
+        (links.excel, "Excel"),
+        (links.picture, "Picture"),
+    )
+    return " · ".join(link(url, words) for url, words in named if url)
+
+
+def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: Outlook | None, links: Links) -> str:
+    rows = (
+        f"{each.rank}. {escape(short_billed(each))}, price of {each.sources.price.observed_at:%Y-%m-%d}"
+        for each in best
+    )
+    told = [_title(answer), *rows, *([_frontier(answer, ends)] if ends else []), _addresses(links)]
+    return "\n".join(told)
+
+
+def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
+    lines = [_title(answer), "Nothing fits that question."]
+    if answer.best_reached:
+        best = answer.best_reached
+        lines.append(f"The best that any recipe reached is {best.accuracy:g} ({escape(best.recipe)}).")
+    text = "\n".join([*lines, *_left_out(answer), _addresses(links)])
+    return Message(text, (section(text),), shared)

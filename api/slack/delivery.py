@@ -1,0 +1,164 @@
+"""Messages that follow an answer: posted to the command's response_url, patiently, and never to anyone but Slack."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from prometheus_client import Counter
+
+from api.slack.message import Message
+from pricing.sources.common.http import HttpError, Reply, post_once
+
+MOST_POSTS, WINDOW_SECONDS = 5, 30 * 60  # what Slack allows on one response_url
+TIMEOUT_SECONDS = (3.05, 5.0)  # connect, each read
+WAITS = (1.0, 5.0, 30.0, 120.0)
+MOST_WAITING = 500
+THREADS = 4
+REFUSALS = (
+    "invalid_blocks",
+    "invalid_attachments",
+    "only_one_table_allowed",
+    "downloading image failed",
+    "msg_blocks_too_long",
+)
+POSTS = Counter("costcalc_slack_posts_total", "Posts to a response_url by what became of them", ["outcome"])
+log = logging.getLogger("costcalc.slack")
+
+
+class Outcome(StrEnum):
+    """What became of a post."""
+
+    DELIVERED = "delivered"
+    RETRIED = "retried"
+    WITHOUT_BLOCKS = "without_blocks"
+    GONE = "gone"
+    REJECTED = "rejected"
+    GIVEN_UP = "given_up"
+    NOT_SLACK = "not_slack"
+
+
+def is_slack(url: str, hosts: Iterable[str]) -> bool:
+    """Whether a URL leads to one of these hosts, by https unless an entry names another scheme."""
+    split = urlsplit(url)
+    origin = f"{split.scheme}://{split.netloc}"
+    known = {host if "://" in host else f"https://{host}" for host in hosts}
+    return origin in known and url.startswith(f"{origin}/") and url.isprintable() and " " not in url
+
+
+@dataclass
+class Mailbox:
+    """One response_url: good for five posts until `deadline` (monotonic seconds)."""
+
+    url: str
+    deadline: float
+    _left: int = MOST_POSTS
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self) -> bool:
+        """Uses up one post; False when none is left."""
+        with self._lock:
+            self._left -= 1
+            return self._left >= 0 and time.monotonic() <= self.deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A message on its way, and how often it was tried."""
+
+    box: Mailbox
+    message: Message
+    tried: int = 0
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Posts in the background. `hosts` are the origins a response_url may have; `waits` the seconds between attempts."""
+
+    hosts: tuple[str, ...]
+    waits: tuple[float, ...] = WAITS
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, "slack-post"))
+    _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MOST_WAITING))
+
+    def mailbox(self, url: str) -> Mailbox | None:
+        """Where a command's later messages go; None where there is no address, or it is not Slack's."""
+        if not url:
+            return None
+        if not is_slack(url, self.hosts):
+            _count(Outcome.NOT_SLACK)
+            log.warning("a response_url that is not Slack's was refused; nothing is sent to it")
+            return None
+        return Mailbox(url, time.monotonic() + WINDOW_SECONDS)
+
+    def send(self, box: Mailbox, message: Message, after: float = 0.0) -> None:
+        """Posts a message, `after` so many seconds, and again while Slack is busy."""
+        if not self._room.acquire(blocking=False):
+            _count(Outcome.GIVEN_UP)
+            log.error("too many messages to Slack are waiting; one was dropped")
+            return
+        self._later(Parcel(box, message), after)
+
+    def _later(self, parcel: Parcel, seconds: float) -> None:
+        if not seconds:
+            self._pool.submit(self._attempt, parcel)
+            return
+        timer = threading.Timer(seconds, self._pool.submit, (self._attempt, parcel))
+        timer.daemon = True
+        timer.start()
+
+    def _attempt(self, parcel: Parcel) -> None:
+        outcome, wait = self._tried(parcel)
+        _count(outcome)
+        if outcome is Outcome.WITHOUT_BLOCKS:
+            self._later(replace(parcel, message=parcel.message.without_blocks()), 0)
+        elif outcome is Outcome.RETRIED:
+            self._later(replace(parcel, tried=parcel.tried + 1), wait)
+        else:
+            self._room.release()
+
+    def _tried(self, parcel: Parcel) -> tuple[Outcome, float]:
+        box = parcel.box
+        if not box.take():
+            log.error("a message to Slack was dropped: five posts or thirty minutes are used up")
+            return Outcome.GIVEN_UP, 0
+        wait = self.waits[min(parcel.tried, len(self.waits) - 1)]
+        try:
+            reply = post_once(box.url, parcel.message.payload(), TIMEOUT_SECONDS)
+        except HttpError as error:
+            log.warning("Slack did not take a post: it %s", error)
+            return Outcome.RETRIED, wait
+        return _judged(reply, parcel, wait)
+
+    def close(self) -> None:
+        """Ends the threads; what is waiting is not sent."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _judged(reply: Reply, parcel: Parcel, wait: float) -> tuple[Outcome, float]:
+    status, told = reply.status, reply.text[:500]
+    refused = any(word in told for word in REFUSALS)
+    if parcel.message.blocks and refused:
+        log.warning("Slack refused blocks, so the words go alone: %s %s", status, told)
+        return Outcome.WITHOUT_BLOCKS, 0
+    if status == 429 or status >= 500:
+        return Outcome.RETRIED, _asked_to_wait(reply.retry_after, wait)
+    if 200 <= status < 300 and not refused:
+        return Outcome.DELIVERED, 0
+    gone = status in (404, 410)
+    log.error("a message to Slack was dropped: %s %s", status, told)
+    return (Outcome.GONE if gone else Outcome.REJECTED), 0
+
+
+def _asked_to_wait(retry_after: str, otherwise: float) -> float:
+    text = retry_after.strip()
+    return float(text) if text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS else otherwise
+
+
+def _count(outcome: Outcome) -> None:
+    POSTS.labels(outcome.value).inc()

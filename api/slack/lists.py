@@ -1,0 +1,100 @@
+"""What can be typed, and what can be asked about: usage, models, recipes, and complaints that say what to type."""
+
+from __future__ import annotations
+
+from api.questions.errors import NotFound
+from api.questions.fields import Parameter
+from api.questions.schemas import CostSchema
+from api.reports.models import summary
+from api.service import Service
+from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, section, table
+from costcalc.training import Recipe
+
+EXAMPLES = (
+    ("/cost resnet50 0.757", "the five cheapest ways"),
+    ("/cost resnet50 75.7% on aws spot under $50 within 4h", "as people say it"),
+    ("/cost resnet50 top-5 93% on 8 H100 share", "shown to the whole channel"),
+    ("/cost resnet50 0.757 provider=aws,gcp purchase=reserved term=1y currency=EUR", "every parameter as name=value"),
+    ("/cost models", "what can be trained"),
+    ("/cost recipes resnet50", "how, and how far each recipe gets"),
+)
+TRY = "Try `/cost resnet50 0.757`, or `/cost help`."
+MOST_RECIPES = 25
+_UNSPOKEN = frozenset(["format", "excel", "sep", "decimal", "token", "profile", "focus"])  # forms of an export
+_HERE = (("/models lists", "/cost models lists"), ("see /docs for", "/cost help shows"))
+RECIPE_COLUMNS = (("Recipe", "left"), ("Epochs", "right"), ("Best top-1", "right"), ("Best top-5", "right"),
+                  ("Logged on", "left"), ("Year", "right"))  # fmt: skip
+
+
+def usage() -> Message:
+    """Examples, and the names of all parameters."""
+    shown = "\n".join(f"`{escape(typed)}`  {meaning}" for typed, meaning in EXAMPLES)
+    names = ", ".join(
+        f"`{name}`"
+        for name, each in CostSchema().fields.items()
+        if isinstance(each, Parameter) and name not in _UNSPOKEN
+    )
+    text = f"*What will a training cost, and how long will it take?*\n{shown}\nParameters: {names}"
+    return Message(text, (section(text),))
+
+
+def complaint(messages: list[str]) -> Message:
+    """What was not understood, and what to type."""
+    lines = "\n".join(f"• {escape(_here(line))}" for line in messages)
+    text = f"{lines}\n{TRY}"
+    return Message(text, (section(text),))
+
+
+def _here(line: str) -> str:
+    """What HTTP's messages point to, as it is called here."""
+    for there, here in _HERE:
+        line = line.replace(there, here)
+    return line
+
+
+def models(service: Service, base: str) -> Message:
+    """Every model with the best top-1 accuracy that a recipe of it reached, those with recipes first."""
+    known = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
+    reached = [f"`{each.model}` {each.best_top1:.3f}" for each in known if each.best_top1 is not None]
+    others = [each.model for each in known if each.best_top1 is None]
+    text = f"*Models, and the best top-1 that a recipe of theirs reached*\n{', '.join(reached)}"
+    if others:
+        text += f"\nOnly their speed is known: {', '.join(others)}"
+    where = f"\n{link(f'{base}/models', 'All that is known of them')}"
+    return Message(text, (section(clipped(text, LONGEST_TEXT - len(where)) + where),))
+
+
+def recipes(service: Service, text: str, base: str) -> Message:
+    """One model's recipes, the best accuracy first."""
+    name = text.partition(" ")[0]
+    if not name:
+        return complaint(["which model's recipes? Write /cost recipes resnet50"])
+    model = service.model(name)
+    known = sorted(service.evidence.recipes_of(model.name), key=_best, reverse=True)
+    if not known:
+        raise NotFound(f"no recipe of {model.name} is known, only its speed", "model")
+    every = link(f"{base}/models/{model.name}", f"all {len(known)}")
+    title = (
+        f"*Recipes of {escape(model.name)}*, the best first of {every}; choose with `recipe=NAME` or `recipe=mlperf-*`"
+    )
+    shown = known[:MOST_RECIPES]
+    told = "\n".join([title, *(f"{each.name}: {_best(each):.3f}" for each in shown)])
+    return Message(told, (section(title), table(RECIPE_COLUMNS, map(_row, shown))))
+
+
+def _best(recipe: Recipe) -> float:
+    return max((point.top1 or point.top5 or 0.0 for point in recipe.evaluations), default=0.0)
+
+
+def _row(recipe: Recipe) -> tuple[str, ...]:
+    top1 = max((point.top1 for point in recipe.evaluations if point.top1), default=None)
+    top5 = max((point.top5 for point in recipe.evaluations if point.top5), default=None)
+    system = recipe.system
+    return (
+        recipe.name,
+        "" if recipe.scheduled_epochs is None else f"{recipe.scheduled_epochs:g}",
+        "" if top1 is None else f"{top1:.4f}",
+        "" if top5 is None else f"{top5:.4f}",
+        f"{system.accelerators} × {system.accelerator}" if system else "",
+        str(recipe.year),
+    )

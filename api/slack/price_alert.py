@@ -1,0 +1,160 @@
+"""`costcalc slack notice`: which prices moved since a day or a week ago, and what that does to a saved question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from urllib.error import URLError
+
+from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler, ServerErrorRetryHandler
+from slack_sdk.webhook import WebhookClient
+
+from api.bootstrap import CannotStart, build_once
+from api.questions.errors import Refused
+from api.reports.changes import ChangeRow, as_row, changed_rows
+from api.reports.offers import selected
+from api.service import Service
+from api.settings import Settings
+from api.slack.blocks import BEST
+from api.slack.delivery import REFUSALS, is_slack
+from api.slack.grammar import Misread
+from api.slack.message import Message, escape, section, table
+from api.slack.phrases import Outlook, outlook, short
+from api.slack.reply import LONGEST_FRONTIER, Replier
+from costcalc.answers import Answer, Estimate
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
+
+DAYS = {"day": 1, "week": 7}
+MOST_MOVES = 15
+RETRIES = 3
+TIMEOUT_SECONDS = 10
+NOTHING = "nothing moved that much; nothing was sent"
+COLUMNS = (("Machine", "left"), ("Bought", "left"), ("Before, an hour", "right"), ("Now", "right"), ("Change", "right"),
+           ("Price of", "left"))  # fmt: skip
+
+
+class WrongUse(Exception):
+    """The notice cannot be made from this; the message says what to write."""
+
+
+class NotSent(Exception):
+    """The notice was made, but did not arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to tell: over a `day` or a `week`, the least move as a fraction or percentage, and a question as typed."""
+
+    every: str
+    moved: str
+    ask: str
+
+
+def notify(settings: Settings, wish: Wish, dry_run: bool = False) -> str:
+    """Makes the notice and posts it. Returns what was done. Raises WrongUse, NotSent."""
+    url = settings.slack_webhook_url
+    if not dry_run and not (url and is_slack(url, settings.slack_response_hosts)):
+        raise WrongUse(
+            "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... or use --dry-run"
+        )
+    try:
+        message = notice(build_once(settings), wish)
+    except CannotStart as error:
+        raise NotSent(str(error)) from None
+    if message is None or dry_run or url is None:
+        return message.text if message else NOTHING
+    _post(url, message)
+    return "sent"
+
+
+def notice(service: Service, wish: Wish) -> Message | None:
+    """The notice; None where no price moved enough. Raises WrongUse for a question that cannot be read."""
+    least = _share(wish.moved)
+    catalogue, now = service.catalogue(), service.clock()
+    since = now - timedelta(days=DAYS[wish.every])
+    asked = "\n".join(_saved(service, catalogue, wish.ask, since))
+    moves = sorted(_moves(catalogue, since, now, least), key=lambda each: abs(each.change or 0), reverse=True)
+    if not moves:
+        return None
+    title = f"*{len(moves)} price{'s'[: len(moves) > 1]} moved by {least:.0%} or more since {since:%Y-%m-%d}*"
+    shown = table(COLUMNS, (_row(each) for each in moves[:MOST_MOVES]))
+    told = "\n".join([title, *(escape(" ".join(_row(each))) for each in moves[:BEST]), asked])
+    return Message(told, (section(title), shown, section(asked)))
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 100:
+        raise WrongUse(f"--moved {text}: write a share such as 10% or 0.1")
+    return share
+
+
+def _moves(catalogue: Catalogue, since: datetime, now: datetime, least: float) -> Iterator[ChangeRow]:
+    before, after = (selected(catalogue, moment, {}) for moment in (since, now))
+    previous, current = changed_rows(catalogue, before, after)
+    for old, row in zip(previous.tolist(), current.tolist(), strict=True):
+        if old >= 0:
+            change = as_row(catalogue.offer(old), catalogue.offer(row))
+            if change.change is not None and abs(change.change) >= least:
+                yield change
+
+
+def _row(each: ChangeRow) -> tuple[str, ...]:
+    bought = (each.purchase_option.value, each.term, each.payment.value if each.payment else None)
+    return (
+        f"{each.provider} {each.instance_type}, {each.region}",
+        " ".join(word.replace("_", " ") for word in bought if word),
+        f"{each.previous_hourly_rate:.4f} {each.currency}",
+        f"{each.hourly_rate:.4f} {each.currency}",
+        f"{each.change:+.1%}",
+        f"{each.observed_at:%Y-%m-%d}",
+    )
+
+
+def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -> Iterator[str]:
+    """What the question was answered then, and is now."""
+    try:
+        _, query, _ = Replier(service).question(text, catalogue)
+    except (Misread, Refused) as error:
+        raise WrongUse(f"--ask {text}: {error}") from None
+    before, after = (_front(service, query, catalogue, moment) for moment in (since, None))
+    yield f"*{escape(text)}*"
+    if not before or not after:
+        yield "has no answer now" if before else "had no answer then" if after else "has no answer, then or now"
+        return
+    for kind in Outlook.__dataclass_fields__:
+        yield _compared(kind, *(_point(each, kind) for each in (before, after)))
+
+
+def _front(service: Service, query: EstimateQuery, catalogue: Catalogue, as_of: datetime | None) -> Answer | None:
+    asked = replace(query, as_of=as_of or query.as_of, frontier=True, limit=LONGEST_FRONTIER, offset=0)
+    answer = service.answer(asked, catalogue)
+    return answer if answer.estimates else None
+
+
+def _point(answer: Answer, kind: str) -> tuple[Answer, Estimate]:
+    return answer, getattr(outlook(answer), kind)
+
+
+def _compared(kind: str, before: tuple[Answer, Estimate], after: tuple[Answer, Estimate]) -> str:
+    then, now = (escape(short(each, answer)) for answer, each in (before, after))
+    name = "best of both" if kind == "balanced" else kind
+    return f"{name}: {now}" + ("" if then == now else f" (was {then})")
+
+
+def _post(url: str, message: Message) -> None:
+    retries = [RateLimitErrorRetryHandler(RETRIES), ServerErrorRetryHandler(RETRIES)]
+    client = WebhookClient(url, timeout=TIMEOUT_SECONDS, retry_handlers=retries)
+    try:
+        response = client.send(text=message.text, blocks=list(message.blocks))
+        if any(word in response.body for word in REFUSALS):
+            response = client.send(text=message.text)
+    except (URLError, OSError) as error:
+        raise NotSent(f"Slack cannot be reached: {error}") from error
+    if response.status_code != 200:
+        raise NotSent(f"Slack answered {response.status_code} {response.body[:200]}")

@@ -1,0 +1,91 @@
+"""A signed request is good for one answer, whichever worker it comes to again."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, Protocol
+
+from prometheus_client import Counter
+
+from api.settings import Settings
+from api.slack.signing import WINDOW_SECONDS
+
+REST_SECONDS = 10
+ALONE = Counter("costcalc_slack_replay_memory_alone_total", "Requests whose reuse only one worker could have noticed")
+log = logging.getLogger("costcalc.slack")
+
+
+class Memory(Protocol):
+    """What all workers remember together."""
+
+    def add(self, key: str, now: int, expires: int) -> bool:
+        """Whether the key is new. Raises an exception when nothing can be remembered."""
+        ...
+
+
+@dataclass
+class Replays:
+    """Remembers used signatures in this process and in a memory that the workers share.
+
+    While the shared memory fails this process's own must do; it is tried again every ten seconds, and each request that
+    passed without it is counted.
+    """
+
+    shared: Memory
+    _own: dict[str, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+    _rests_until: int = 0
+
+    def is_new(self, signature: str, now: float) -> bool:
+        """Whether this signature was never used before."""
+        moment = int(now)
+        expires = moment + 2 * WINDOW_SECONDS + 1
+        return self._new_here(signature, moment, expires) and self._new_anywhere(signature, moment, expires)
+
+    def _new_here(self, signature: str, now: int, expires: int) -> bool:
+        with self._lock:
+            while self._own and self._own[oldest := next(iter(self._own))] < now:
+                del self._own[oldest]
+            if signature in self._own:
+                return False
+            self._own[signature] = expires
+            return True
+
+    def _new_anywhere(self, signature: str, now: int, expires: int) -> bool:
+        if now >= self._rests_until:
+            try:
+                return self.shared.add(signature, now, expires)
+            except Exception as error:  # noqa: BLE001  Slack's user gets an answer whatever a store or Redis client raises
+                self._rests_until = now + REST_SECONDS
+                log.warning("used Slack signatures are remembered by one worker alone for now: %s", error)
+        ALONE.inc()
+        return True
+
+
+def shared_memory(settings: Settings) -> Memory:
+    """Redis where one is configured, else a table beside the prices."""
+    if settings.redis_url:
+        return RedisMemory(settings.redis_url)
+    from pricing.store.replay import SeenOnce
+
+    return SeenOnce(settings.database_url)
+
+
+@dataclass(frozen=True)
+class RedisMemory:
+    """Keys in Redis, which forgets them itself."""
+
+    url: str
+
+    def add(self, key: str, now: int, expires: int) -> bool:
+        """Whether the key is new. Raises redis.RedisError, or ValueError for an address that is none."""
+        return bool(self._client.set(f"costcalc:slack:{key}", 1, nx=True, ex=expires - now))
+
+    @cached_property
+    def _client(self) -> Any:
+        import redis
+
+        return redis.Redis.from_url(self.url, socket_timeout=0.5, socket_connect_timeout=0.5)

@@ -1,0 +1,126 @@
+"""From the text of a command to the message that answers it: usage, lists, an answer, or what to type instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from api.questions.errors import NotReady, Refused
+from api.questions.links import to_url
+from api.questions.schemas import Layout
+from api.service import Service
+from api.slack import blocks as slack_blocks
+from api.slack import lists as slack_lists
+from api.slack.blocks import Links
+from api.slack.grammar import Misread, Reading, read
+from api.slack.message import Message
+from api.slack.phrases import outlook
+from api.slack.vocabulary import Vocabulary
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
+from pricing import exchange_rates as exchange
+
+MOST_SHOWN = 50
+MOST_KEPT = 256
+LONGEST_FRONTIER = 1000
+BUSY = "The prices cannot be reached at the moment: ask again in a minute."
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """The message that answers, and the picture that follows it where one can be shown."""
+
+    answer: Message
+    picture: Message | None = None
+
+    def together(self) -> Message:
+        """Both in one, for whoever gave no address that the picture could follow to."""
+        more = self.picture.blocks if self.picture else ()
+        return replace(self.answer, blocks=(*self.answer.blocks, *more))
+
+
+@dataclass
+class Replier:
+    """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address.
+
+    Answers to a repeated text are kept for the rest of a minute, while prices and evidence stay the same.
+    """
+
+    service: Service
+    pictures: bool = False
+    _kept: dict[tuple[str, ...], Replies] = field(default_factory=dict)
+    _words: dict[str, Vocabulary] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def reply(self, text: str, base: str) -> Replies:
+        """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
+        try:
+            return self._reply(" ".join(text.split()), base)
+        except NotReady:
+            return Replies(Message(BUSY))
+        except Misread as error:
+            return Replies(slack_lists.complaint(error.messages))
+        except Refused as refused:
+            return Replies(slack_lists.complaint(_told(refused)))
+
+    def _reply(self, text: str, base: str) -> Replies:
+        first, _, rest = text.partition(" ")
+        listed = LISTS.get(first.lower())
+        if listed is not None:
+            return Replies(listed(self.service, rest, base))
+        catalogue = self.service.catalogue()
+        key = (self.service.version(catalogue.snapshot), f"{self.service.clock():%Y-%m-%dT%H:%M}", base, text)
+        kept = self._kept.get(key)
+        return kept or self._keep(key, self._answered(text, base, catalogue))
+
+    def _keep(self, key: tuple[str, ...], replies: Replies) -> Replies:
+        with self._lock:
+            self._kept[key] = replies
+            while len(self._kept) > MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return replies
+
+    def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
+        reading, query, layout = self.question(text, catalogue)
+        answer = self.service.answer(query, catalogue)
+        frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
+        ends = outlook(self.service.answer(frontier, catalogue)) if answer.estimates else None
+        links = self._links(query, layout, base)
+        most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
+        told = slack_blocks.message(answer, ends, links, most, reading.shared)
+        return Replies(told, slack_blocks.picture(answer, links, reading.shared))
+
+    def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:
+        """What a text asks. Raises Misread, BadParameters, NotFound."""
+        reading = read(text, self._vocabulary(catalogue))
+        return reading, *self.service.question(reading.arguments, catalogue)
+
+    def _links(self, query: EstimateQuery, layout: Layout, base: str) -> Links:
+        excel = {"excel": "1"} if layout.excel else {}
+        picture = base + to_url(query, "/cost.png") if self.pictures else None
+        page, csv, xlsx = to_url(query, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
+        return Links(base + page, base + csv, base + xlsx, picture)
+
+    def _vocabulary(self, catalogue: Catalogue) -> Vocabulary:
+        known = self._words.get(catalogue.snapshot)
+        if known is None:
+            names, models = self.service.names(catalogue), self.service.evidence.models.values()
+            known = Vocabulary(names, models, exchange.current_currencies())
+            self._words = {catalogue.snapshot: known}
+        return known
+
+
+def _told(refused: Refused) -> list[str]:
+    return [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines] or [refused.detail]
+
+
+def _usage(_service: Service, _rest: str, _base: str) -> Message:
+    return slack_lists.usage()
+
+
+LISTS: dict[str, Callable[[Service, str, str], Message]] = {
+    **dict.fromkeys(("", "help", "usage", "?"), _usage),
+    "models": lambda service, _rest, base: slack_lists.models(service, base),
+    "recipes": slack_lists.recipes,
+}

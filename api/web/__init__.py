@@ -1,0 +1,1 @@
+"""The service over HTTP: Flask's application, its paths, and the production server."""

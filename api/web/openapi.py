@@ -1,0 +1,208 @@
+"""The OpenAPI 3.1 document, made from the same schemas and row types that serve the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from marshmallow import Schema
+
+from api.formats.commitments_sheets import COMMITMENTS
+from api.questions.errors import PROBLEM_TYPE, Problem
+from api.questions.fields import MOST_VALUES, Parameter
+from api.questions.names import WHERE, Known
+from api.reports.accuracy import ACCURACY, AccuracyDocument
+from api.reports.changes import ChangesDocument
+from api.reports.commitments_documents import CommitmentsDocument
+from api.reports.documents import CostDocument
+from api.reports.history import HISTORY, HistoryDocument
+from api.reports.models import ModelDocument, ModelsDocument
+from api.reports.offers import OffersDocument
+from api.reports.plan import SHARED, PlanDocument
+from api.reports.throughput import ThroughputDocument
+from api.service import CHANGES, COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
+from api.slack.command import PATH as SLASH_COMMAND
+from api.web import plan_openapi, slack_openapi
+from api.web.health import Alive, Ready
+from api.web.plan import PLAN
+from api.web.responses import TYPES
+from pricing import exchange_rates as exchange
+
+Json = dict[str, Any]
+REFERENCE = "#/components/schemas/{name}"
+_CSV_ONLY = ("excel", "sep", "decimal")
+_ASKED_OF_CSV = ("profile", "focus")  # which no other form has
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One path: what it answers, from which parameters, in which types; `sheets` are the endings under which it comes as one."""
+
+    path: str
+    summary: str
+    document: type | None = None
+    schema: Schema | None = None
+    sheets: tuple[str, ...] = ()
+    media: str = "application/json"
+    errors: tuple[int, ...] = (400, 503)
+
+
+OPERATIONS = (
+    Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST,
+              sheets=("csv", "xlsx"), errors=(400, 404, 503)),
+    Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
+    Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
+    Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
+              sheets=("csv",), errors=(400, 404, 503)),
+    Operation("/plan", "Every model to every target, each at its best", PlanDocument, PLAN, sheets=("csv",),
+              errors=(400, 404, 503)),
+    Operation("/commitments", "Reserving, committing and renting by the month against on demand", CommitmentsDocument,
+              COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
+    Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
+              sheets=("csv",)),
+    Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
+              sheets=("csv",)),
+    Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
+    Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
+              sheets=("csv",), errors=(400, 404, 503)),
+    Operation("/models", "Every model that something was measured about", ModelsDocument, READ, errors=(400,)),
+    Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, READ,
+              errors=(400, 404)),
+    Operation("/healthz", "Liveness", Alive, errors=()),
+    Operation("/readyz", "Readiness: store reachable, a snapshot loaded", Ready, errors=(503,)),
+    Operation("/metrics", "Prometheus metrics", media="text/plain", errors=()),
+    Operation("/", "The page", schema=COST, media="text/html", errors=(400, 404, 503)),
+    Operation("/docs", "This document to read and try", media="text/html", errors=()),
+    Operation("/openapi.json", "This document", media="application/json", errors=()),
+)  # fmt: skip
+POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at its best", PlanDocument, SHARED, sheets=("csv",),
+                      errors=(400, 404, 413, 415, 503))  # fmt: skip
+_MEANINGS = {
+    400: "a parameter is missing, misspelt or out of range",
+    404: "unknown model",
+    413: "the body is too large",
+    415: "the body is neither CSV nor JSON",
+    503: "no prices loaded yet",
+}
+
+
+def document(service: Service, names: Known | None) -> Json:
+    """The whole document; the names of clouds, regions, machines and recipes are those of the current snapshot."""
+    types = [operation.document for operation in OPERATIONS if operation.document]
+    _, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
+    enums = _enums(service, names)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "costcalc",
+            "version": RELEASE,
+            "description": "What it costs, and how long it takes, to train a model to an accuracy, and where.",
+        },
+        "paths": dict(_paths(enums)),
+        "components": {
+            "schemas": _numbers(components) | {_named(kind): _words(words) for kind, words in enums.items()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
+    enums = {kind: list(getattr(names, kind)) for kind in WHERE} if names else {}
+    models = {"model": sorted(service.evidence.models), "currency": sorted({"USD", *exchange.current_currencies()})}
+    return {kind: values for kind, values in {**enums, **models}.items() if values}
+
+
+def _named(kind: str) -> str:
+    """The component that lists the known names of a kind, told once: there are hundreds."""
+    return f"Known_{kind}"
+
+
+def _words(words: list[str]) -> Json:
+    return {"type": "string", "enum": words}
+
+
+def _numbers(node: Any) -> Any:
+    """Decimals leave as JSON numbers, where msgspec would describe strings."""
+    if isinstance(node, dict):
+        if node.get("format") == "decimal":
+            return {"type": "number"}
+        return {key: _numbers(value) for key, value in node.items()}
+    return [_numbers(each) for each in node] if isinstance(node, (list, tuple)) else node
+
+
+def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
+    for operation in OPERATIONS:
+        for sheet in ("", *operation.sheets):
+            methods = {"get": _operation(operation, enums, sheet)}
+            if operation.path == POST_PLAN.path:
+                methods["post"] = plan_openapi.posted(_operation(POST_PLAN, enums, sheet))
+            yield f"{operation.path}.{sheet}".rstrip("."), methods
+    yield SLASH_COMMAND, {"post": slack_openapi.OPERATION}
+
+
+def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "") -> Json:
+    name = operation.path.strip("/{}").replace("/{", "_").replace("/", "_").replace(".", "_") or "page"
+    told: Json = {
+        "operationId": f"get_{name}_{sheet}".rstrip("_"),
+        "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
+        "responses": {"200": _success(operation, sheet)},
+    }
+    parameters = list(_parameters(operation, enums, sheet))
+    if parameters:
+        told["parameters"] = parameters
+    for status in operation.errors:
+        told["responses"][str(status)] = _error(status, operation, sheet)
+    return told
+
+
+def _success(operation: Operation, sheet: str) -> Json:
+    content: Json = {}
+    if not sheet:
+        body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
+        content[operation.media] = {"schema": body}
+    for kind in [sheet] if sheet else operation.sheets:
+        content[TYPES[kind].partition(";")[0]] = {"schema": {"type": "string"}}
+    headers = {"ETag": {"description": "the snapshot, evidence and question behind this", "schema": {"type": "string"}}}
+    return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.sheets else {})
+
+
+def _error(status: int, operation: Operation, sheet: str) -> Json:
+    content: Json = {}
+    if sheet != "csv":
+        content[PROBLEM_TYPE] = {"schema": {"$ref": REFERENCE.format(name="Problem")}}
+    if operation.sheets and sheet != "xlsx":
+        content["text/csv"] = {"schema": {"type": "string"}}
+    if operation.media == "text/html":
+        content["text/html"] = {"schema": {"type": "string"}}
+    return {"description": _MEANINGS[status], "content": content}
+
+
+def _parameters(operation: Operation, enums: dict[str, list[str]], sheet: str) -> Iterator[Json]:
+    if "{model}" in operation.path:
+        yield {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "schema": {"$ref": REFERENCE.format(name=_named("model"))},
+        }
+    for name, field in (operation.schema.fields if operation.schema else {}).items():
+        if name == "token" or (name == "format" and (sheet or not operation.sheets)):
+            continue
+        if name in _ASKED_OF_CSV and sheet != "csv":
+            continue
+        if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
+            yield _parameter(name, field, name in enums)
+
+
+def _parameter(name: str, field: Parameter, known: bool) -> Json:
+    one = {"$ref": REFERENCE.format(name=_named(name))} if known else field.schema()
+    schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
+    told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
+    told |= {"required": True} if field.required else {"allowEmptyValue": True}
+    if field.listed:
+        told |= {"style": "form", "explode": True}
+    if field.example is not None:
+        told["example"] = [field.example] if field.listed else field.example
+    return told

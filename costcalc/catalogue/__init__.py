@@ -1,0 +1,1 @@
+"""Prices in memory: columns of offers, and which of them are current at a date."""

@@ -1,0 +1,204 @@
+"""Every observed rate as columns, and a view of those that are current at a moment."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.answers import Gap
+from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
+from costcalc.catalogue.encoding import build
+from costcalc.hardware import Machine
+from costcalc.money import from_nanos
+from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, RatePart, term_hours
+
+Rows = NDArray[np.int64]
+SECONDS_PER_DAY = 86_400
+VIEWS_KEPT = 8
+OPTIONS = tuple(PurchaseOption)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The offers current at one moment and not too old, cheapest region first within each group.
+
+    `rows` index the catalogue's columns, ordered by instance, group (an offer's key without its region) and rate; `heads`
+    are the positions where a group starts. `stale` are the rows left out as too old, `oldest` and `newest` bound what
+    was observed, in seconds since 1970.
+    """
+
+    rows: Rows
+    heads: Rows
+    stale: Rows
+    oldest: int | None
+    newest: int | None
+
+
+class Catalogue:
+    """Columns of all observations with their vocabulary. Immutable; views are worked out on first use and kept."""
+
+    def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
+        self.columns = columns
+        self.vocabulary = vocabulary
+        self.snapshot = snapshot
+        self.gaps = gaps
+        self._moments: NDArray[np.int64] = np.unique(columns.observed)
+        self._views: OrderedDict[tuple[int, int], View] = OrderedDict()
+        self._lock = Lock()
+
+    @classmethod
+    def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
+        """A catalogue of these observations. Of two with the same key and moment the later in order wins."""
+        columns, vocabulary = build(offers)
+        return cls(columns, vocabulary, snapshot, gaps)
+
+    @classmethod
+    def from_bytes(cls, document: bytes, snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
+        """The catalogue that `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
+        columns, vocabulary = from_bytes(document)
+        return cls(columns, vocabulary, snapshot, gaps)
+
+    def to_bytes(self) -> bytes:
+        """The columns and their vocabulary as one document, which loads without building offers."""
+        return to_bytes(self.columns, self.vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.columns.observed)
+
+    @property
+    def first_observed_at(self) -> datetime | None:
+        """The moment of the oldest observation, None when there is none."""
+        return _moment(int(self._moments[0])) if len(self._moments) else None
+
+    def view(self, as_of: datetime, max_price_age_days: int = 540) -> View:
+        """The newest observation of every offer by `as_of`, without those observed longer before it than allowed."""
+        limit = int(as_of.timestamp())
+        newest = int(np.searchsorted(self._moments, limit, "right"))
+        oldest = int(np.searchsorted(self._moments, limit - max_price_age_days * SECONDS_PER_DAY, "left"))
+        with self._lock:
+            view = self._views.get((newest, oldest)) or self._work_out(newest, oldest)
+            self._views[newest, oldest] = view
+            self._views.move_to_end((newest, oldest))
+            if len(self._views) > VIEWS_KEPT:
+                self._views.popitem(last=False)
+        return view
+
+    def _work_out(self, newest: int, oldest: int) -> View:
+        current = self._newest_by(newest)
+        young = np.full(len(current), oldest < len(self._moments))
+        if 0 < oldest < len(self._moments):
+            young = self.columns.observed[current] >= self._moments[oldest]
+        fresh = current[young]
+        rows = fresh[np.lexsort((self.columns.hourly[fresh], self.columns.group[fresh]))]
+        seen = self.columns.observed[rows]
+        bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
+        return View(rows, _starts(self.columns.group[rows]), current[~young], *bounds)
+
+    def _newest_by(self, newest: int) -> Rows:
+        """Rows are stored by key and moment, so the newest known one of each key is the last of its run."""
+        rows = np.arange(len(self))
+        if newest < len(self._moments):
+            rows = np.flatnonzero(self.columns.observed < self._moments[newest])
+        keys = self.columns.key[rows]
+        last = np.ones(len(rows), bool)
+        last[:-1] = keys[1:] != keys[:-1]
+        return rows[last]
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[str, int], ...]:
+        """The different (accelerator, accelerators per machine) there are."""
+        return tuple(sorted({(machine.accelerator, machine.accelerators) for machine in self._machines}))
+
+    @cached_property
+    def shape_of_instance(self) -> Rows:
+        """The index into `shapes` of each instance code."""
+        index = {shape: number for number, shape in enumerate(self.shapes)}
+        return np.array([index[machine.accelerator, machine.accelerators] for machine in self._machines], np.int64)
+
+    @cached_property
+    def instance_code(self) -> dict[tuple[str, str], int]:
+        """The instance code of (provider, instance type)."""
+        return {(provider, name): code for code, (provider, name, _) in enumerate(self.vocabulary.instances)}
+
+    @property
+    def _machines(self) -> tuple[Machine, ...]:
+        return tuple(machine for _, _, machine in self.vocabulary.instances)
+
+    def offer(self, row: int) -> Offer:
+        """The observation in this row as an exact `Offer`."""
+        columns, words = self.columns, self.vocabulary
+        provider, instance_type, machine = words.instances[columns.instance[row]]
+        payment = words.payments[columns.payment[row]]
+        started = int(columns.effective_from[row])
+        return Offer(
+            provider=provider,
+            region=words.regions[columns.region[row]],
+            instance_type=instance_type,
+            machine=machine,
+            purchase_option=OPTIONS[columns.option[row]],
+            hourly_rate=self.hourly_rate(row),
+            observed_at=_moment(int(columns.observed[row])),
+            source=words.sources[columns.source[row]],
+            term=words.terms[columns.term[row]] or None,
+            payment=Payment(payment) if payment else None,
+            offering_class=words.classes[columns.offering[row]] or None,
+            upfront=_maybe(columns.upfront[row]),
+            recurring_hourly=_maybe(columns.recurring[row]),
+            monthly=_maybe(columns.monthly[row]),
+            hours_in_month=int(columns.hours_in_month[row]),
+            currency=words.currencies[columns.currency[row]],
+            parts=_parts(words.parts[columns.parts[row]]),
+            effective_from=_moment(started) if started >= 0 else None,
+            flags=tuple(flag for flag in words.flags[columns.flags[row]].split(";") if flag),
+            billing_increment_seconds=int(columns.increment_seconds[row]),
+            minimum_seconds=int(columns.minimum_seconds[row]),
+            session_hours=_hours(columns.session_hours[row]),
+            hours_per_week=_hours(columns.hours_per_week[row]),
+        )
+
+    def hourly_rate(self, row: int) -> Decimal:
+        """The effective rate of this row.
+
+        Exact where it follows from a month or an upfront payment, which nano-dollars an hour would cut off.
+        """
+        columns = self.columns
+        option, month = OPTIONS[columns.option[row]], int(columns.hours_in_month[row])
+        monthly, upfront, recurring = (
+            _maybe(column[row]) for column in (columns.monthly, columns.upfront, columns.recurring)
+        )
+        if option is PurchaseOption.MONTHLY and monthly is not None:
+            return monthly / month
+        if option in COMMITMENTS and upfront is not None and recurring is not None:
+            return upfront / term_hours(self.vocabulary.terms[columns.term[row]], month) + recurring
+        return from_nanos(columns.hourly[row])
+
+
+def _starts(groups: NDArray[np.int32]) -> Rows:
+    if not len(groups):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+
+
+def _moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _maybe(nanos: int) -> Decimal | None:
+    return None if nanos < 0 else from_nanos(nanos)
+
+
+def _hours(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _parts(text: str) -> tuple[RatePart, ...]:
+    pairs: Sequence[str] = text.split(";") if text else ()
+    return tuple(RatePart(name, Decimal(rate)) for name, _, rate in (pair.rpartition("=") for pair in pairs))

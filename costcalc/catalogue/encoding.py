@@ -1,0 +1,146 @@
+"""How offers become columns: every word gets a number, every amount its nano-units, and rows the order of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue.columns import NAMES, Columns, Int32, Int64, Vocabulary
+from costcalc.hardware import Machine
+from costcalc.money import to_nanos
+from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+
+RECORDS_AT_ONCE = 10_000
+OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
+
+
+class _Codes(dict[Any, int]):
+    """Hands out the next number to each new word."""
+
+    def __missing__(self, word: Any) -> int:
+        self[word] = len(self)
+        return self[word]
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.words = {field.name: _Codes() for field in fields(Vocabulary)}
+        self.machines: dict[tuple[str, str], Machine] = {}
+
+    def record(self, offer: Offer) -> tuple[float, ...]:
+        """The offer's entries from `instance` on, in the order of the columns."""
+        return (*self._coded(offer), *_rates(offer, tariff(offer)), *_moments(offer))
+
+    def _coded(self, offer: Offer) -> tuple[int, ...]:
+        words, name = self.words, (offer.provider, offer.instance_type)
+        if self.machines.setdefault(name, offer.machine) != offer.machine:
+            raise ValueError(f"{offer.provider} {offer.instance_type} is given two machines: check its hardware facts")
+        return (
+            words["instances"][name],
+            words["regions"][offer.region],
+            OPTION_CODES[offer.purchase_option],
+            words["terms"][offer.term or ""],
+            words["payments"][offer.payment.value if offer.payment else ""],
+            words["classes"][offer.offering_class or ""],
+            words["currencies"][offer.currency],
+            words["sources"][offer.source],
+            words["flags"][";".join(offer.flags)],
+            words["parts"][";".join(f"{part.name}={part.hourly}" for part in offer.parts)],
+        )
+
+    def sorted(self) -> tuple[Vocabulary, dict[str, Int64]]:
+        """The vocabulary in alphabetical order, and for each kind of word what every code handed out becomes."""
+        ordered = {kind: tuple(sorted(codes)) for kind, codes in self.words.items()}
+        renumbered = {kind: _positions(ordered[kind], codes) for kind, codes in self.words.items()}
+        instances = tuple((*name, self.machines[name]) for name in ordered.pop("instances"))
+        return Vocabulary(instances, **ordered), renumbered
+
+
+def _positions(ordered: tuple[Any, ...], words: Iterable[Any]) -> Int64:
+    position = {word: number for number, word in enumerate(ordered)}
+    return np.array([position[word] for word in words], np.int64)
+
+
+def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
+    known = (offer.upfront, offer.recurring_hourly, offer.monthly)
+    return (
+        to_nanos(offer.hourly_rate),
+        *(-1 if amount is None else to_nanos(amount) for amount in known),
+        offer.hours_in_month,
+        to_nanos(billed.fee),
+        billed.period_hours,
+        billed.minimum_periods,
+        to_nanos(billed.metered_hourly),
+        billed.increment_seconds,
+        billed.minimum_seconds,
+    )
+
+
+def _moments(offer: Offer) -> tuple[float, ...]:
+    nan = float("nan")
+    return (
+        int(offer.observed_at.timestamp()),
+        -1 if offer.effective_from is None else int(offer.effective_from.timestamp()),
+        nan if offer.session_hours is None else offer.session_hours,
+        nan if offer.hours_per_week is None else offer.hours_per_week,
+    )
+
+
+_DTYPE_OF: dict[str, Any] = {"Int64": np.int64, "Int32": np.int32, "Int16": np.int16, "Int8": np.int8}
+_DTYPES = {field.name: _DTYPE_OF.get(str(field.type), np.float32) for field in fields(Columns)}
+
+
+_KINDS = {
+    "instance": "instances",
+    "region": "regions",
+    "term": "terms",
+    "payment": "payments",
+    "offering": "classes",
+    "currency": "currencies",
+    "source": "sources",
+    "flags": "flags",
+    "parts": "parts",
+}
+
+
+def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
+    """Columns and vocabulary of these observations."""
+    builder = _Builder()
+    named = _arrays(builder.record(offer) for offer in offers)
+    vocabulary, renumbered = builder.sorted()
+    for name, kind in _KINDS.items():
+        named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
+    return ordered(named), vocabulary
+
+
+def _arrays(records: Iterable[tuple[float, ...]]) -> dict[str, NDArray[Any]]:
+    """The entries of all records by column; never more than a block of records is in memory."""
+    waiting, names = iter(records), NAMES[2:]
+    blocks: dict[str, list[NDArray[Any]]] = {name: [np.empty(0, _DTYPES[name])] for name in names}
+    while some := list(islice(waiting, RECORDS_AT_ONCE)):
+        for name, values in zip(names, zip(*some, strict=True), strict=True):
+            blocks[name].append(np.array(values, _DTYPES[name]))
+    return {name: np.concatenate(arrays) for name, arrays in blocks.items()}
+
+
+def ordered(named: dict[str, NDArray[Any]]) -> Columns:
+    """Columns from arrays by name, `key` and `group` worked out and everything put in their order."""
+    parts = ("instance", "option", "term", "payment", "offering")
+    group = _dense([named[name] for name in parts])
+    key = _dense([group, named["region"]])
+    order = np.lexsort((named["observed"], key))
+    return Columns(key=key[order], group=group[order], **{name: values[order] for name, values in named.items()})
+
+
+def _dense(parts: list[NDArray[Any]]) -> Int32:
+    """One small number for each combination of codes, in their lexical order."""
+    combined = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        combined = combined * (int(part.max(initial=0)) + 1) + part
+        combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
+    return combined.astype(np.int32)

@@ -1,0 +1,184 @@
+"""From hours to money: what a run costs on an offer, as lines of a bill that add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from typing import NamedTuple
+
+from costcalc.costing.storage_and_egress import Extra
+from costcalc.money import cents
+from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+
+SECONDS_PER_HOUR = 3600
+MILLIONTH = Decimal("0.000001")
+ONE = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a customer brings to a rate: machines, own price factor (1 - discount), share of what a run leaves of a commitment
+    that other work uses, and units of the wanted currency for one of the offer's."""
+
+    nodes: int = 1
+    price_factor: Decimal = Decimal(1)
+    utilization: Decimal = Decimal(1)
+    exchange: Decimal = Decimal(1)
+
+
+class Charge(NamedTuple):
+    """One list rate for one machine: charged `per_period` times for every period paid, or by the metered hour where that is 0."""
+
+    name: str
+    unit: str
+    rate: Decimal
+    per_period: Decimal
+
+
+class Line(NamedTuple):
+    """One line of a bill, unrounded."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded; `extras` come on top of
+    the machines."""
+
+    offer: Offer
+    terms: Terms
+    extras: tuple[Extra, ...] = ()
+
+    @cached_property
+    def tariff(self) -> Tariff:
+        """How the offer bills one machine at list price."""
+        return tariff(self.offer)
+
+    @cached_property
+    def factor(self) -> Decimal:
+        """Machines x own price factor x exchange: what list amounts for one machine are multiplied with."""
+        return self.terms.nodes * self.terms.price_factor * self.terms.exchange
+
+    def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        """What must be paid for this run alone: whole increments, months and terms, with the metered rate `times` as high."""
+        fees = self.tariff.fee * self._periods(hours)
+        machines = (fees + self.tariff.metered_hourly * times * self._metered_hours(hours)) * self.factor
+        return machines + self._beside(hours)
+
+    def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, its metered hours at
+        `times` their rate and what comes beside the machines.
+
+        At utilization 1 the machines cost hours x (fee / period + metered rate); at 0 the run carries the whole fee.
+        """
+        return self._share(hours, times) + self._beside(hours)
+
+    def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        paid = self._periods(hours)
+        left = paid * self.tariff.period_hours - hours
+        share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
+        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * times * hours) * self.factor
+
+    def effective_hourly(self, hours: Decimal) -> Decimal:
+        """The machines' rate for these hours: fee / period + metered rate where commitments are fully used."""
+        if self.terms.utilization == 1 or not hours:
+            return self.tariff.effective_hourly * self.factor
+        return self._share(hours) / hours
+
+    @cached_property
+    def charges(self) -> tuple[Charge, ...]:
+        """The offer's list rates, in its own currency, that make up the tariff."""
+        fees = self._fees() if self.tariff.fee else []
+        metered = self._metered() if self.tariff.metered_hourly or not fees else []
+        return (*fees, *metered)
+
+    def paid_hours(self, hours: Decimal) -> int:
+        """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
+        return self._periods(hours) * self.tariff.period_hours
+
+    def components(self, hours: Decimal) -> tuple[Component, ...]:
+        """The lines of the bill, first one for each of `charges`, then the extras, with amounts in cents that add up to the
+        rounded total: the largest takes what is left over."""
+        lines = self._lines(hours)
+        exact = [line.quantity * line.rate for line in lines]
+        amounts = [cents(amount) for amount in exact]
+        amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
+        return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
+
+    def break_even_hours(self, on_demand_hourly: Decimal | None) -> Decimal | None:
+        """Hours of use per term (or month) above which this beats the same machine at this on-demand list rate.
+
+        None without such a rate, for metered offers, and where the fee never pays off within the period.
+        """
+        saved = None if on_demand_hourly is None else on_demand_hourly - self.tariff.metered_hourly
+        if not self.tariff.fee or saved is None or saved <= 0:
+            return None
+        paid = max(self.tariff.minimum_periods, 1)
+        hours = self.tariff.fee * paid / saved
+        return hours if hours <= paid * self.tariff.period_hours else None
+
+    def _beside(self, hours: Decimal) -> Decimal:
+        return sum((extra.rate * extra.units(hours) for extra in self.extras), Decimal(0))
+
+    def _periods(self, hours: Decimal) -> int:
+        if not self.tariff.fee:
+            return 0
+        started = (hours / self.tariff.period_hours).quantize(MILLIONTH).to_integral_value(ROUND_CEILING)
+        return max(int(started), self.tariff.minimum_periods)
+
+    def _metered_hours(self, hours: Decimal) -> Decimal:
+        increment = self.tariff.increment_seconds
+        seconds = (hours * SECONDS_PER_HOUR).quantize(MILLIONTH)
+        whole = (seconds / increment).to_integral_value(ROUND_CEILING) * increment
+        return max(whole, Decimal(self.tariff.minimum_seconds)) / SECONDS_PER_HOUR
+
+    def _lines(self, hours: Decimal) -> list[Line]:
+        own = self.terms.price_factor * self.terms.exchange
+        machines = [
+            Line(charge.name, self._times(charge, hours) * self.terms.nodes, charge.unit, charge.rate * own)
+            for charge in self.charges
+        ]
+        return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.extras]
+
+    def _times(self, charge: Charge, hours: Decimal) -> Decimal:
+        return charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)
+
+    def _fees(self) -> list[Charge]:
+        name, hours = self.offer.instance_type, Decimal(self.tariff.period_hours)
+        unit = FEE_UNITS.get(self.offer.purchase_option)
+        if unit:
+            return [Charge(name, unit, self.tariff.fee, Decimal(1))]
+        upfront, recurring = self.offer.upfront, self.offer.recurring_hourly
+        if upfront is None or recurring is None:
+            return [Charge(f"{name} {self.offer.term} commitment", "hours", self.offer.hourly_rate, hours)]
+        charges = [
+            Charge(f"{name} upfront", "units", upfront, Decimal(1)),
+            Charge(f"{name} recurring", "hours", recurring, hours),
+        ]
+        return [charge for charge in charges if charge.rate]
+
+    def _metered(self) -> list[Charge]:
+        name, by_hour = self.offer.instance_type, Decimal(0)
+        if self.offer.purchase_option is PurchaseOption.OWNED:
+            return [Charge(f"{name} running cost", "hours", self.tariff.metered_hourly, by_hour)]
+        parts = [Charge(part.name, "hours", part.hourly, by_hour) for part in self.offer.parts]
+        return parts or [Charge(name, "hours", self.tariff.metered_hourly, by_hour)]
+
+
+FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}

@@ -1,0 +1,1 @@
+"""Hours: recipes on clusters, overheads, interruptions of spot machines, and the calendar."""

@@ -1,0 +1,1 @@
+"""Offline: learns the fitted parameters of the throughput models (make fit)."""

@@ -1,0 +1,156 @@
+"""Learns the effects of `costcalc.throughput.reference_model` from measured rows: a robust ridge fit, in closed form."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from costcalc.fitting.ridge import Floats, Term, fit
+from costcalc.hardware import Accelerator
+from costcalc.throughput.data_sheets import Chips
+from costcalc.throughput.rates import training_rate
+from costcalc.throughput.reference_model import Core, Setting, Usual, batch_keys, step_overhead, terms, tool
+from costcalc.training import Throughput
+
+NOISE = 0.02  # standard deviation of ln(rate) between equal systems of one organisation
+MACHINE = 16  # most accelerators of one machine; a slice of more is a pod
+ALIKE = 5.0  # rows' worth of belief that accelerators scatter alike
+FARTHEST = 0.3  # in ln(rate)
+DEGREES = 3.0  # of the t distribution that its weights come from: outliers count less
+START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands before anything is fitted
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A measured rate of the reference network: where, how, by whom, and ln(images/s per accelerator)."""
+
+    setting: Setting
+    organisation: str
+    log_rate: float
+
+
+def observations(rows: Iterable[Throughput], accelerators: Mapping[str, Accelerator]) -> tuple[Observation, ...]:
+    """The rows of MLPerf's closed ResNet-50 that the core model learns from."""
+    return tuple(observation(row) for row in rows if is_core(row) and row.accelerator in accelerators)
+
+
+def is_core(row: Throughput) -> bool:
+    """Whether a row belongs to the reference stack, network and image size."""
+    return row.stack == "mlperf" and row.model == "resnet50" and row.image_size == 224 and row.accelerators > 0
+
+
+def observation(row: Throughput) -> Observation:
+    """A throughput row as the core model sees it; an unknown batch is taken as 256 images per accelerator."""
+    batch = (row.global_batch_size or 256 * row.accelerators) / row.accelerators
+    setting = Setting(row.accelerator, row.accelerators // row.nodes, row.nodes, batch, row.year, row.framework)
+    return Observation(setting, row.organisation.casefold(), math.log(training_rate(row) / row.accelerators))
+
+
+def fit_core(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator]) -> Core:
+    """The core model learnt from these observations. Raises ValueError if there are none."""
+    if not rows:
+        raise ValueError("no MLPerf ResNet-50 throughput to learn from: check throughputs.csv")
+    typical = _typical(rows, Chips(accelerators, *START))
+    chips = Chips(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
+    middle = float(np.median([row.log_rate for row in rows]))
+    target = [row.log_rate - _offset(row.setting, chips, middle) for row in rows]
+    found = fit([list(_columns(row, chips)) for row in rows], np.array(target), NOISE, DEGREES)
+    networked = frozenset(row.setting.accelerator for row in rows if row.setting.nodes > 1)
+    core = Core(chips, found.effects, _years(rows), networked, middle)
+    scatter = _scatter(rows, found.left_out([row.organisation for row in rows]))
+    return replace(core, usual=_usual(rows, core, scatter))
+
+
+def _usual(rows: Sequence[Observation], core: Core, scatter: Mapping[str, float]) -> dict[str, Usual]:
+    """How each accelerator was run, in the median of its rows."""
+    found: dict[str, list[Setting]] = defaultdict(list)
+    for row in rows:
+        found[row.setting.accelerator].append(row.setting)
+    return {name: Usual(_software(core, many), _batch(many), scatter.get(name, 1.0)) for name, many in found.items()}
+
+
+def _scatter(rows: Sequence[Observation], missed: Floats) -> dict[str, float]:
+    """How far each accelerator's rows of one machine lie from what other organisations' rows say, relative to all rows, as if
+    ALIKE more rows lay at 1. One row counts for no more than FARTHEST."""
+    sizes: dict[str, list[float]] = defaultdict(list)
+    for row, error in zip(rows, np.minimum(np.abs(missed), FARTHEST).tolist(), strict=True):
+        if row.setting.nodes == 1:
+            sizes[row.setting.accelerator].append(error)
+    everywhere = float(np.mean([each for many in sizes.values() for each in many] or [1.0])) or 1.0
+    return {name: round((sum(many) / everywhere + ALIKE) / (len(many) + ALIKE), 4) for name, many in sizes.items()}
+
+
+def _software(core: Core, settings: Sequence[Setting]) -> float:
+    added = [core.software(where.accelerator, where.year, tool(where.framework)) for where in settings]
+    return float(np.median(added))
+
+
+def _batch(settings: Sequence[Setting]) -> float:
+    """Of a machine; pods split theirs, so where only pods are known the largest."""
+    alone = [where.batch for where in settings if where.nodes == 1 and where.per_node <= MACHINE]
+    return float(np.median(alone)) if alone else max(where.batch for where in settings)
+
+
+def _offset(setting: Setting, chips: Chips, middle: float) -> float:
+    roofline = chips.roofline(setting.accelerator)
+    return (middle if roofline is None else roofline) + step_overhead(setting.batch)
+
+
+def _columns(row: Observation, chips: Chips) -> Iterator[Term]:
+    """The effects of a setting, and those of who measured it, which predictions leave out."""
+    setting, who = row.setting, row.organisation
+    yield from terms(setting, chips)
+    for key, spread in zip(batch_keys(setting.accelerator), (0.3, 0.25), strict=True):
+        yield key, step_overhead(setting.batch), spread
+    yield ("organisation", who), 1.0, 0.02
+    yield ("organisation", who, setting.accelerator), 1.0, 0.02
+    yield ("organisation", who, setting.accelerator, str(setting.per_node), str(setting.nodes)), 1.0, 0.02
+    if setting.nodes > 1:
+        yield ("organisation", who, "machines"), 1.0, 0.05
+
+
+def _typical(rows: Sequence[Observation], start: Chips) -> dict[str, float]:
+    """Each accelerator's typical one-machine ln(rate), as if at a batch of 256 per accelerator."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.setting.nodes == 1 and start.roofline(row.setting.accelerator) is not None:
+            found[row.setting.accelerator].append(row.log_rate - step_overhead(row.setting.batch))
+    return {name: float(np.median(values)) for name, values in found.items()}
+
+
+def _per_joule(typical: Mapping[str, float], accelerators: Mapping[str, Accelerator]) -> tuple[tuple[int, float], ...]:
+    """By year of introduction, the most images per joule that NVIDIA's measured chips made up to then."""
+    found = sorted(
+        (chip.introduced, math.exp(rate) / chip.power_watts)
+        for name, rate in typical.items()
+        if (chip := accelerators[name]).vendor == "NVIDIA" and chip.introduced and chip.power_watts
+    )
+    best = itertools.accumulate((each for _, each in found), max)
+    return tuple({year: round(most, 4) for (year, _), most in zip(found, best, strict=True)}.items())
+
+
+def _roofline(typical: Mapping[str, float], accelerators: Mapping[str, Accelerator]) -> tuple[float, float]:
+    """TFLOP and GB per image: least absolute error over the accelerators' typical one-machine rates."""
+    rates = np.exp(list(typical.values()))
+    sheet = [accelerators[name] for name in typical]
+    costs = np.array(
+        [[1 / (chip.dense_16bit_tflops or 1), 1 / (chip.memory_bandwidth_gb_per_s or 1)] for chip in sheet]
+    )
+    solution = np.array(START)
+    for _ in range(10 * (len(typical) > 2)):
+        weights = 1 / np.sqrt(np.maximum(np.abs(costs @ solution * rates - 1), 0.02))
+        trial = np.linalg.lstsq(costs * (rates * weights)[:, None], weights, rcond=None)[0]
+        solution = np.maximum(trial, np.array(START) / 3)
+    return float(solution[0]), float(solution[1])
+
+
+def _years(rows: Sequence[Observation]) -> dict[str, tuple[int, int]]:
+    seen: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        seen[row.setting.accelerator].append(row.setting.year)
+    return {name: (min(years), max(years)) for name, years in seen.items()}

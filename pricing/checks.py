@@ -1,0 +1,138 @@
+"""What must hold of a source's listing before it is published: each rule names the offers that break it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+
+from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
+
+OfferKey = tuple[str, ...]
+LARGEST_JUMP = 5
+CLOCK_TOLERANCE = timedelta(minutes=5)
+ROUNDING = Decimal(
+    "0.0005"
+)  # providers round upfront payments to whole dollars: half a dollar over a year, several times
+UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A source's offers beside what they are judged by: known accelerators, its own last rates, the current moment."""
+
+    offers: Sequence[Offer]
+    accelerators: frozenset[str]
+    last_rates: Mapping[OfferKey, Decimal]
+    now: datetime
+
+
+def violations(listing: Judged) -> list[str]:
+    """A sentence for each offer that breaks a rule; empty when the listing may be published."""
+    return [sentence for rule in RULES for sentence in rule(listing)]
+
+
+def _positive(listing: Judged) -> Iterator[str]:
+    for offer in listing.offers:
+        if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
+            yield f"{_name(offer)} costs {offer.hourly_rate}"
+
+
+def _dated(listing: Judged) -> Iterator[str]:
+    for offer in listing.offers:
+        if offer.observed_at > listing.now + CLOCK_TOLERANCE:
+            yield f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _known_accelerator(listing: Judged) -> Iterator[str]:
+    for offer in listing.offers:
+        if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
+            yield f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}"
+
+
+def _spot_at_most_on_demand(listing: Judged) -> Iterator[str]:
+    on_demand = _on_demand(listing.offers)
+    for offer in listing.offers:
+        limit = on_demand.get(_place(offer))
+        if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
+            continue
+        if offer.currency == limit.currency and offer.hourly_rate > limit.hourly_rate:
+            yield f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
+
+
+def _more_upfront_costs_less(listing: Judged) -> Iterator[str]:
+    """All upfront at most partial, at most no upfront, at most on demand."""
+    on_demand = _on_demand(listing.offers)
+    for (place, _), ladder in _ladders(listing.offers).items():
+        steps = [ladder[payment] for payment in UPFRONT_FIRST if payment in ladder]
+        steps += [on_demand[place]] if place in on_demand else []
+        for cheaper, dearer in pairwise(steps):
+            if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
+                yield f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
+
+
+def _eight_not_cheaper_than_four(listing: Judged) -> Iterator[str]:
+    cheapest: dict[tuple[str, ...], dict[int, Offer]] = defaultdict(dict)
+    for offer in _on_demand(offer for offer in listing.offers if MARKETPLACE not in offer.flags).values():
+        machine = offer.machine
+        by_count = cheapest[offer.provider, offer.region, machine.accelerator, offer.currency]
+        best = by_count.setdefault(machine.accelerators, offer)
+        by_count[machine.accelerators] = min(best, offer, key=lambda each: each.hourly_rate)
+    for by_count in cheapest.values():
+        four, eight = by_count.get(4), by_count.get(8)
+        if four and eight and eight.hourly_rate < four.hourly_rate:
+            yield f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
+
+
+def _no_jump(listing: Judged) -> Iterator[str]:
+    """Spot prices move freely below on demand, and are judged by that instead where it is listed."""
+    on_demand = _on_demand(listing.offers)
+    for offer in listing.offers:
+        before = listing.last_rates.get((*offer.key, offer.currency))
+        bounded = offer.purchase_option is PurchaseOption.SPOT and _place(offer) in on_demand
+        if not before or bounded or PRICE_JUMP in offer.flags:
+            continue
+        if not before / LARGEST_JUMP <= offer.hourly_rate <= before * LARGEST_JUMP:
+            yield f"{_name(offer)} jumps from {before} to {offer.hourly_rate}"
+
+
+RULES: tuple[Callable[[Judged], Iterator[str]], ...] = (
+    _positive,
+    _dated,
+    _known_accelerator,
+    _spot_at_most_on_demand,
+    _more_upfront_costs_less,
+    _eight_not_cheaper_than_four,
+    _no_jump,
+)
+
+
+def _on_demand(offers: Iterable[Offer]) -> dict[OfferKey, Offer]:
+    return {_place(offer): offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
+
+
+def _ladders(offers: Iterable[Offer]) -> dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]]:
+    """Offers that differ in payment only, by place and by option, term and offering class."""
+    ladders: dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]] = defaultdict(dict)
+    for offer in offers:
+        if offer.payment is not None:
+            rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
+            ladders[_place(offer), rest][offer.payment] = offer
+    return ladders
+
+
+def _place(offer: Offer) -> OfferKey:
+    return offer.provider, offer.region, offer.instance_type
+
+
+def _terms(offer: Offer) -> str:
+    words = (offer.purchase_option.value, offer.term, offer.payment, offer.offering_class)
+    return " ".join(word.replace("_", " ") for word in words if word)
+
+
+def _name(offer: Offer) -> str:
+    return f"{offer.instance_type} in {offer.region}, {_terms(offer)},"

@@ -1,0 +1,43 @@
+"""Machines one can use for nothing, as offers: sessions end, weekly quotas run out, and none of it is guaranteed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from costcalc.evidence.tables import Row
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, PurchaseOption
+from pricing.packaged.cells import day
+from pricing.packaged.names import ANY_REGION
+
+HEADER = (
+    "provider,instance_type,accelerator,accelerators,accelerator_memory_gib,session_hours,hours_per_week,"
+    "observed_at,source"
+)
+KEY = "provider,instance_type,observed_at"
+NOT_GUARANTEED = "not_guaranteed"
+
+
+def free_offer(row: Row) -> Offer:
+    """A row of `free_tiers.csv`; an empty `hours_per_week` means that no quota is published. Raises ValueError."""
+    return Offer(
+        *(row.text("provider"), ANY_REGION, row.text("instance_type"), _machine(row), PurchaseOption.FREE),
+        hourly_rate=Decimal(0),
+        observed_at=day(row, "observed_at"),
+        source=row.text("source"),
+        flags=(NOT_GUARANTEED,),
+        session_hours=_hours(row, "session_hours"),
+        hours_per_week=_hours(row, "hours_per_week"),
+    )
+
+
+def _machine(row: Row) -> Machine:
+    memory = row.maybe_number("accelerator_memory_gib")
+    return Machine(row.text("accelerator"), row.integer("accelerators"), memory)
+
+
+def _hours(row: Row, column: str) -> float | None:
+    hours = row.maybe_number(column)
+    if hours is not None and not 0 < hours <= 168:
+        raise ValueError(f"{column} {hours:g} is no number of hours in a week")
+    return hours

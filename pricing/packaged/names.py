@@ -1,0 +1,112 @@
+"""Providers' spellings of accelerators and regions, turned into ours by table; an unknown spelling is never guessed.
+
+The tables lie in `pricing/data`: `accelerator_names.csv` (an empty accelerator: known, but we have no figures of it) and
+`region_names.csv`. Case, punctuation and maker's names ("NVIDIA", "GeForce", "AMD") don't matter.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+
+ANY = "*"  # the naming scheme that every provider shares
+ANY_REGION = "any"  # one rate in all of a provider's regions
+UNSPECIFIED = "unspecified"  # the provider doesn't say in which region
+MEMORY_TOLERANCE = 0.12  # a share: providers report usable memory, in GB, GiB or MiB (an A100 of 40 GB as 39.6 GiB)
+
+# A region's own code, as the provider writes it in its API; a new region is therefore no unknown spelling.
+REGION_CODE: Mapping[str, re.Pattern[str]] = {
+    "aws": re.compile(r"[a-z]{2}(-[a-z]+)+-\d"),
+    "azure": re.compile(r"[a-z]{5,}\d?"),
+    "gcp": re.compile(r"[a-z]+-[a-z]+\d+"),
+}
+_MAKERS = re.compile("nvidia|geforce|instinct|^amd")
+_PUNCTUATION = re.compile("[^a-z0-9]")
+
+
+class UnknownName(LookupError):
+    """A spelling that no table has. `kind` is accelerator or region; the message names the table to add it to."""
+
+    def __init__(self, kind: str, provider: str, spelling: str, near: str | None) -> None:
+        hint = f", nearest is {near!r}" if near else ""
+        super().__init__(
+            f"{provider} calls {_article(kind)} {spelling!r}, which we don't know{hint}: "
+            f"add it to pricing/packaged/data/{kind}_names.csv"
+        )
+        self.kind, self.provider, self.spelling = kind, provider, spelling
+
+
+def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -> str | None:
+    """The canonical accelerator behind a provider's name of it, or None where it is known and has no figures here.
+
+    `memory_gib` is per accelerator; it decides where one name covers several (V100, A100). Raises UnknownName.
+    """
+    names = _accelerators()
+    for scheme in (provider, ANY):
+        for required, canonical in names.get((scheme, _plain(spelling)), ()):
+            if required is None or (memory_gib is not None and _is_near(memory_gib, required)):
+                return canonical or None
+    raise UnknownName("accelerator", provider, spelling, _nearest(spelling, _spellings(provider)))
+
+
+def region(provider: str, spelling: str) -> str:
+    """The provider's own region code behind a code or a place name ("US East (N. Virginia)", "Delhi").
+
+    Providers with no table here keep their codes as they are. Raises UnknownName.
+    """
+    text = spelling.strip()
+    code = REGION_CODE.get(provider)
+    if code is None and text:
+        return text.lower()
+    if code is not None and code.fullmatch(text):
+        return text
+    known = _regions().get((provider, text.casefold()))
+    if known is None:
+        places = [name for owner, name in _regions() if owner == provider]
+        raise UnknownName("region", provider, spelling, _nearest(text.casefold(), places))
+    return known
+
+
+def _plain(spelling: str) -> str:
+    """What is left of a name when case, punctuation and the maker don't count."""
+    return _PUNCTUATION.sub("", _MAKERS.sub("", spelling.casefold()))
+
+
+def _is_near(memory_gib: float, required: float) -> bool:
+    return abs(memory_gib - required) <= MEMORY_TOLERANCE * required
+
+
+def _nearest(text: str, names: list[str]) -> str | None:
+    return next(iter(get_close_matches(text, names, n=1, cutoff=0)), None)
+
+
+def _article(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+@cache
+def _accelerators() -> dict[tuple[str, str], list[tuple[float | None, str]]]:
+    """By scheme and plain spelling: the memory a row asks for, and the canonical name."""
+    names: dict[tuple[str, str], list[tuple[float | None, str]]] = {}
+    for row in _rows("accelerator_names.csv"):
+        memory = float(row["memory_gib"]) if row["memory_gib"] else None
+        names.setdefault((row["scheme"], _plain(row["spelling"])), []).append((memory, row["accelerator"]))
+    return names
+
+
+def _spellings(provider: str) -> list[str]:
+    return [row["spelling"] for row in _rows("accelerator_names.csv") if row["scheme"] in (provider, ANY)]
+
+
+@cache
+def _regions() -> dict[tuple[str, str], str]:
+    return {(row["provider"], row["spelling"].casefold()): row["region"] for row in _rows("region_names.csv")}
+
+
+def _rows(table: str) -> Iterator[dict[str, str]]:
+    text = (files("pricing.packaged") / "data" / table).read_text(encoding="utf-8")
+    return iter(list(csv.DictReader(text.splitlines())))

@@ -1,0 +1,49 @@
+"""Price sources: each brings offers from one provider, catalogue or sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pricing.sources.source import SourceSpec
+
+
+class _Sources(Mapping[str, "SourceSpec"]):
+    """Source names to their specifications; a module is imported when its source is looked up, not before."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> SourceSpec:
+        spec: SourceSpec = import_module(self._modules[name]).SPEC
+        return spec
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+SOURCES: Mapping[str, SourceSpec] = _Sources(
+    {
+        "aws": "pricing.sources.aws.source",
+        "gcp": "pricing.sources.gcp.source",
+        "azure": "pricing.sources.azure.source",
+        "lambda": "pricing.sources.lambda_cloud",
+        "runpod": "pricing.sources.runpod",
+        "vast": "pricing.sources.vast",
+        "oci": "pricing.sources.oci",
+        "digitalocean": "pricing.sources.digitalocean",
+        "vultr": "pricing.sources.vultr",
+        "hetzner": "pricing.sources.hetzner",
+        "cirrascale": "pricing.sources.cirrascale",
+        "verda": "pricing.sources.verda",
+        "gpuhunt": "pricing.sources.catalogues.gpuhunt",
+        "skypilot": "pricing.sources.catalogues.skypilot",
+        "sheet": "pricing.sources.own_sheet.source",
+    }
+)
+"""Every price source: command line, settings, documentation and tests derive from this table."""

@@ -1,0 +1,1 @@
+"""Amazon Web Services: on demand, reserved, spot, Savings Plans and capacity blocks."""

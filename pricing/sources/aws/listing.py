@@ -1,0 +1,93 @@
+"""A whole AWS listing set straight: doubles removed, and what stands above on demand flagged or left out, by name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import pairwise
+
+from costcalc.answers import Gap
+from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
+Rates = Mapping[tuple[str, str], Decimal]
+NAMED = 3  # offers that a gap names; the rest are counted
+
+
+def straightened(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+    """The offers to publish, and a gap for commitments left out because they cost more than on demand.
+
+    AWS does list such: on-demand rates of P4 and P5 fell in June 2025, reservations' did not. Only a ladder of payments
+    that is in order by itself is trimmed; any other is left for the invariants to refuse.
+    """
+    current = newest(offers)
+    on_demand = {_place(each): each.hourly_rate for each in current if each.purchase_option is PurchaseOption.ON_DEMAND}
+    dear = {
+        id(each) for ladder in _ladders(current) if _in_order(ladder) for each in ladder if _is_above(each, on_demand)
+    }
+    kept = tuple(_flagged(each, on_demand) for each in current if id(each) not in dear)
+    return kept, _left_out([each for each in current if id(each) in dear])
+
+
+def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Of each offer's rates those in effect last, each rate once."""
+    rates: dict[tuple[str, ...], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        rates[offer.key].append(offer)
+    return tuple(each for found in rates.values() for each in _latest(found))
+
+
+def _latest(offers: list[Offer]) -> Iterable[Offer]:
+    last = max(each.effective_from or LONG_AGO for each in offers)
+    standing = [each for each in offers if (each.effective_from or LONG_AGO) == last]
+    return {(each.hourly_rate, each.upfront): each for each in standing}.values()
+
+
+def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
+    """Offers that differ in payment only, those that are paid first in front."""
+    ladders: dict[tuple[str | None, ...], list[Offer]] = defaultdict(list)
+    for each in offers:
+        if each.payment:
+            key = (*_place(each), each.purchase_option, each.term, each.offering_class)
+            ladders[key].append(each)
+    return [
+        sorted(found, key=lambda each: UPFRONT_FIRST.index(each.payment or Payment.NO_UPFRONT))
+        for found in ladders.values()
+    ]
+
+
+def _in_order(ladder: list[Offer]) -> bool:
+    return all(earlier.hourly_rate <= later.hourly_rate for earlier, later in pairwise(ladder))
+
+
+def _is_above(offer: Offer, on_demand: Rates) -> bool:
+    limit = on_demand.get(_place(offer))
+    return limit is not None and offer.hourly_rate > limit
+
+
+def _flagged(offer: Offer, on_demand: Rates) -> Offer:
+    if offer.purchase_option is PurchaseOption.SPOT and _is_above(offer, on_demand):
+        return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
+    return offer
+
+
+def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
+    names = [f"{each.instance_type} in {each.region} {_terms(each)}" for each in offers]
+    if not names:
+        return ()
+    rest = f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (Gap("aws", f"left out, dearer than on demand: {'; '.join(names[:NAMED])}{rest}"),)
+
+
+def _place(offer: Offer) -> tuple[str, str]:
+    return offer.region, offer.instance_type
+
+
+def _terms(offer: Offer) -> str:
+    words = (offer.purchase_option, offer.term, offer.payment, offer.offering_class)
+    return " ".join(word for word in words if word)

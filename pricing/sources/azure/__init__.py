@@ -1,0 +1,1 @@
+"""Microsoft Azure: the public retail price API."""

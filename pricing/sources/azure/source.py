@@ -1,0 +1,125 @@
+"""Azure: on demand, spot, reservations and savings plans from the public retail price API. No credentials, no permissions.
+
+Sees list prices of N-series machines under Linux: no negotiated or enterprise rates, no capacity, no Windows, low priority,
+dev/test, dedicated hosts or promotions, no government regions, and no size whose accelerators the packaged table doesn't
+know (those become a gap).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from costcalc.answers import Gap
+from costcalc.hardware import Machine
+from pricing.packaged.offers import packaged_machines
+from pricing.sources.azure.items import N_SERIES, LeftOut, Quote, latest, names, offer, read_item
+from pricing.sources.common.http import Http, HttpError
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+
+PRICES_URL = "https://prices.azure.com"
+PATH = "/api/retail/prices"
+API_VERSION = "2023-01-01-preview"  # without a preview version there are no savings plans
+VIRTUAL_MACHINES = "serviceName eq 'Virtual Machines'"
+EVERYWHERE = "Standard_D2s_v5"  # a size that new regions start with: shows regions that the list below lacks
+AT_ONCE = 4
+MOST_PAGES = 500
+# armRegionName of the public regions; later ones are found where they list EVERYWHERE
+_KNOWN_REGIONS = """
+australiacentral australiacentral2 australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth
+brazilsoutheast canadacentral canadaeast centralindia centralus chilecentral denmarkeast eastasia eastus eastus2
+francecentral francesouth germanynorth germanywestcentral indonesiacentral israelcentral italynorth japaneast
+japanwest jioindiacentral jioindiawest koreacentral koreasouth malaysiawest mexicocentral newzealandnorth
+northcentralus northeurope norwayeast norwaywest polandcentral qatarcentral southafricanorth southafricawest
+southcentralus southeastasia southindia spaincentral swedencentral swedensouth switzerlandnorth switzerlandwest
+uaecentral uaenorth uksouth ukwest westcentralus westeurope westindia westus westus2 westus3
+"""
+REGIONS = frozenset(_KNOWN_REGIONS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Azure:
+    """The source. Pages are cut by row number, which shifts when prices change: so region by region, a page or two each."""
+
+    http: Http
+    url: str
+    machines: Mapping[str, Machine]
+
+    def collect(self, now: datetime) -> Collected:
+        """Every known N-series machine in every region and way to buy it. Raises SourceError."""
+        items = self._items_of(sorted(REGIONS | self._regions()))
+        read = [each for item in items for each in read_item(item, now)]
+        quotes, contradicted = latest(each for each in read if isinstance(each, Quote))
+        odd = {each.why for each in read if isinstance(each, LeftOut)}
+        if not quotes:
+            raise SchemaChanged(
+                f"azure: none of {len(items)} items is a price of an N-series machine in USD {names(odd)}"
+            )
+        offers = tuple(
+            offer(q, self.machines[q.instance_type], now) for q in quotes if q.instance_type in self.machines
+        )
+        unknown = {quote.instance_type for quote in quotes} - self.machines.keys()
+        said = {
+            "rows left out": odd,
+            "sizes whose accelerators are not known here left out": unknown,
+            "two rows differ, the dearer one is taken": contradicted,
+        }
+        return Collected(
+            offers, tuple(Gap("azure", f"{text}: {names(about)}") for text, about in said.items() if about)
+        )
+
+    def _items_of(self, regions: list[str]) -> list[dict[str, Any]]:
+        """A few regions at once; the first that fails calls off the rest."""
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            return [item for listed in pool.map(self._region, regions) for item in listed]
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _regions(self) -> frozenset[str]:
+        wanted = f"{VIRTUAL_MACHINES} and armSkuName eq '{EVERYWHERE}' and priceType eq 'Consumption'"
+        return frozenset(item["armRegionName"] for item in self._items(wanted) if item.get("armRegionName"))
+
+    def _region(self, region: str) -> list[dict[str, Any]]:
+        wanted = f"{VIRTUAL_MACHINES} and armRegionName eq '{region}' and contains(armSkuName, '{N_SERIES}')"
+        return list(self._items(wanted))
+
+    def _items(self, wanted: str) -> Iterator[dict[str, Any]]:
+        """All items of a filter, page by page; an empty page with a next link is no end."""
+        asked = {"api-version": API_VERSION, "$filter": wanted}
+        seen: list[dict[str, str]] = []
+        while asked not in seen and len(seen) < MOST_PAGES:
+            seen.append(asked)
+            page = self._page(asked)
+            yield from page["Items"]
+            link = page.get("NextPageLink")
+            if not link:
+                return
+            # it names the real host and port: only its query is followed
+            asked = {"api-version": API_VERSION, **dict(parse_qsl(urlsplit(link).query))}
+        raise SchemaChanged("azure: the pages of the retail prices have no end")
+
+    def _page(self, asked: Mapping[str, str]) -> Mapping[str, Any]:
+        try:
+            page = self.http.get_json(self.url + PATH, asked)
+        except HttpError as error:
+            failure = CredentialsMissing if error.status in (401, 403) else SourceError
+            raise failure(f"azure: {error}") from None
+        items = page.get("Items") if isinstance(page, dict) else None
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise SchemaChanged("azure: the retail prices answer no list of Items")
+        return page if isinstance(page, dict) else {}
+
+
+def _build(environment: Environment, http: Http) -> Azure:
+    url = (environment.get("COSTCALC_AZURE_PRICES_URL") or PRICES_URL).rstrip("/")
+    return Azure(http, url, packaged_machines("azure"))
+
+
+SPEC = SourceSpec(
+    name="azure", title="Microsoft Azure", build=_build, settings={"COSTCALC_AZURE_PRICES_URL": PRICES_URL}
+)

@@ -1,0 +1,1 @@
+"""Price collections that other people publish: second-hand rates, no credentials."""

@@ -1,0 +1,160 @@
+"""gpuhunt's published catalogue (dstackai/gpuhunt): breadth, second hand, without any credentials.
+
+Needs no permission, and not the gpuhunt package: its daily files are read as they are published.
+COSTCALC_GPUHUNT_PROVIDERS names those to read. Every offer is flagged `second_hand`.
+Cannot see: reserved capacity, commitments, months, setup fees (gpuhunt has on demand and spot only), AWS P2 and P3 (left out
+there as retired), TPUs (left out here: the file doesn't say how many chips), RunPod clusters, and Google's calendar mode
+(no on-demand price). gpuhunt's Lambda rows stand in every region, with or without stock.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, PurchaseOption
+from pricing.offer_flags import MARKETPLACE, SECOND_HAND
+from pricing.packaged.machine_facts import billing
+from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, start_of_day
+from pricing.sources.common.amounts import amount
+from pricing.sources.common.endpoint import Endpoint, Site
+from pricing.sources.common.http import Http
+from pricing.sources.common.rows import read_rows
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+
+SOURCE = "gpuhunt catalogue"
+SITE = Site("gpuhunt", "COSTCALC_GPUHUNT_URL", "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com")
+PROVIDERS = "COSTCALC_GPUHUNT_PROVIDERS"
+PUBLISHED = "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift"
+VERSION_PATH, ZIP_PATH = "/v3/{provider}/version", "/v3/{provider}/{version}/catalog.zip"
+OURS = {"lambdalabs": "lambda", "vastai": "vast"}
+MARKETS = {"vast": (MARKETPLACE,)}
+COLUMNS = frozenset(
+    {"instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "gpu_memory", "spot"}
+)
+VERSION = re.compile(r"[\w.-]+")
+DAY = re.compile(r"(20\d\d)(\d\d)(\d\d)")
+NOT_FOR_SALE = ("gcp-dws-calendar-mode", "runpod-cluster", "runpod-cpu")
+LARGEST_BYTES = 200_000_000
+ZONE = re.compile(r"-[a-z]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Gpuhunt:
+    """The source: for each provider its newest version, then that version's file."""
+
+    api: Endpoint
+    providers: tuple[str, ...]
+
+    def collect(self, now: datetime) -> Collected:
+        """Every provider's rates; one that can't be read is a gap. Raises SourceError if none could be."""
+        return all_that_hold("gpuhunt", self.providers, partial(self._provider, now=now), now)
+
+    def _provider(self, provider: str, now: datetime) -> Collected:
+        try:
+            version = self.api.bytes(VERSION_PATH.format(provider=provider)).decode("ascii", "replace").strip()
+            if not VERSION.fullmatch(version):
+                raise SchemaChanged("gpuhunt: the version is no version")
+            content = self.api.bytes(ZIP_PATH.format(provider=provider, version=version))
+        except CredentialsMissing:  # the store answers 403 for a file that isn't there
+            raise SourceError("gpuhunt: no catalogue is published at this address") from None
+        return offers(table(content, provider), provider, version, now)
+
+
+def table(content: bytes, provider: str) -> str:
+    """The CSV text in a catalogue's zip file. Raises SchemaChanged if it isn't one, or far too large."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            if packed.getinfo(f"{provider}.csv").file_size > LARGEST_BYTES:
+                raise SchemaChanged(f"gpuhunt: {provider}.csv is larger than {LARGEST_BYTES // 1_000_000} MB")
+            return packed.read(f"{provider}.csv").decode("utf-8")
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, EOFError, OSError) as error:
+        raise SchemaChanged(f"gpuhunt: {provider}'s catalogue is unreadable ({type(error).__name__})") from None
+
+
+def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
+    """A provider's rows as offers, spot at its cheapest zone, observed on the day of the version where that tells one."""
+    reader = csv.DictReader(io.StringIO(text))
+    missing = COLUMNS - set(reader.fieldnames or ())
+    if missing:
+        raise SchemaChanged(f"gpuhunt: {provider}'s catalogue lacks {', '.join(sorted(missing))}")
+    seen = Seen(OURS.get(provider, provider), _day(version, now))
+    return read_rows("gpuhunt", filter(_is_wanted, reader), partial(_offers, seen=seen))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Whose rows these are, and when they were collected."""
+
+    provider: str
+    moment: datetime
+
+
+def _day(version: str, now: datetime) -> datetime:
+    """Midnight of the day in a version such as 20261119-7; of today where there is none or it lies ahead."""
+    found = DAY.match(version)
+    try:
+        day = datetime(*(int(part) for part in found.groups()), tzinfo=UTC) if found else start_of_day(now)  # type: ignore[arg-type, misc]
+    except ValueError:
+        return start_of_day(now)
+    return min(day, start_of_day(now))
+
+
+def _is_wanted(row: Mapping[str, str]) -> bool:
+    """A GPU machine that can be bought like that."""
+    flags = (row.get("flags") or "").split()
+    is_tpu = row.get("gpu_vendor") == "google" or (row["gpu_name"] or "").startswith("tpu")
+    return row["gpu_count"] not in ("", "0") and not is_tpu and not any(flag in NOT_FOR_SALE for flag in flags)
+
+
+def _offers(row: Mapping[str, str], seen: Seen) -> Iterator[Offer]:
+    if row["spot"] not in ("True", "False"):
+        raise ValueError(f"spot is {row['spot']!r}")
+    memory = float(row["gpu_memory"]) if row["gpu_memory"] else None
+    # not a float on the way: the file's text is the shortest that gives the float gpuhunt had
+    said = Row(seen.provider, row["instance_name"], row["gpu_name"], int(row["gpu_count"]), memory, int(row["cpu"]))
+    found = machine(said)
+    if found is None:
+        return
+    name = NAMES.get(seen.provider, _own_name)(row, found)
+    offer = Offer(
+        *(seen.provider, _region(seen.provider, row["location"]), name, found),
+        purchase_option=PurchaseOption.SPOT if row["spot"] == "True" else PurchaseOption.ON_DEMAND,
+        hourly_rate=amount(row["price"]),
+        observed_at=seen.moment,
+        source=SOURCE,
+        flags=(SECOND_HAND, *MARKETS.get(seen.provider, ()), *(row.get("flags") or "").split()),
+    )
+    yield billing(seen.provider).of(offer)
+
+
+def _own_name(row: Mapping[str, str], found: Machine) -> str:
+    return row["instance_name"]
+
+
+def _runpod_name(row: Mapping[str, str], found: Machine) -> str:
+    """As the runpod source names it: data centres are the secure cloud, countries the community's."""
+    cloud = "secure" if "-" in row["location"] else "community"
+    return f"{found.accelerators}x {found.accelerator} {cloud}"
+
+
+NAMES: Mapping[str, Callable[[Mapping[str, str], Machine], str]] = {"runpod": _runpod_name}
+
+
+def _region(provider: str, location: str) -> str:
+    return ZONE.sub("", location) if provider == "gcp" else location
+
+
+def _build(environment: Environment, http: Http) -> Gpuhunt:
+    wanted = (environment.get(PROVIDERS) or PUBLISHED).split(",")
+    return Gpuhunt(SITE.open(environment, http), tuple(name.strip() for name in wanted if name.strip()))
+
+
+SPEC = SourceSpec("gpuhunt", "gpuhunt catalogue", _build, {**SITE.settings, PROVIDERS: PUBLISHED})

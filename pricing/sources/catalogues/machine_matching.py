@@ -1,0 +1,125 @@
+"""What the importers of other people's price collections share: which machine a row means, or why that can't be told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+
+from costcalc.answers import Gap
+from costcalc.hardware import Machine
+from costcalc.offers import Offer
+from pricing.checks import Judged, violations
+from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators
+from pricing.packaged.names import UnknownName, accelerator
+from pricing.packaged.offers import packaged_machines
+from pricing.sources.common.rows import LeftOut, names
+from pricing.sources.source import Collected, SourceError
+
+SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
+TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
+FORMS = {
+    "pcie": "PCIe",
+    "sxm": "SXM",
+    "nvl": "NVL",
+    "hbm3": "SXM",
+}  # of the H100s, only SXM has HBM3 and that in its name
+NAMED_MEMORY = re.compile(r"(?P<base>[A-Z]+\d+)-(?P<memory>\d+)GB(?:-(?P<form>SXM|PCIe))?")
+LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a collection says of a machine; `memory_gib` is one accelerator's, `host_memory_gib` the machine's."""
+
+    provider: str
+    instance_type: str
+    accelerator: str
+    accelerators: float
+    memory_gib: float | None = None
+    vcpus: int | None = None
+    host_memory_gib: float | None = None
+
+
+def machine(row: Row) -> Machine | None:
+    """The machine: as packaged if it is, else by the row. None for a fraction of an accelerator, or one without figures.
+
+    Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
+    """
+    known = packaged(row.provider).get(row.instance_type)
+    if known is not None and known.accelerators == row.accelerators:
+        return known
+    if row.accelerators < 1 or row.accelerators % 1:
+        return None
+    name = _accelerator(row)
+    sheet = data_sheet_memory_gib(name) if name else None
+    if name is None or (sheet and row.memory_gib and row.memory_gib < LEAST_SHARE * sheet):
+        return None
+    return filled(Machine(name, int(row.accelerators), None, row.vcpus, row.host_memory_gib))
+
+
+def _accelerator(row: Row) -> str | None:
+    """The canonical name behind "A100-80GB", "H100NVL", "RTX4090"."""
+    named = NAMED_MEMORY.fullmatch(row.accelerator)
+    base = named["base"] if named else row.accelerator
+    memory = float(named["memory"]) if named else row.memory_gib
+    if base in TOLD_APART:
+        base += " " + ((named and named["form"]) or _form(row))
+    found = _looked_up(row.provider, base, memory)
+    if isinstance(found, UnknownName):
+        raise found
+    return found
+
+
+@cache
+def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | UnknownName | None:
+    """Once for each spelling: the files have a hundred thousand rows, and looking for the nearest name takes its time."""
+    try:
+        return accelerator(provider, spelling, memory_gib)
+    except UnknownName as unknown:
+        return unknown
+
+
+def _form(row: Row) -> str:
+    told = [form for text, form in FORMS.items() if text in row.instance_type.casefold()]
+    if told:
+        return told[0]
+    if row.provider in SXM_ONLY:
+        return "SXM"
+    raise LeftOut("machines that don't say SXM or PCIe left out", f"{row.provider} {row.instance_type}")
+
+
+@cache
+def packaged(provider: str) -> Mapping[str, Machine]:
+    """The packaged machine types of a provider."""
+    return packaged_machines(provider)
+
+
+def all_that_hold(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
+    """Every part of a collection; one that can't be read or breaks an invariant is a fault and costs the others nothing.
+
+    Raises SourceError if no part is left.
+    """
+    offers: list[Offer] = []
+    gaps: list[Gap] = []
+    faults: list[Gap] = []
+    for part in parts:
+        try:
+            found = read(part)
+            if broken := violations(Judged(found.offers, frozenset(known_accelerators()), {}, now)):
+                raise SourceError(f"its prices were not taken over: {names(broken)}")
+        except SourceError as error:
+            faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
+        else:
+            offers += found.offers
+            gaps += found.gaps
+    if not offers:
+        raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
+    return Collected(tuple(offers), tuple(gaps), tuple(faults))
+
+
+def start_of_day(moment: datetime) -> datetime:
+    """When a second-hand rate counts as observed: what the provider itself said on that day comes after it, and holds."""
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,0 +1,229 @@
+"""SkyPilot's catalogue (skypilot-org/skypilot-catalog): breadth, second hand, without any credentials.
+
+Needs no permission. COSTCALC_SKYPILOT_CLOUDS names the clouds to read. Every offer is flagged `second_hand`.
+Cannot see: reserved capacity, commitments, months. Google's rows lack the accelerator's price, which stands in rows of its
+own: the two are added, or the machine is refused. Left out of Google's are accelerators added to N1 hosts, A4 (sold in
+slices), TPU v2 to v4, and on-demand rates that look like calendar mode or flex-start: below their own spot rate, or far
+below other regions'. Local SSD that Google includes in A3 and A2 Ultra is not in the sum: flagged `without_local_ssd`.
+700.0 means unknown. A region's spot rate is its cheapest zone's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, PurchaseOption, RatePart
+from pricing.offer_flags import MARKETPLACE, SECOND_HAND
+from pricing.packaged.machine_facts import billing, filled
+from pricing.packaged.names import accelerator
+from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, packaged, start_of_day
+from pricing.sources.common.amounts import maybe_amount, spot
+from pricing.sources.common.endpoint import Endpoint, Site
+from pricing.sources.common.http import Http
+from pricing.sources.common.rows import LeftOut, read_rows
+from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+
+SITE = Site("skypilot", "COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com")
+CLOUDS = "COSTCALC_SKYPILOT_CLOUDS"
+PUBLISHED = "aws,gcp,lambda,nebius,oci,verda"
+PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"
+SOURCE = "SkyPilot catalogue v8"
+COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "Region"})
+OURS = {"do": "digitalocean"}
+MARKETS = {"vast": (MARKETPLACE,)}
+UNKNOWN = Decimal(700)
+MIB_IN_GIB = 1024
+GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
+
+GOOGLE_FAMILIES = {  # the accelerator whose rows belong to a family's machines
+    "a2-highgpu": "A100",
+    "a2-megagpu": "A100",
+    "a2-ultragpu": "A100-80GB",
+    "a3-highgpu": "H100",
+    "a3-megagpu": "H100-MEGA",
+    "a3-ultragpu": "H200",
+    "g2-standard": "L4",
+}
+WITH_LOCAL_SSD = ("a2-ultragpu", "a3-")
+LEAST_SHARE_OF_DEAREST = Decimal("0.55")  # regions differ by a third; calendar mode costs half and less
+TPU = re.compile(r"tpu-(?P<slice>(?P<version>v5litepod|v5p|v6e)-(?P<size>\d+))")
+CORES_PER_CHIP = {"v5p": 2}  # its slices count cores, the others chips
+
+Cells = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """On demand and spot by the hour, None where unknown."""
+
+    on_demand: Decimal | None
+    spot: Decimal | None
+
+
+Parts = Mapping[tuple[str, str, str], Rates]  # by accelerator, count and zone
+
+
+@dataclass(frozen=True, slots=True)
+class SkyPilot:
+    """The source: one file for each cloud."""
+
+    api: Endpoint
+    clouds: tuple[str, ...]
+
+    def collect(self, now: datetime) -> Collected:
+        """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
+        return all_that_hold("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now)
+
+    def _cloud(self, cloud: str, now: datetime) -> Collected:
+        return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
+
+
+def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
+    """One cloud's file as offers. Raises SchemaChanged."""
+    try:
+        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        rows = list(reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
+    missing = COLUMNS - set(reader.fieldnames or ())
+    if missing:
+        raise SchemaChanged(f"skypilot: the file lacks {', '.join(sorted(missing))}")
+    day = start_of_day(now)
+    if cloud != "gcp":
+        return read_rows("skypilot", rows, _whole(OURS.get(cloud, cloud), day))
+    return read_rows("skypilot", rows, _google(_parts(rows), day))
+
+
+def _rates(row: Cells) -> Rates:
+    return Rates(*(_known(row.get(column)) for column in ("Price", "SpotPrice")))
+
+
+def _known(text: str | None) -> Decimal | None:
+    rate = maybe_amount(text or None)
+    return None if rate == UNKNOWN else rate
+
+
+def _whole(provider: str, now: datetime) -> Callable[[Cells], Iterable[Offer]]:
+    """Reads rows that price a machine with its accelerators."""
+
+    def read(row: Cells) -> Iterator[Offer]:
+        if not row["AcceleratorName"] or not row["InstanceType"]:
+            return
+        memory = GPU_MEMORY.search(row.get("GpuInfo") or "")
+        said = Row(
+            provider,
+            row["InstanceType"],
+            row["AcceleratorName"],
+            float(row["AcceleratorCount"]),
+            int(memory[1]) / MIB_IN_GIB if memory else None,
+            int(float(row["vCPUs"])) if row["vCPUs"] else None,
+            float(row["MemoryGiB"]) if row["MemoryGiB"] else None,
+        )
+        found = machine(said)
+        if found is not None:
+            yield from _offers((provider, row["Region"], row["InstanceType"]), found, _rates(row), now)
+
+    return read
+
+
+def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
+    known = rates.on_demand or rates.spot
+    if known is None:
+        return
+    offer = billing(place[0]).of(
+        Offer(
+            *place, found, PurchaseOption.ON_DEMAND, known, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
+        )
+    )
+    if rates.on_demand:
+        yield offer
+    if rates.spot:
+        yield spot(offer, rates.spot)
+
+
+def _parts(rows: Iterable[Cells]) -> Parts:
+    """Google's accelerators without a host, with the on-demand rates that can't be on demand taken out."""
+    parts: dict[tuple[str, str, str], Rates] = {
+        (row["AcceleratorName"], str(int(float(row["AcceleratorCount"]))), row["AvailabilityZone"]): _rates(row)
+        for row in rows
+        if row["AcceleratorName"] and not row["InstanceType"]
+    }
+    dearest: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    for (name, count, _), rates in parts.items():
+        dearest[name, count] = max(dearest[name, count], rates.on_demand or Decimal(0))
+    return {
+        key: replace(rates, on_demand=None) if _is_odd(rates, dearest[key[:2]]) else rates
+        for key, rates in parts.items()
+    }
+
+
+def _is_odd(rates: Rates, dearest: Decimal) -> bool:
+    rate = rates.on_demand
+    return rate is not None and (rate < (rates.spot or 0) or rate < LEAST_SHARE_OF_DEAREST * dearest)
+
+
+def _google(parts: Parts, now: datetime) -> Callable[[Cells], Iterable[Offer]]:
+    """Reads Google's rows: a host, to which its accelerators are added, or a TPU slice."""
+
+    def read(row: Cells) -> Iterator[Offer]:
+        if not row["InstanceType"]:
+            yield from _tpu(row, now)
+            return
+        name = GOOGLE_FAMILIES.get(row["InstanceType"].rpartition("-")[0])
+        found = packaged("gcp").get(row["InstanceType"])
+        if name is None or found is None:
+            return
+        added = parts.get((name, str(found.accelerators), row["AvailabilityZone"]))
+        if added is None:
+            raise LeftOut(
+                "Google machines without the accelerator's price refused", f"{row['InstanceType']} {row['Region']}"
+            )
+        place = ("gcp", row["Region"], row["InstanceType"])
+        yield from (_with_parts(offer, added) for offer in _offers(place, found, _sum(_rates(row), added), now))
+        if added.on_demand is None:
+            raise LeftOut("Google's on-demand rates that look like calendar mode refused", f"{name} {row['Region']}")
+
+    return read
+
+
+def _sum(host: Rates, added: Rates) -> Rates:
+    def both(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+        return one + other if one and other else None
+
+    return Rates(both(host.on_demand, added.on_demand), both(host.spot, added.spot))
+
+
+def _with_parts(offer: Offer, added: Rates) -> Offer:
+    of_spot = offer.purchase_option is PurchaseOption.SPOT
+    rate = (added.spot if of_spot else added.on_demand) or Decimal(0)
+    flags = ("without_local_ssd",) if offer.instance_type.startswith(WITH_LOCAL_SSD) else ()
+    parts = (RatePart("vCPUs and memory", offer.hourly_rate - rate), RatePart("accelerators", rate))
+    return replace(offer, parts=parts, flags=(*offer.flags, *flags))
+
+
+def _tpu(row: Cells, now: datetime) -> Iterator[Offer]:
+    """A slice of TPU v5e, v5p or v6e, whose price holds its hosts."""
+    found = TPU.fullmatch(row["AcceleratorName"])
+    if found is None:
+        return
+    name = accelerator("gcp", found["version"])
+    chips = int(found["size"]) // CORES_PER_CHIP.get(found["version"], 1)
+    if name and chips:
+        known = packaged("gcp").get(found["slice"]) or filled(Machine(name, chips))
+        yield from _offers(("gcp", row["Region"], found["slice"]), known, _rates(row), now)
+
+
+def _build(environment: Environment, http: Http) -> SkyPilot:
+    wanted = (environment.get(CLOUDS) or PUBLISHED).split(",")
+    return SkyPilot(SITE.open(environment, http), tuple(name.strip() for name in wanted if name.strip()))
+
+
+SPEC = SourceSpec("skypilot", "SkyPilot catalogue", _build, {**SITE.settings, CLOUDS: PUBLISHED})

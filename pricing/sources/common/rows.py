@@ -1,0 +1,97 @@
+"""A provider's rows, read one by one: each becomes offers, or is part of a gap that says why not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from costcalc.answers import Gap
+from costcalc.offers import Offer, PurchaseOption
+from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
+from pricing.packaged.names import UnknownName
+from pricing.sources.source import Collected, SchemaChanged, SourceError
+
+SHOWN = 6  # names in one sentence
+
+
+class LeftOut(Exception):
+    """A row that becomes no offer; the message is the reason, the same for all rows like it. `name` is which."""
+
+    def __init__(self, reason: str, name: str) -> None:
+        super().__init__(reason)
+        self.reason, self.name = reason, name
+
+
+def listed(source: str, document: Any, *path: str) -> list[Any]:
+    """The list at `path` of a document. Raises SchemaChanged where there is none, SourceError where it is empty."""
+    found = document
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    if not isinstance(found, list):
+        raise SchemaChanged(f"{source}: the answer holds no list of {path[-1] if path else 'rows'}")
+    if not found:
+        raise SourceError(f"{source}: the list of {path[-1] if path else 'rows'} is empty")
+    return found
+
+
+def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[Offer]]) -> Collected:
+    """The offers of all rows. A row that can't be read is part of a gap; SchemaChanged if no row at all could be."""
+    offers: list[Offer] = []
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    count = 0
+    for count, row in enumerate(rows, 1):  # noqa: B007
+        try:
+            for offer in read(row):  # one by one: what a row gave before its fault stays
+                offers.append(offer)
+        except UnknownName as unknown:
+            reasons[f"{unknown.kind}s not known here left out"].append(unknown.spelling)
+        except LeftOut as left:
+            reasons[left.reason].append(left.name)
+        except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            reasons["rows that could not be read"].append(_said(error))
+    gaps = tuple(Gap(source, f"{reason}: {names(found)}") for reason, found in reasons.items())
+    if not offers:
+        said = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
+        raise SchemaChanged(f"{source}: not one rate in {count} rows ({said})")
+    return Collected(_flagged(cheapest(offers)), gaps)
+
+
+def _said(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """One offer for each key, the cheapest, in order of first appearance."""
+    kept: dict[tuple[str, ...], Offer] = {}
+    for offer in offers:
+        before = kept.get(offer.key)
+        if before is None or offer.hourly_rate < before.hourly_rate:
+            kept[offer.key] = offer
+    return tuple(kept.values())
+
+
+def _flagged(offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
+    """Spot that is dearer than on demand says so: of many zones or hosts, the cheapest ways may be different ones."""
+    on_demand = {
+        offer.key[:3]: offer.hourly_rate for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND
+    }
+    return tuple(_said_dear(offer) if _is_dear(offer, on_demand.get(offer.key[:3])) else offer for offer in offers)
+
+
+def _is_dear(offer: Offer, on_demand: Decimal | None) -> bool:
+    is_spot = offer.purchase_option is PurchaseOption.SPOT and SPOT_ABOVE_ON_DEMAND not in offer.flags
+    return is_spot and on_demand is not None and offer.hourly_rate > on_demand
+
+
+def _said_dear(offer: Offer) -> Offer:
+    return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
+
+
+def names(found: Iterable[str]) -> str:
+    """The first few different names, and how many more there are."""
+    different = sorted(set(found))
+    more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
+    return ", ".join(different[:SHOWN]) + more

@@ -1,0 +1,1 @@
+"""Google Cloud: SKUs of the billing catalogue, machine types of Compute Engine."""

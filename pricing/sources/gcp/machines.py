@@ -1,0 +1,208 @@
+"""What Google Cloud machines are billed for: so many vCPUs, GiB, accelerators and local SSDs, or the chips of a TPU slice.
+
+Pure: shapes in, bills of parts out, and with a rate book offers' rates. Shapes and count rules are Google's documentation:
+cloud.google.com/compute/docs/accelerator-optimized-machines and cloud.google.com/tpu/docs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from costcalc.hardware import Machine
+from costcalc.offers import RatePart
+from pricing.sources.gcp.skus import LOCAL_SSD, ON_DEMAND, RateBook, Use, core_part, memory_part, tpu_part
+
+PLACES = Decimal("1e-12")  # a month's share of an hour does not terminate
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`quantity` of a part; equal labels add up to one line of the rate. `use` where it differs from the machine's."""
+
+    label: str
+    part: str
+    quantity: Decimal
+    use: Use | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A machine as it is sold. The first item decides where and how; `regions` is None where only prices can tell."""
+
+    instance_type: str
+    machine: Machine
+    items: tuple[Item, ...]
+    regions: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """The whole machine's rate, the shares it is the sum of and the SKUs they come from."""
+
+    hourly: Decimal
+    parts: tuple[RatePart, ...]
+    sku_ids: tuple[str, ...]
+
+
+def price(shape: Shape, use: Use, region: str, book: RateBook) -> Priced | str | None:
+    """The rate of a machine; None if it is not sold so, or the name of a part without which nobody can tell."""
+    if book.rate(shape.items[0].part, use, region) is None:
+        return None
+    shares: dict[str, Decimal] = {}
+    sku_ids: list[str] = []
+    for item in shape.items:
+        rate = book.rate(item.part, item.use or use, region)
+        if rate is None:
+            return item.part
+        shares[item.label] = shares.get(item.label, Decimal(0)) + item.quantity * rate.hourly
+        sku_ids.append(rate.sku_id)
+    parts = tuple(RatePart(label, _rounded(share)) for label, share in shares.items())
+    return Priced(sum((part.hourly for part in parts), Decimal(0)), parts, tuple(sku_ids))
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    return amount if amount == (short := amount.quantize(PLACES)) else short
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the machines of a family have in common.
+
+    `sku_name` is the SKUs' word for its vCPUs and memory, None where a GPU's slice holds its share of all; each GPU brings
+    `local_ssd_gib` of local SSD that is billed with the machine.
+    """
+
+    sku_name: str | None
+    accelerator_type: str
+    accelerator: str
+    accelerator_memory_gib: float
+    local_ssd_gib: int = 0
+
+
+_FAMILIES: Mapping[str, Family] = {
+    "a2-highgpu": Family("A2", "nvidia-tesla-a100", "A100-40GB", 40),
+    "a2-megagpu": Family("A2", "nvidia-tesla-a100", "A100-40GB", 40),
+    "a2-ultragpu": Family("A2", "nvidia-a100-80gb", "A100-80GB", 80, 375),
+    "a3-highgpu": Family("A3", "nvidia-h100-80gb", "H100", 80, 750),
+    "a3-edgegpu": Family("A3", "nvidia-h100-80gb", "H100", 80, 750),
+    "a3-megagpu": Family("A3Plus", "nvidia-h100-mega-80gb", "H100", 80, 750),
+    "a3-ultragpu": Family("A3Ultra", "nvidia-h200-141gb", "H200", 141, 1500),
+    "a4-highgpu": Family(None, "nvidia-b200", "B200", 180),
+    "a4x-highgpu": Family(None, "nvidia-gb200", "GB200", 186),
+    "g2-standard": Family("G2", "nvidia-l4", "L4", 24),
+    "g4-standard": Family("G4", "nvidia-rtx-pro-6000", "RTX PRO 6000", 96),
+}
+# A share of one GPU: no whole accelerator to train on.
+FRACTIONAL = frozenset({"g4-standard-6", "g4-standard-12", "g4-standard-24"})
+_N1_WITH_GPUS = re.compile(r"^(?P<host>n1-\w+-\d+)\+(?P<count>\d+)x(?P<accelerator>\w+)$")
+_ATTACHABLE = {name: f"nvidia-tesla-{name.lower()}" for name in ("K80", "P4", "P100", "T4", "V100")}
+
+
+def family(instance_type: str) -> Family | None:
+    """The family of a machine type that comes with whole accelerators, None for all others."""
+    return None if instance_type in FRACTIONAL else _FAMILIES.get("-".join(instance_type.split("-")[:2]))
+
+
+def built_in(instance_type: str, kind: Family, machine: Machine, regions: frozenset[str] | None = None) -> Shape:
+    """A machine type with accelerators: its bill is theirs, its vCPUs', memory's and bundled local SSD's."""
+    count = machine.accelerators
+    items = [_item(f"{count} x {machine.accelerator}", kind.accelerator_type, count)]
+    if kind.sku_name:
+        labels = (f"{machine.vcpus} vCPU", f"{machine.memory_gib:g} GiB memory")
+        items += _vcpus_and_memory(kind.sku_name, machine, labels)
+    local_ssd_gib = 0 if instance_type.endswith("-nolssd") else kind.local_ssd_gib * count
+    if local_ssd_gib:
+        items.append(_item(f"{local_ssd_gib} GiB local SSD", LOCAL_SSD, local_ssd_gib))
+    return Shape(instance_type, machine, tuple(items), regions)
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """`n1-standard-8+1xV100` taken apart."""
+
+    host: str
+    accelerators: int
+    accelerator_type: str
+
+
+def attached(instance_type: str) -> Attached | None:
+    """The host and the accelerators attached to it, None if the name says nothing of the kind."""
+    match = _N1_WITH_GPUS.match(instance_type)
+    if not match or match["accelerator"] not in _ATTACHABLE:
+        return None
+    return Attached(match["host"], int(match["count"]), _ATTACHABLE[match["accelerator"]])
+
+
+def n1_with_gpus(instance_type: str, machine: Machine, parts: Attached, regions: frozenset[str] | None = None) -> Shape:
+    """An N1 host and the accelerators attached to it."""
+    host = f"host {parts.host}"
+    gpus = _item(f"{parts.accelerators} x {machine.accelerator}", parts.accelerator_type, parts.accelerators)
+    return Shape(instance_type, machine, (gpus, *_vcpus_and_memory("N1", machine, (host, host))), regions)
+
+
+def _vcpus_and_memory(family: str, machine: Machine, labels: tuple[str, str]) -> list[Item]:
+    assert machine.vcpus is not None
+    assert machine.memory_gib is not None
+    return [
+        _item(labels[0], core_part(family), machine.vcpus),
+        Item(labels[1], memory_part(family), Decimal(str(machine.memory_gib))),
+    ]
+
+
+def _item(label: str, part: str, quantity: int) -> Item:
+    return Item(label, part, Decimal(quantity))
+
+
+@dataclass(frozen=True, slots=True)
+class TpuGeneration:
+    """One kind of TPU chip. Slices are named after `counts` cores or chips; SKUs price `chips_per_sku` chips."""
+
+    name: str
+    memory_gib: float
+    prefix: str
+    named_per_chip: int  # v2 to v4, v5p and 7x count cores, of which a chip has two; v5e and v6e count chips
+    chips_per_sku: int  # v2 to v4 are priced by the board of four chips
+    sizes: tuple[int, ...]
+
+
+def _doubling(first: int, last: int) -> tuple[int, ...]:
+    return tuple(first << step for step in range((last // first).bit_length()))
+
+
+TPU_GENERATIONS = (
+    TpuGeneration("v2", 16, "v2-", 2, 4, (8, *_doubling(32, 32), *_doubling(128, 512))),
+    TpuGeneration("v3", 32, "v3-", 2, 4, (8, *_doubling(32, 2048))),
+    TpuGeneration("v4", 32, "v4-", 2, 4, (*_doubling(8, 8192), 6912)),
+    TpuGeneration("v5e", 16, "v5litepod-", 1, 1, (1, *_doubling(4, 256))),
+    TpuGeneration("v5p", 95, "v5p-", 2, 1, (*_doubling(8, 8192), 12288)),
+    TpuGeneration("v6e", 32, "v6e-", 1, 1, (1, *_doubling(4, 256))),
+    TpuGeneration("7x", 192, "tpu7x-", 2, 1, _doubling(8, 2048)),
+)
+_HOST = Machine("", 0, vcpus=4, memory_gib=15)
+_WITH_HOST = frozenset({"v2-8", "v3-8"})
+
+
+def tpu_slices() -> Iterable[Shape]:
+    """Every slice that is sold, largest v5p included: v5p-12288 is 6144 chips, v6e-8 is 8."""
+    for generation in TPU_GENERATIONS:
+        yield from (_slice(generation, size) for size in generation.sizes)
+
+
+def _slice(generation: TpuGeneration, size: int) -> Shape:
+    name = f"{generation.prefix}{size}"
+    chips = size // generation.named_per_chip
+    # a single board of v2 or v3 has its own price; v4 is only listed as a pod
+    pod = generation.name == "v4" or (generation.name in ("v2", "v3") and size > 8)
+    tpu = Item(f"Cloud TPU {name}", tpu_part(generation.name, pod), Decimal(chips) / generation.chips_per_sku)
+    accelerator = f"TPU {generation.name}"
+    if name not in _WITH_HOST:
+        return Shape(name, Machine(accelerator, chips, generation.memory_gib), (tpu,))
+    # a single v2 or v3 board is driven by a machine of one's own, which no spot interruption may take away
+    host = [
+        Item(item.label, item.part, item.quantity, ON_DEMAND)
+        for item in _vcpus_and_memory("N1", _HOST, ("host n1-standard-4",) * 2)
+    ]
+    return Shape(name, Machine(accelerator, chips, generation.memory_gib, 4, 15.0), (tpu, *host))

@@ -1,0 +1,172 @@
+"""Google Cloud: rates and machine types to offers, and what could not be offered. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
+from pricing.sources.gcp.machines import (
+    FRACTIONAL,
+    Attached,
+    Priced,
+    Shape,
+    attached,
+    built_in,
+    family,
+    n1_with_gpus,
+    price,
+)
+from pricing.sources.gcp.skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateBook, Use
+
+SOURCE = "Google Cloud Billing Catalog"
+SHOWN = 6  # names in one sentence
+TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
+INCREMENT_SECONDS, MINIMUM_SECONDS = 1, 60  # cloud.google.com/compute/vm-instance-pricing
+
+
+@dataclass(frozen=True, slots=True)
+class MachineType:
+    """A machine type in one zone, as Compute Engine lists it; `accelerator_type` is empty for a plain host."""
+
+    name: str
+    zone: str
+    vcpus: int
+    memory_gib: float
+    accelerator_type: str = ""
+    accelerators: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What Compute Engine lists: machine types, and the most that a machine may hold of an accelerator, by type and zone."""
+
+    machine_types: tuple[MachineType, ...]
+    attachable: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Offers or shapes, and sentences about what is missing beside them."""
+
+    offers: tuple[Offer, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def packaged_shapes(packaged: Mapping[str, Machine]) -> tuple[Shape, ...]:
+    """The packaged machine types, offered wherever their parts are priced."""
+    with_gpus = [built_in(name, kind, machine) for name, machine in packaged.items() if (kind := family(name))]
+    return (*with_gpus, *(n1_with_gpus(name, packaged[name], parts) for name, parts in _hosts(packaged)))
+
+
+def _hosts(packaged: Mapping[str, Machine]) -> list[tuple[str, Attached]]:
+    return [(name, parts) for name in packaged if (parts := attached(name))]
+
+
+def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Found:
+    """The machine types that Compute Engine lists, in the regions of their zones.
+
+    N1 with attached accelerators isn't a machine type: the packaged combinations are taken where a zone has both.
+    """
+    zones: defaultdict[str, dict[str, MachineType]] = defaultdict(dict)
+    for listed in inventory.machine_types:
+        zones[listed.name][listed.zone] = listed
+    shapes, unknown = [], []
+    for name, by_zone in sorted(zones.items()):
+        example = next(iter(by_zone.values()))
+        shape = _listed_shape(example, _regions(by_zone))
+        if shape:
+            shapes.append(shape)
+        elif example.accelerators and name not in FRACTIONAL and not name.startswith(TPU_MACHINES):
+            unknown.append(f"{name} ({example.accelerators} x {example.accelerator_type})")
+    for name, parts in _hosts(packaged):
+        both = [
+            z
+            for z in zones[parts.host]
+            if inventory.attachable.get((parts.accelerator_type, z), 0) >= parts.accelerators
+        ]
+        if both:
+            shapes.append(n1_with_gpus(name, packaged[name], parts, _regions(both)))
+    missing = (f"machine types not known here: {_names(unknown)}",) if unknown else ()
+    return Found(shapes=tuple(shapes), missing=missing)
+
+
+def _listed_shape(listed: MachineType, regions: frozenset[str]) -> Shape | None:
+    kind = family(listed.name)
+    if kind is None or listed.accelerator_type != kind.accelerator_type:
+        return None
+    gpus = (kind.accelerator, listed.accelerators, kind.accelerator_memory_gib)
+    return built_in(listed.name, kind, Machine(*gpus, listed.vcpus, listed.memory_gib), regions)
+
+
+def _regions(zones: Iterable[str]) -> frozenset[str]:
+    return frozenset(zone.rpartition("-")[0] for zone in zones)
+
+
+def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
+    """Every shape in every region and use that Google prices whole; a machine that lacks a part's rate is left out."""
+    found: list[Offer] = []
+    lacking: defaultdict[str, set[str]] = defaultdict(set)
+    for shape in shapes:
+        for region in book.regions if shape.regions is None else sorted(shape.regions):
+            rates = {use: price(shape, use, region, book) for use in USES}
+            for part in (rate for rate in rates.values() if isinstance(rate, str)):
+                lacking[part].add(shape.instance_type)
+            whole = {use: rate for use, rate in rates.items() if isinstance(rate, Priced)}
+            found.extend(_offer(shape, region, use, whole, now) for use in whole)
+    missing = [f"no rate for {part}, a part of {_names(sorted(types))}" for part, types in sorted(lacking.items())]
+    return Found(offers=tuple(found), missing=tuple(missing))
+
+
+def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now: datetime) -> Offer:
+    rate = rates[use]
+    # Google lists some TPUs so
+    dear = use == SPOT and ON_DEMAND in rates and rate.hourly > rates[ON_DEMAND].hourly
+    committed = use.option is PurchaseOption.COMMITTED_USE  # billed by the hour over the whole term, used or not
+    return Offer(
+        *("gcp", region, shape.instance_type, shape.machine),
+        purchase_option=use.option,
+        hourly_rate=rate.hourly,
+        observed_at=now,
+        source=f"{SOURCE}: {', '.join(rate.sku_ids)}",
+        term=use.term,
+        payment=Payment.NO_UPFRONT if committed else None,
+        upfront=Decimal(0) if committed else None,
+        recurring_hourly=rate.hourly if committed else None,
+        parts=rate.parts,
+        flags=(SPOT_ABOVE_ON_DEMAND,) if dear else (),
+        billing_increment_seconds=INCREMENT_SECONDS,
+        minimum_seconds=MINIMUM_SECONDS,
+    )
+
+
+def left_out(reasons: Iterable[LeftOut], book: RateBook) -> tuple[str, ...]:
+    """Sentences about SKUs that a person should look at; free ones and those of other things pass in silence."""
+    labels: defaultdict[Left, list[str]] = defaultdict(list)
+    for reason in reasons:
+        labels[reason.why].append(reason.label)
+    said = [
+        f"SKUs {text} ({len(labels[why])}): {_names(sorted(set(labels[why])))}"
+        for why, text in (
+            (Left.OTHER_CURRENCY, "in another currency than USD left out"),
+            (Left.UNKNOWN, "of accelerators that are not known here left out"),
+            (Left.UNREADABLE, "without a readable price, unit or region left out"),
+        )
+        if labels[why]
+    ]
+    if book.contradictions:
+        said.append(f"two SKUs differ on {_names(book.contradictions)}: the dearer one is taken")
+    return tuple(said)
+
+
+def _names(names: Iterable[str]) -> str:
+    """The first few names, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return ", ".join(listed[:SHOWN]) + more

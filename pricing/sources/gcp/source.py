@@ -1,0 +1,226 @@
+"""Google Cloud: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
+
+Needs an API key for the catalogue (public prices: the key needs no role, its project the Cloud Billing API), and for the
+inventory application default credentials with compute.machineTypes.list and compute.acceleratorTypes.list
+(roles/compute.viewer) in COSTCALC_GCP_PROJECT; without them the packaged machine types stand in and a gap says so. Sees list
+prices only: no sustained-use, negotiated or spend-based discounts, no calendar-mode or DWS reservations, no free capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from costcalc.answers import Gap
+from costcalc.hardware import Machine
+from pricing.packaged.offers import packaged_machines
+from pricing.sources.common.http import Http, HttpError
+from pricing.sources.gcp.machines import Shape, tpu_slices
+from pricing.sources.gcp.offers import Inventory, MachineType, left_out, listed_shapes, offers, packaged_shapes
+from pricing.sources.gcp.skus import LeftOut, Sku, rate_book, read_sku
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+
+BILLING_URL = "https://cloudbilling.googleapis.com"
+COMPUTE_URL = "https://compute.googleapis.com"
+COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
+CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
+PAGE_SIZE = 5000  # the most it gives
+MOST_PAGES = 1000
+REFUSED = frozenset({400, 401, 403, 404})
+CALL_SECONDS = 30
+RETRY_SECONDS = 30  # all attempts of one call together
+NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
+OUR_FAMILIES = 'name eq "(a[0-9]|g[0-9]|n1).*"'
+
+
+class NotCallable(Exception):
+    """Compute Engine may not be asked, or refuses; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gcp:
+    """The source: `inventory` raises NotCallable where the packaged machine types must stand in."""
+
+    http: Http
+    billing_url: str
+    api_key: str | None
+    inventory: Callable[[], Inventory]
+    packaged: Mapping[str, Machine]
+
+    def collect(self, now: datetime) -> Collected:
+        """Every accelerator machine and TPU slice in every region and use that Google lists. Raises SourceError."""
+        if self.api_key is None and self.billing_url.startswith("https:"):
+            raise CredentialsMissing(f"gcp: {NO_KEY}")
+        read, refused = self._read()
+        skus = [sku for sku in read if isinstance(sku, Sku)]
+        if not skus:
+            raise SchemaChanged(f"gcp: none of the {len(read)} SKUs of the billing catalogue gives a rate in USD")
+        book = rate_book(skus)
+        shapes, shape_gaps = self._shapes()
+        found = offers((*shapes, *tpu_slices()), book, now)
+        left = left_out((sku for sku in read if isinstance(sku, LeftOut)), book)
+        said = (*refused, *left, *found.missing, *shape_gaps)
+        return Collected(found.offers, tuple(Gap("gcp", reason) for reason in said))
+
+    def _read(self) -> tuple[list[Sku | LeftOut], tuple[str, ...]]:
+        """The SKUs of both services; a refusal of the older one is only a gap."""
+        read = [read_sku(sku) for sku in self._skus(COMPUTE_ENGINE)]
+        try:
+            return [*read, *(read_sku(sku) for sku in self._skus(CLOUD_TPU))], ()
+        except CredentialsMissing as refusal:
+            return read, (f"TPU v2 to v4 are not read, {refusal}",)
+
+    def _shapes(self) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+        try:
+            listed = listed_shapes(self.inventory(), self.packaged)
+        except NotCallable as refusal:
+            instead = "packaged machine types stand in, wherever their parts are priced"
+            return packaged_shapes(self.packaged), (f"{refusal}: {instead}",)
+        return listed.shapes, listed.missing
+
+    def _skus(self, service: str) -> Iterator[Any]:
+        """Every SKU of a service, page by page; an empty page with a next token is no end."""
+        token, seen = "", set[str]()
+        for _ in range(MOST_PAGES):
+            page = self._page(service, token)
+            yield from page.get("skus") or ()
+            token = page.get("nextPageToken") or ""
+            if not token:
+                return
+            if token in seen:
+                break
+            seen.add(token)
+        raise SchemaChanged(f"gcp: the pages of service {service} in the billing catalogue have no end")
+
+    def _page(self, service: str, token: str) -> Mapping[str, Any]:
+        asked = {"currencyCode": "USD", "pageSize": str(PAGE_SIZE), "pageToken": token, "key": self.api_key or ""}
+        try:
+            page = self.http.get_json(
+                f"{self.billing_url}/v1/services/{service}/skus",
+                {name: value for name, value in asked.items() if value},
+            )
+        except HttpError as error:
+            if error.status in REFUSED:
+                hint = "check COSTCALC_GCP_API_KEY, and that its project has the Cloud Billing API enabled"
+                raise CredentialsMissing(f"gcp: {error}; {hint}") from None
+            raise SourceError(f"gcp: {error}") from None
+        if not isinstance(page, dict) or not isinstance(page.get("skus", []), list):
+            raise SchemaChanged(f"gcp: service {service} in the billing catalogue answers no list of skus")
+        return page
+
+
+def _missing(environment: Environment) -> str | None:
+    """A plain-http address is called without a key."""
+    plain = _url(environment, "COSTCALC_GCP_BILLING_URL", BILLING_URL).startswith("http:")
+    return None if plain or environment.get("COSTCALC_GCP_API_KEY") else NO_KEY
+
+
+def _build(environment: Environment, http: Http) -> Gcp:
+    billing_url = _url(environment, "COSTCALC_GCP_BILLING_URL", BILLING_URL)
+    api_key = environment.get("COSTCALC_GCP_API_KEY") or None
+    compute_url = _url(environment, "COSTCALC_GCP_COMPUTE_URL", COMPUTE_URL)
+    project = environment.get("COSTCALC_GCP_PROJECT", "")
+    return Gcp(http, billing_url, api_key, lambda: inventory(compute_url, project), packaged_machines("gcp"))
+
+
+def _url(environment: Environment, name: str, default: str) -> str:
+    return (environment.get(name) or default).rstrip("/")
+
+
+def inventory(compute_url: str, project: str) -> Inventory:
+    """What Compute Engine lists in every zone. Raises NotCallable if it may not be asked, SourceError if it fails.
+
+    A plain-http address is called anonymously: a token is never sent in the clear.
+    """
+    plain = compute_url.startswith("http:")
+    if not project and not plain:
+        raise NotCallable("machine types are not read, set COSTCALC_GCP_PROJECT")
+    from google.api_core.exceptions import GoogleAPICallError, RetryError
+    from google.auth.exceptions import GoogleAuthError
+    from google.protobuf.json_format import ParseError
+
+    try:
+        return _Compute.connect(compute_url, project or "anonymous", anonymous=plain).inventory()
+    except GoogleAuthError as error:
+        missing = "Google credentials are missing, expired or refused"
+        raise NotCallable(f"machine types are not read, {missing} ({type(error).__name__})") from None
+    except GoogleAPICallError as error:
+        if error.code in REFUSED:
+            raise NotCallable(f"machine types are not read, Compute Engine answered {int(error.code)}") from None
+        raise SourceError(f"gcp: Compute Engine answered {error.code and int(error.code)}") from None
+    except (RetryError, OSError, ParseError, ValueError) as error:
+        raise SourceError(f"gcp: Compute Engine: {type(error).__name__}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compute:
+    """The Compute Engine clients, all of one address and one project."""
+
+    project: str
+    machine_types: Any
+    accelerator_types: Any
+    call: Mapping[str, Any]
+
+    @classmethod
+    def connect(cls, url: str, project: str, *, anonymous: bool) -> _Compute:
+        import google.auth
+        from google.api_core import exceptions
+        from google.api_core.retry import Retry, if_exception_type
+        from google.auth.credentials import AnonymousCredentials
+        from google.cloud import compute_v1
+
+        scopes = ["https://www.googleapis.com/auth/compute.readonly"]
+        credentials = AnonymousCredentials() if anonymous else google.auth.default(scopes=scopes)[0]
+        options = {"credentials": credentials, "client_options": {"api_endpoint": url}, "transport": "rest"}
+        passing = if_exception_type(exceptions.TooManyRequests, exceptions.ServerError)
+        return cls(
+            project,
+            compute_v1.MachineTypesClient(**options),
+            compute_v1.AcceleratorTypesClient(**options),
+            {"timeout": CALL_SECONDS, "retry": Retry(predicate=passing, initial=0.5, timeout=RETRY_SECONDS)},
+        )
+
+    def inventory(self) -> Inventory:
+        request = {"project": self.project, "filter": OUR_FAMILIES, "max_results": 500}
+        types = self.machine_types.aggregated_list(request=request, **self.call)
+        attachable = self.accelerator_types.aggregated_list(request={"project": self.project}, **self.call)
+        return Inventory(
+            tuple(
+                _machine_type(listed, _zone(scope))
+                for scope, group in types
+                for listed in group.machine_types
+                if listed.deprecated.state not in ("OBSOLETE", "DELETED")
+            ),
+            {
+                (listed.name, _zone(scope)): listed.maximum_cards_per_instance
+                for scope, group in attachable
+                for listed in group.accelerator_types
+            },
+        )
+
+
+def _zone(scope: str) -> str:
+    return scope.rpartition("/")[2]
+
+
+def _machine_type(listed: Any, zone: str) -> MachineType:
+    gpus: Iterable[Any] = listed.accelerators
+    accelerator_type, count = next(((gpu.guest_accelerator_type, gpu.guest_accelerator_count) for gpu in gpus), ("", 0))
+    return MachineType(listed.name, zone, listed.guest_cpus, listed.memory_mb / 1024, accelerator_type, count)
+
+
+SPEC = SourceSpec(
+    name="gcp",
+    title="Google Cloud",
+    build=_build,
+    settings={
+        "COSTCALC_GCP_BILLING_URL": BILLING_URL,
+        "COSTCALC_GCP_COMPUTE_URL": COMPUTE_URL,
+        "COSTCALC_GCP_API_KEY": None,
+        "COSTCALC_GCP_PROJECT": None,
+    },
+    secrets=frozenset({"COSTCALC_GCP_API_KEY"}),
+    missing=_missing,
+)

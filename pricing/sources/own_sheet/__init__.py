@@ -1,0 +1,1 @@
+"""Finance's own rates, from a CSV file or its web address."""

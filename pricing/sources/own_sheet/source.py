@@ -1,0 +1,217 @@
+"""The sheet that finance keeps: own negotiated rates, rental quotes, own machines, as a CSV file or its web address.
+
+Needs no permission beyond reading COSTCALC_SHEET. Sees exactly what the sheet says: nothing in it is looked up or guessed.
+One fault refuses the whole sheet, so that a typing error never passes for a price; the message names row, column and what
+to type. Columns are those of `sheet_cells.COLUMNS`; docs/price-sources-others.md shows examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from costcalc.hardware import Machine
+from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
+from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators
+from pricing.packaged.names import ANY_REGION
+from pricing.packaged.offers import packaged_machines
+from pricing.sources.common.amounts import spread
+from pricing.sources.common.endpoint import Endpoint
+from pricing.sources.common.http import Http
+from pricing.sources.own_sheet.cells import COLUMNS, Cells, Fault, numbered_rows
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSpec
+
+SETTING = "COSTCALC_SHEET"
+NO_SHEET = f"set {SETTING} to the path or the web address of a CSV file"
+OWN = "own"
+MOST_FAULTS = 10  # in one message
+LARGEST_BYTES = 10_000_000
+FURTHEST_EAST = timedelta(hours=14)  # where a day begins first
+BOUND = COMMITMENTS | {PurchaseOption.OWNED, PurchaseOption.CAPACITY_BLOCK}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The source."""
+
+    place: str
+    http: Http
+
+    def collect(self, now: datetime) -> Collected:
+        """The sheet's rates. Raises SourceError naming rows and columns, CredentialsMissing where no sheet is set."""
+        if not self.place:
+            raise CredentialsMissing(f"sheet: {NO_SHEET}")
+        return Collected(offers(_text(self._content()), now))
+
+    def _content(self) -> bytes:
+        if self.place.startswith(("http://", "https://")):
+            return Endpoint(
+                "sheet", self.http, self.place, hint=f"check {SETTING}: is the link readable without signing in?"
+            ).bytes("")
+        try:
+            with Path(self.place).expanduser().open("rb") as file:
+                return file.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise SourceError(f"sheet: {self.place}: {error.strerror}; check {SETTING}") from None
+
+
+def _text(content: bytes) -> str:
+    """The text of a CSV in UTF-8, with or without the mark that spreadsheets put before it."""
+    if len(content) > LARGEST_BYTES:
+        raise SourceError(f"sheet: larger than {LARGEST_BYTES // 1_000_000} MB, is that a price sheet?")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content[: error.start].count(b"\n") + 1
+        raise SourceError(f"sheet: row {row} is not UTF-8: save it as 'CSV UTF-8 (comma delimited)'") from None
+
+
+def offers(text: str, now: datetime) -> tuple[Offer, ...]:
+    """The sheet's rows as offers. Raises SourceError with every fault, by row and column, up to ten."""
+    found: dict[tuple[str, ...], tuple[int, Offer]] = {}
+    faults: list[str] = []
+    for number, cells in numbered_rows(text):
+        try:
+            offer = _offer(Cells(cells), now)
+            first = found.setdefault(offer.key, (number, offer))[0]
+            if first != number:
+                advice = f"row {first} says the same: delete one, or tell them apart by offering_class"
+                raise Fault("instance_type", advice)
+        except Fault as fault:
+            faults.append(f"row {number}, {fault}")
+        except ValueError as fault:
+            faults.append(f"row {number}: {fault}")
+    if faults:
+        more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
+        raise SourceError("sheet: " + "; ".join(faults[:MOST_FAULTS] + more))
+    if not found:
+        raise SourceError("sheet: no rows below the header")
+    return tuple(offer for _, offer in found.values())
+
+
+def _offer(cells: Cells, now: datetime) -> Offer:
+    option = cells.choice("purchase_option", PurchaseOption, *_OPTIONS)
+    if option is None or option is PurchaseOption.FREE:
+        raise Fault("purchase_option", f"type {' or '.join(_OPTIONS)}")
+    terms = _terms(cells, option)
+    hours = cells.whole("hours_in_month") or 730
+    return Offer(
+        provider=cells.text("provider").casefold(),
+        region=cells.maybe("region") or ANY_REGION,
+        instance_type=cells.text("instance_type"),
+        machine=_machine(cells),
+        purchase_option=option,
+        hourly_rate=_hourly(cells, option, terms, hours),
+        observed_at=_observed(cells, now),
+        source=cells.maybe("source") or "price sheet",
+        term=terms,
+        payment=cells.choice("payment", Payment, *(payment.value for payment in Payment)),
+        offering_class=cells.maybe("offering_class") or OWN,
+        upfront=cells.money("upfront"),
+        recurring_hourly=cells.money("recurring_hourly"),
+        monthly=cells.money("monthly"),
+        hours_in_month=hours,
+        currency=_currency(cells),
+        effective_from=cells.day("effective_from"),
+        flags=tuple(flag.strip() for flag in (cells.maybe("flags") or "").split(";") if flag.strip()),
+        billing_increment_seconds=cells.whole("billing_increment_seconds") or 1,
+        minimum_seconds=cells.whole("minimum_seconds") or 0,
+    )
+
+
+_OPTIONS = tuple(option.value for option in PurchaseOption if option is not PurchaseOption.FREE)
+
+
+def _machine(cells: Cells) -> Machine:
+    """As typed; a packaged machine type fills in what is left empty."""
+    known = _packaged(cells.text("provider").casefold()).get(cells.text("instance_type"))
+    accelerator, count = cells.maybe("accelerator"), cells.whole("accelerators")
+    if known is not None and not accelerator and not count:
+        return known
+    names = known_accelerators()
+    found = next((name for name in names if name.casefold() == cells.text("accelerator").casefold()), None)
+    if found is None:
+        near = next(iter(get_close_matches(cells.text("accelerator"), names, 1, 0.4)), "one of costcalc's accelerators")
+        raise Fault("accelerator", f"{accelerator!r} is unknown: type {near}")
+    if not count:
+        raise Fault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
+    memory = cells.number("accelerator_memory_gib") or data_sheet_memory_gib(found)
+    return Machine(found, count, memory, cells.whole("vcpus"), cells.number("memory_gib"))
+
+
+_packaged = cache(packaged_machines)
+
+
+def _terms(cells: Cells, option: PurchaseOption) -> str | None:
+    term = cells.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
+    if term is None and option in BOUND:
+        raise Fault("term", f"is empty for {option}: type {COLUMNS['term']}")
+    return term or ("1mo" if option is PurchaseOption.MONTHLY else None)
+
+
+def _read_term(text: str) -> str:
+    term_hours(text)
+    return text
+
+
+def _hourly(cells: Cells, option: PurchaseOption, term: str | None, hours_in_month: int) -> Decimal:
+    """The effective rate: as typed, or a month over its hours, or the upfront over the term plus what recurs."""
+    hourly, month, upfront = (cells.money(column) for column in ("hourly_rate", "monthly", "upfront"))
+    recurring = cells.money("recurring_hourly")
+    if option is PurchaseOption.OWNED and (upfront is None or recurring is None):
+        empty = "upfront" if upfront is None else "recurring_hourly"
+        raise Fault(empty, "an owned machine needs its price and its running cost: type both, 0 if it costs nothing")
+    given: dict[str, Decimal] = {}
+    if hourly is not None:
+        given["hourly_rate"] = hourly
+    if month is not None:
+        given["monthly"] = spread(month, hours_in_month)
+    if upfront is not None and term is not None:
+        given["upfront"] = spread(upfront, term_hours(term, hours_in_month)) + (recurring or 0)
+    return _agreed(given)
+
+
+def _agreed(given: Mapping[str, Decimal]) -> Decimal:
+    """The first of the rates per hour that the columns come to, where all agree to 1 %."""
+    if not given:
+        raise Fault("hourly_rate", "no price in this row: type hourly_rate, or monthly, or upfront and term")
+    first, rate = next(iter(given.items()))
+    if rate == 0:
+        raise Fault(first, "a price of 0 is no price: type what the machine costs")
+    for column, other in given.items():
+        if abs(other - rate) > rate / 100:
+            advice = f"comes to {other:.4f} an hour, {first} to {rate:.4f}: leave one of them empty"
+            raise Fault(column, advice)
+    return rate
+
+
+def _observed(cells: Cells, now: datetime) -> datetime:
+    """The day of the quote; where a day has begun that hasn't in UTC, now."""
+    day = cells.day("observed_at")
+    if day is not None and day - now > FURTHEST_EAST:
+        advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"
+        raise Fault("observed_at", f"{cells.text('observed_at')!r} {advice}")
+    return min(day or now, now)
+
+
+def _currency(cells: Cells) -> str:
+    found = cells.text("currency").upper()
+    if not (len(found) == 3 and found.isascii() and found.isalpha()):
+        raise Fault("currency", f"{cells.text('currency')!r} is no currency: type three letters, such as USD or EUR")
+    return found
+
+
+def _build(environment: Environment, http: Http) -> Sheet:
+    return Sheet(environment.get(SETTING) or "", http)
+
+
+def _missing(environment: Environment) -> str | None:
+    return None if environment.get(SETTING) else NO_SHEET
+
+
+SPEC = SourceSpec("sheet", "Price sheet of your own", _build, {SETTING: None}, missing=_missing)

@@ -1,0 +1,1 @@
+"""The price store: an append-only database, SQLite or PostgreSQL, and the snapshots that workers answer from."""

@@ -1,0 +1,87 @@
+"""Keys that may be used only once, remembered for every worker beside the prices."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from pricing.store.database import POSTGRESQL, StoreUnavailable, default_url
+
+WAIT_SECONDS = 1
+SWEEP_SECONDS = 60
+_CREATE = text("CREATE TABLE IF NOT EXISTS seen_once (key VARCHAR(128) PRIMARY KEY, expires BIGINT NOT NULL)")
+_ADD = text("INSERT INTO seen_once (key, expires) VALUES (:key, :expires) ON CONFLICT DO NOTHING")
+_SWEEP = text("DELETE FROM seen_once WHERE expires < :now")
+_POSTGRESQL_OPTIONS = {
+    "connect_timeout": 2,  # the least that libpq takes
+    "options": f"-c statement_timeout={WAIT_SECONDS}s -c lock_timeout={WAIT_SECONDS}s",
+    "tcp_user_timeout": 2000,  # ms; a server that vanished without a word
+    "application_name": "costcalc",
+}
+
+
+class SeenOnce:
+    """One table. On SQLite it has a file of its own, so that a refresh that is writing prices keeps nobody waiting.
+
+    It is made, and made again after a failure, on use. Threads may share it; forked processes open their own.
+    """
+
+    def __init__(self, url: str | None = None) -> None:
+        self._url = url or default_url()
+        self._engine: Engine | None = None
+        self._swept = 0
+        self._lock = threading.Lock()
+
+    def add(self, key: str, now: int, expires: int) -> bool:
+        """Whether the key is new; it is remembered until `expires` (seconds since 1970). Raises StoreUnavailable."""
+        try:
+            with self._lock:
+                self._engine = self._engine or self._opened()
+            return self._add(self._engine, key, now, expires)
+        except (SQLAlchemyError, OSError) as error:
+            self.close()
+            reason = type(error.orig if isinstance(error, DBAPIError) else error).__name__
+            raise StoreUnavailable(f"used keys cannot be kept beside the prices: {reason}") from error
+
+    def close(self) -> None:
+        """Give up the connections."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+            self._engine = None
+
+    def _add(self, engine: Engine, key: str, now: int, expires: int) -> bool:
+        with engine.begin() as connection:
+            added = connection.execute(_ADD, {"key": key, "expires": expires}).rowcount == 1
+            if now - self._swept > SWEEP_SECONDS:
+                self._swept = now
+                connection.execute(_SWEEP, {"now": now})
+        return added
+
+    def _opened(self) -> Engine:
+        engine = self._connected()
+        try:
+            with engine.begin() as connection:
+                if engine.dialect.name == "sqlite":
+                    connection.exec_driver_sql("PRAGMA synchronous = OFF")
+                connection.execute(_CREATE)
+        except DBAPIError as error:
+            # PostgreSQL refuses one of two who make it at once
+            if not any(told in str(error) for told in ("already exists", "duplicate key")):
+                engine.dispose()
+                raise
+        return engine
+
+    def _connected(self) -> Engine:
+        url = make_url(self._url)
+        if url.drivername in POSTGRESQL:
+            postgresql = url.set(drivername="postgresql+psycopg")
+            return create_engine(postgresql, pool_pre_ping=True, connect_args=_POSTGRESQL_OPTIONS)
+        prices = Path(url.database or "").expanduser().absolute()
+        if not prices.exists():
+            raise FileNotFoundError(prices)  # a store that was taken away; a file made in its place would be nobody's
+        beside = prices.with_name(f"{prices.stem}-seen.sqlite3")
+        return create_engine(f"sqlite:///{beside}", connect_args={"timeout": WAIT_SECONDS})

@@ -1,0 +1,87 @@
+"""Snapshots: all observations as a catalogue's columns, and the gaps that were open when it was published."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from costcalc.answers import Gap
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.hardware import Machine
+from costcalc.offers import Offer
+from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, to_offer
+from pricing.store.tables import catalogues, machines, observations, retractions, sightings, snapshots
+
+ROWS_AT_ONCE = 10_000
+Machines = Mapping[tuple[str, str], Machine]
+
+
+def newest(connection: Connection) -> Any:
+    """The newest row of `snapshots`, or None in an empty store."""
+    return connection.execute(select(snapshots).order_by(snapshots.c.sequence.desc()).limit(1)).first()
+
+
+def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
+    """The catalogue of a snapshot, or None if it is no longer kept; rebuilt if another version of the code wrote it."""
+    columns = (snapshots.c.gaps, catalogues.c.document)
+    found = connection.execute(select(*columns).join(catalogues).where(snapshots.c.id == snapshot_id)).first()
+    if found is None:
+        return None
+    gaps = read_gaps(found.gaps)
+    try:
+        return Catalogue.from_bytes(found.document, snapshot_id, gaps)
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile):
+        return Catalogue.from_offers(all_offers(connection), snapshot_id, gaps)
+
+
+def all_offers(connection: Connection) -> Iterator[Offer]:
+    """Every observation that was not retracted, once for its first moment and once for each kept later sighting."""
+    kinds, seen = all_machines(connection), _sightings(connection)
+    wanted = standing().order_by(observations.c.id)
+    rows = connection.execute(wanted, execution_options={"yield_per": ROWS_AT_ONCE})
+    for row in rows:
+        machine = kinds[row.provider, row.instance_type]
+        yield to_offer(row, machine)
+        for again in seen.get(row.id, ()):
+            yield to_offer(row, machine, again)
+
+
+def standing() -> Select[Any]:
+    """The observations that no later edition of the packaged prices took back."""
+    taken_back = select(retractions.c.observation_id)
+    return select(observations).where(observations.c.id.not_in(taken_back))
+
+
+def all_machines(connection: Connection) -> Machines:
+    """What each instance type holds."""
+    return {
+        (row.provider, row.instance_type): Machine(*(getattr(row, column) for column in MACHINE_COLUMNS))
+        for row in connection.execute(select(machines))
+    }
+
+
+def _sightings(connection: Connection) -> dict[int, list[Sighting]]:
+    seen: dict[int, list[Sighting]] = defaultdict(list)
+    for row in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at, sightings.c.flags)):
+        seen[row.observation_id].append(Sighting(*row))
+    return seen
+
+
+def write_gaps(gaps: tuple[Gap, ...]) -> str:
+    """The gaps as the text a snapshot keeps."""
+    entries = [(gap.source, gap.reason, gap.since.isoformat() if gap.since else None) for gap in gaps]
+    return json.dumps(entries)
+
+
+def read_gaps(text: str) -> tuple[Gap, ...]:
+    """The gaps that `write_gaps` wrote."""
+    return tuple(
+        Gap(source, reason, datetime.fromisoformat(since) if since else None)
+        for source, reason, since in json.loads(text)
+    )

@@ -1,0 +1,143 @@
+"""The price store: the newest snapshot, what a refresh publishes, the history of a machine's rates, the sources' health."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from importlib.resources.abc import Traversable
+
+from sqlalchemy import func, select
+
+from costcalc.answers import Gap
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.money import from_nanos
+from costcalc.offers import Offer
+from pricing.packaged.offers import packaged_digest, read_packaged
+from pricing.store import snapshots
+from pricing.store.database import Database, StoreError, default_url
+from pricing.store.offer_rows import KEY_COLUMNS, key_of, to_offer
+from pricing.store.publish import Publication, has_edition, last_seen, merge_packaged, open_gaps, publish
+from pricing.store.tables import observations, sightings, source_status
+from pricing.store.writing import Published
+
+
+class SnapshotGone(StoreError):
+    """The snapshot is no longer kept ready; ask for the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One rate of the history: the offer as first observed, when it was last seen unchanged, and which source brought it."""
+
+    offer: Offer
+    last_seen_at: datetime
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How a source last fared. `offers` is the length of its last good listing, `error` what its last attempt met.
+
+    All are None for a source that was never asked.
+    """
+
+    name: str
+    attempted_at: datetime | None
+    succeeded_at: datetime | None
+    offers: int | None
+    seconds: float | None
+    error: str | None
+
+
+class Store:
+    """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
+
+    Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer.
+    Every method opens its own connection, so that one store may serve threads and outlive forks. All raise
+    StoreUnavailable when the database fails.
+    """
+
+    def __init__(self, url: str | None = None, wait_seconds: float = 120) -> None:
+        self._database = Database(url or default_url(), wait_seconds)
+
+    @property
+    def place(self) -> str:
+        """The store's address, without a password."""
+        return self._database.place
+
+    def current_snapshot_id(self) -> str | None:
+        """The newest published snapshot, or None in an empty store. Cheap: one row by its primary key."""
+        with self._database.reading() as connection:
+            row = snapshots.newest(connection)
+        return row.id if row else None
+
+    def load(self, snapshot_id: str) -> Catalogue:
+        """The catalogue of one of the newest snapshots. Raises SnapshotGone."""
+        with self._database.reading(bulk=True) as connection:
+            catalogue = snapshots.load(connection, snapshot_id)
+        if catalogue is None:
+            raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.place} any more")
+        return catalogue
+
+    def load_current(self) -> Catalogue:
+        """The catalogue of the newest snapshot. Raises SnapshotGone in an empty store."""
+        return self.load(self.current_snapshot_id() or "none")
+
+    def fill(self, now: datetime, folder: Traversable | None = None) -> str:
+        """The current snapshot, after this edition of the packaged prices was merged in once, by whoever comes first.
+
+        Raises PackagedTableError, StoreBusy.
+        """
+        digest = packaged_digest(folder)
+        with self._database.reading() as connection:
+            current = snapshots.newest(connection)
+            if current and has_edition(connection, digest):
+                return str(current.id)
+        prices = read_packaged(folder)
+        with self._database.writing() as connection:
+            merge_packaged(connection, prices, now)
+            return str(snapshots.newest(connection).id)
+
+    def publish(self, publication: Publication, now: datetime) -> Published:
+        """A whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
+        with self._database.writing() as connection:
+            return publish(connection, publication, now)
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """What the newest snapshot says was silent."""
+        with self._database.reading() as connection:
+            return open_gaps(connection)
+
+    def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
+        """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
+        with self._database.reading() as connection:
+            wanted = (observations.c[name] for name in (*KEY_COLUMNS, "hourly_nanos"))
+            return {
+                key_of(row): from_nanos(row.hourly_nanos) for row in last_seen(connection, origin, *wanted).values()
+            }
+
+    def status(self) -> list[SourceState]:
+        """How each source that was ever asked last fared, by name."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(source_status).order_by(source_status.c.name)).all()
+        return [SourceState(*row) for row in rows]
+
+    def history(self, instance_type: str, provider: str | None = None) -> list[Observed]:
+        """Every rate ever observed for an instance type (case ignored), oldest first; empty if none was."""
+        rows = snapshots.standing().where(func.lower(observations.c.instance_type) == instance_type.lower())
+        if provider is not None:
+            rows = rows.where(observations.c.provider == provider.lower())
+        seen = select(sightings.c.observation_id, func.max(sightings.c.seen_at)).group_by(sightings.c.observation_id)
+        with self._database.reading() as connection:
+            found = connection.execute(rows.order_by(observations.c.observed_at, observations.c.id)).all()
+            kinds = snapshots.all_machines(connection) if found else {}
+            again = dict(
+                connection.execute(seen.where(sightings.c.observation_id.in_([row.id for row in found]))).all()
+            )
+        return [
+            Observed(
+                to_offer(row, kinds[row.provider, row.instance_type]), again.get(row.id, row.observed_at), row.origin
+            )
+            for row in found
+        ]

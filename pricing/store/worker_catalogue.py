@@ -1,0 +1,114 @@
+"""What a serving worker answers from: the newest snapshot, swapped in behind its back, kept when the store is gone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from costcalc.catalogue.catalogue import Catalogue
+from pricing.store.database import StoreError
+from pricing.store.store import Store
+
+log = logging.getLogger("costcalc")
+POLL_SECONDS = 2.0  # a new snapshot is answered from within 5 s, loading included
+
+
+class NoSnapshot(Exception):
+    """No snapshot is loaded yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class HolderState:
+    """Whether the worker can answer, and whether its store still can be reached."""
+
+    snapshot: str | None = None
+    store_reachable: bool = False
+    checked_at: datetime | None = None
+    error: str | None = None
+
+
+@dataclass
+class CatalogueHolder:
+    """Holds one catalogue and looks every `poll_seconds` for a newer one, in a daemon thread, off the request path.
+
+    `open_store` opens the store and fills it; it is called again until it succeeds. `clock` gives the current moment.
+    `warm` runs on a new catalogue before it is answered from. The thread begins with `start()`, again after a fork, and
+    ends with `close()`.
+    """
+
+    open_store: Callable[[], Store]
+    clock: Callable[[], datetime]
+    poll_seconds: float = POLL_SECONDS
+    warm: Callable[[Catalogue], None] = lambda _: None
+    _store: Store | None = field(default=None, init=False)
+    _catalogue: Catalogue | None = field(default=None, init=False)
+    _state: HolderState = field(default=HolderState(), init=False)
+    _stop: threading.Event = field(default_factory=threading.Event, init=False)
+    _starting: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _thread: threading.Thread | None = field(default=None, init=False)
+    _process: int = field(default=0, init=False)
+
+    def start(self) -> None:
+        """Load the newest snapshot now, and begin to look for newer ones.
+
+        A store that fails is no error here: it is tried again. Raises PackagedTableError.
+        """
+        self.check()
+        self._watch()
+
+    def catalogue(self) -> Catalogue:
+        """The catalogue to answer from. Raises NoSnapshot before the first one is loaded."""
+        if self._process != os.getpid():  # threads do not survive a fork
+            self._watch()
+        if self._catalogue is None:
+            raise NoSnapshot(self._state.error or "no prices are loaded yet")
+        return self._catalogue
+
+    def state(self) -> HolderState:
+        """The last look at the store."""
+        return self._state
+
+    def check(self) -> None:
+        """Look once for a newer snapshot and swap it in; when the store fails, the last good one goes on answering."""
+        now = self.clock()
+        try:
+            self._renew()
+            self._state = HolderState(self._state.snapshot, True, now, None)
+        except StoreError as error:
+            if self._state.error != str(error):
+                log.warning("%s", error)
+            self._state = replace(self._state, store_reachable=False, checked_at=now, error=str(error))
+
+    def close(self) -> None:
+        """End the watching thread."""
+        self._stop.set()
+        if self._thread is not None and self._process == os.getpid():
+            self._thread.join()
+
+    def _renew(self) -> None:
+        self._store = self._store or self.open_store()
+        newest = self._store.current_snapshot_id()
+        if newest is not None and newest != self._state.snapshot:
+            catalogue = self._store.load(newest)
+            self.warm(catalogue)
+            self._catalogue = catalogue
+            self._state = replace(self._state, snapshot=newest)
+
+    def _watch(self) -> None:
+        with self._starting:
+            if self._process == os.getpid():
+                return
+            self._process, self._stop = os.getpid(), threading.Event()
+            self._thread = threading.Thread(target=self._look, args=(self._stop,), name="price-watcher", daemon=True)
+            self._thread.start()
+
+    def _look(self, stop: threading.Event) -> None:
+        while not stop.wait(self.poll_seconds):
+            try:
+                self.check()
+            except Exception as error:  # noqa: BLE001  a watcher that dies would serve old prices for ever, silently
+                self._state = replace(self._state, error=f"{type(error).__name__}: {error}")

@@ -1,0 +1,294 @@
+"""The command line answers with the same figures as HTTP and ends with a status that scripts can use."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+from click.testing import CliRunner
+from support.live_server import COSTCALC, clean_environment
+from support.prices import listed, offer
+from support.services import packaged_service
+
+from api.cli import cost as terminal
+from api.cli.main import main
+from api.questions.schemas import CostSchema
+from pricing.refresh import RefreshReport, SourceResult
+from pricing.store.writing import Published
+
+ASKED = ["cost", "resnet50", "0.757", "--limit", "3", "--as-of", "2024-06-30"]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """The command in process, on the packaged prices and an empty home."""
+    monkeypatch.setattr(terminal, "build_once", lambda settings: packaged_service())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("COSTCALC_DATABASE_URL", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    return lambda *arguments: CliRunner().invoke(main, list(arguments))
+
+
+def test_json_is_the_answer_of_http(run, client):
+    printed = run(*ASKED, "--format", "json")
+    assert printed.exit_code == 0
+    assert json.loads(printed.output) == client.get("/cost?model=resnet50&target=0.757&limit=3&as_of=2024-06-30").json
+
+
+def test_csv_is_the_sheet_of_http(run, client):
+    printed = run(*ASKED, "--format", "csv", "--sep", ";", "--decimal", ",")
+    sheet = client.get("/cost.csv?model=resnet50&target=0.757&limit=3&as_of=2024-06-30&sep=;&decimal=,")
+    assert printed.stdout_bytes == sheet.data
+
+
+def test_the_table_shows_time_cost_range_and_price_date(run, client):
+    printed = run(*ASKED).output
+    answer = client.get("/cost?model=resnet50&target=0.757&limit=3&as_of=2024-06-30").json
+    assert f"the first 3 of {answer['count']} estimates" in printed
+    for estimate in answer["estimates"]:
+        [line] = [line for line in printed.splitlines() if line.strip().startswith(f"{estimate['rank']}")]
+        assert estimate["provider"] in line
+        assert f"{Decimal(str(estimate['billed_cost'])):,.2f}" in line
+        assert f"{estimate['hours']:,.2f}" in line
+
+
+def test_the_heading_says_which_of_how_many(run):
+    assert ": 4 to 6 of " in run(*ASKED, "--offset", "3").output
+    nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
+    assert "resnet50 to 0.99 top1: none of 0 estimates, at prices of 2024-06-30" in nowhere
+    assert "best reached by any recipe: 0.8" in nowhere
+    assert "no top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
+
+
+def test_explain_lists_sources_components_and_assumptions(run, client):
+    printed = run(*ASKED, "--explain").output
+    for estimate in client.get("/cost?model=resnet50&target=0.757&limit=3&as_of=2024-06-30").json["estimates"]:
+        assert estimate["sources"]["price"]["source"] in printed
+        assert estimate["sources"]["convergence"]["source"] in printed
+        assert all(sentence in printed for sentence in estimate["assumptions"])
+
+
+def test_every_http_parameter_is_an_option():
+    options = {name for option in terminal.parameter_options() for name in option.opts}
+    for name in set(CostSchema().fields) - {"model", "target", "token"}:
+        assert f"--{name}" in options
+        assert f"--{name.replace('_', '-')}" in options
+
+
+def test_flags_and_lists(run):
+    query = json.loads(
+        run(*ASKED, "--frontier", "--provider", "aws,gcp", "--provider", "azure", "--format", "json").output
+    )["query"]
+    assert query["frontier"] is True
+    assert query["provider"] == ["aws", "gcp", "azure"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["cost", "resnet50", "75.7"], "write the fraction 0.757"),
+        (["cost", "resnet5", "0.757"], "did you mean resnet50"),
+        (["cost", "resnet50", "0.757", "--limit", "0"], "from 1 to 1000"),
+        (["cost", "resnet50", "0.757", "--metric", "top1", "--metric", "top5"], "give it once"),
+        (["cost", "resnet50", "0.757", "--format", "xml"], "json or csv"),
+        (["cost", "resnet50", "0.757", "--provder", "aws"], "--provider"),
+        (["cost", "resnet50"], "TARGET"),
+        (["prices", "refresh", "awss"], "did you mean aws"),
+        (["prices", "try", "awss"], "did you mean aws"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_says_what_to_type(run, arguments, says):
+    ended = run(*arguments)
+    assert ended.exit_code == 2
+    assert says in ended.output
+
+
+def test_settings_are_listed_and_secrets_masked(run, monkeypatch):
+    monkeypatch.setenv("COSTCALC_API_TOKENS", "hunter2")
+    monkeypatch.setenv("COSTCALC_GCP_API_KEY", "hunter2")
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", "postgresql://me:hunter2@db/costs")
+    printed = run("settings").output
+    assert "hunter2" not in printed
+    for variable in ("COSTCALC_API_TOKENS=********", "AWS_ENDPOINT_URL_PRICING=", "COSTCALC_GCP_BILLING_URL=https://"):
+        assert variable in printed
+
+
+class TestValidateInto:
+    """`costcalc validate --into PAGE` says what is wrong before it scores anything."""
+
+    @pytest.fixture(autouse=True)
+    def scores_nothing(self, monkeypatch):
+        def scored(published):
+            raise AssertionError("it scored before it looked")
+
+        monkeypatch.setattr("costcalc.validation.validate", scored)
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("no marker", "<!-- example: begin -->"),
+            ("<!-- example: begin -->\n<!-- example: end -->\n<!-- validate: end -->", "<!-- validate: begin -->"),
+            ("<!-- example: end -->\n<!-- example: begin -->", "below it, a line <!-- example: end -->"),
+        ],
+    )
+    def test_a_page_without_its_markers_is_named(self, run, tmp_path, text, says):
+        page = tmp_path / "page.md"
+        page.write_text(text, "utf-8")
+        ended = run("validate", "--into", str(page))
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+        assert ended.stderr.startswith(f"costcalc: --into {page}: the page needs a line")
+        assert says in ended.stderr
+        assert page.read_text("utf-8") == text
+
+    def test_changed_groups_say_how_to_put_them_back(self, run, monkeypatch):
+        monkeypatch.setattr("costcalc.validation.published.SPLITS_SHA256", "of another file")
+        ended = run("validate")
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert "git restore costcalc/evidence/data/splits.csv" in ended.stderr
+
+    def test_a_page_with_its_markers_is_written(self, run, monkeypatch, tmp_path):
+        class Scored:
+            text = markdown = lambda self: "the scores\n"
+
+        monkeypatch.setattr("costcalc.validation.validate", lambda published: Scored())
+        page = tmp_path / "page.md"
+        sections = (f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n" for name in ("example", "validate"))
+        page.write_text("".join(sections), "utf-8")
+        assert run("validate", "--into", str(page)).output == "the scores\n"
+        assert "<!-- validate: begin -->\nthe scores\n<!-- validate: end -->" in page.read_text("utf-8")
+        assert "old" not in page.read_text("utf-8")
+
+
+class TestPrices:
+    """`costcalc prices`: a store of its own, sources that stand in."""
+
+    @pytest.fixture
+    def store_url(self, monkeypatch, tmp_path):
+        url = f"sqlite:///{tmp_path}/prices.sqlite3"
+        monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+        return url
+
+    @pytest.mark.parametrize(("error", "status"), [(None, 0), ("it is down", 1)])
+    def test_refresh_ends_with_1_when_a_source_failed(self, run, store_url, monkeypatch, error, status):
+        results = (SourceResult("aws", 1.5, (offer(),)), SourceResult("gcp", 0.2, error=error))
+
+        def refreshed(names, store, environment, now, watch):
+            for result in results:
+                watch(result)
+            return RefreshReport(Published("snap-1", 7, 3), results)
+
+        monkeypatch.setattr("pricing.refresh.refresh", refreshed)
+        ended = run("prices", "refresh", "aws", "gcp")
+        assert ended.exit_code == status
+        assert "snapshot snap-1: 7 new rates, 3 seen again unchanged" in ended.output
+        assert ("it is down" in ended.output) == bool(error)
+
+    def test_a_source_that_is_not_configured_is_named_beside_the_others(self, run, store_url, monkeypatch):
+        results = (
+            SourceResult("aws", 1.5, (offer(),)),
+            SourceResult("sheet", 0, missing="set COSTCALC_SHEET to a file"),
+        )
+        report = RefreshReport(Published("snap-1", 7, 3), results)
+        monkeypatch.setattr("pricing.refresh.refresh", lambda *_: report)
+        monkeypatch.delenv("COSTCALC_SHEET", raising=False)
+        ended = run("prices", "refresh")
+        assert ended.exit_code == 0
+        assert "not asked, not configured: set COSTCALC_SHEET to a file" in ended.stdout
+        [line] = [line for line in run("prices", "status").output.splitlines() if line.strip().startswith("sheet ")]
+        assert "not configured: set COSTCALC_SHEET" in line
+
+    def test_try_prints_what_it_would_store(self, run, monkeypatch):
+        result = SourceResult("aws", 2.0, (offer("3.06"), offer("1.53", region="eu-west-1")))
+        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now: result)
+        ended = run("prices", "try", "aws")
+        rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+        assert [row["hourly_rate"] for row in rows] == ["3.06", "1.53"]
+        assert "aws: 2 offers in 2.0 s" in ended.stderr
+        assert "nothing was stored" in ended.stderr
+
+    def test_try_of_a_failing_source_ends_with_1(self, run, monkeypatch):
+        failed = SourceResult("aws", 2.0, error="set AWS_ACCESS_KEY_ID")
+        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now: failed)
+        ended = run("prices", "try", "aws")
+        assert (ended.exit_code, ended.stdout) == (1, "")
+        assert "set AWS_ACCESS_KEY_ID" in ended.stderr
+
+    def test_status_lists_every_source(self, run, store_url):
+        from support.prices import NOW
+
+        from pricing.store.store import Store
+
+        Store(store_url).publish(listed("aws", offer()), NOW)
+        printed = run("prices", "status").output
+        [line] = [line for line in printed.splitlines() if line.strip().startswith("aws ")]
+        assert "2026-11-20 12:00 UTC" in line
+        assert "never" in printed
+
+    @pytest.mark.parametrize(
+        ("url", "code", "said"),
+        [
+            ("mysql://x", 2, "COSTCALC_DATABASE_URL=********: write sqlite:"),
+            ("postgresql://me@127.0.0.1:1/prices", 1, "Connection refused"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["status", "refresh"])
+    def test_a_store_that_cannot_be_had_is_said(self, run, monkeypatch, url, code, said, command):
+        monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+        ended = run("prices", command)
+        assert ended.exit_code == code
+        assert said in ended.output
+
+
+def test_in_a_fresh_home_it_answers_from_the_packaged_prices_and_stores_nothing(tmp_path):
+    ended = subprocess.run(
+        [COSTCALC, "cost", "resnet50", "0.757", "--limit", "2"],
+        env=clean_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "the first 2 of" in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_cannot_be_reached_is_told_without_a_trace(tmp_path):
+    ended = subprocess.run(
+        [COSTCALC, "cost", "resnet50", "0.757"],
+        env=clean_environment(tmp_path, COSTCALC_DATABASE_URL="postgresql://me:hunter2@127.0.0.1:1/costs"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("costcalc: the price store postgresql+psycopg://me:***@127.0.0.1:1/costs fails")
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_answer_in_a_terminal_imports_no_server_and_no_cloud():
+    code = "import sys; from api import terminal; print([m for m in sys.modules if m in %r])"
+    unwanted = ["flask", "sqlalchemy", "alembic", "boto3", "scipy", "requests", "prometheus_client", "gunicorn"]
+    printed = subprocess.run([sys.executable, "-c", code % unwanted], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "[]"
+
+
+def test_serving_imports_no_cloud_and_no_terminal():
+    serving = "api.web.app, api.bootstrap, pricing.store.worker_catalogue"
+    code = f"import sys; import {serving}; print([m for m in sys.modules if m in %r])"
+    unwanted = [
+        "alembic",
+        "boto3",
+        "botocore",
+        "google.cloud.compute",
+        "scipy",
+        "rich",
+        "click.testing",
+        "vl_convert",
+        "xlsxwriter",
+    ]
+    printed = subprocess.run([sys.executable, "-c", code % unwanted], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "[]"

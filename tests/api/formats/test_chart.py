@@ -1,0 +1,79 @@
+"""Cost against time as a picture: the frontier's own figures, drawn without asking anybody for anything."""
+
+import struct
+from dataclasses import replace
+from decimal import Decimal
+from xml.etree import ElementTree
+
+import pytest
+
+from api.formats import chart
+
+ASKED = "model=resnet50&target=0.757&provider=gcp&purchase=spot"
+
+
+@pytest.fixture(scope="module")
+def spec(service):
+    catalogue = service.catalogue()
+    given = {"model": ["resnet50"], "target": ["0.757"], "provider": ["gcp"], "purchase": ["spot"]}
+    return chart.spec_of(service, service.question(given, catalogue)[0], catalogue)
+
+
+def test_its_points_are_the_frontier_of_the_same_question(client, spec):
+    front = client.get(f"/cost?{ASKED}&frontier=true&limit=1000").json["estimates"]
+    drawn = spec["layer"][1]["data"]["values"]
+    assert [(each["hours"], each["cost"]) for each in drawn] == [
+        (each["hours"], float(each["billed_cost"])) for each in front
+    ]
+    for end in ("low", "high"):
+        assert [each[f"cost_{end}"] for each in drawn] == [float(each[f"billed_cost_{end}"]) for each in front]
+
+
+def test_the_line_keeps_a_cost_until_a_faster_one_is_dearer(spec):
+    assert spec["layer"][1]["mark"]["interpolate"] == "step-after"
+
+
+def test_effective_costs_are_drawn_where_they_are_asked_for(service):
+    catalogue = service.catalogue()
+    given = {"model": ["resnet50"], "target": ["0.757"], "basis": ["effective"], "currency": ["EUR"]}
+    effective = chart.spec_of(service, service.question(given, catalogue)[0], catalogue)
+    assert effective["layer"][0]["encoding"]["y"]["title"] == "EUR share of use, 80 % range"
+
+
+def test_what_is_free_has_a_place(service):
+    catalogue = service.catalogue()
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], "limit": ["1"]}, catalogue)
+    answer = service.answer(query, catalogue)
+    free = replace(answer.estimates[0], billed_cost=Decimal(0), billed_cost_low=Decimal(0))
+    [point] = chart.spec(answer, [free])["layer"][0]["data"]["values"]
+    assert (point["cost"], point["cost_low"]) == (chart.LEAST_COST, chart.LEAST_COST)
+
+
+def test_png(client):
+    response = client.get(f"/cost.png?{ASKED}")
+    assert (response.status_code, response.content_type) == (200, "image/png")
+    assert response.data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", response.data[16:24])
+    assert width > height > 300
+    assert len(response.data) < 1_000_000
+    again = client.get(f"/cost.png?{ASKED}", headers={"If-None-Match": response.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_svg_asks_nobody_for_anything(client):
+    response = client.get(f"/cost.svg?{ASKED}")
+    assert (response.status_code, response.content_type.partition(";")[0]) == (200, "image/svg+xml")
+    tree = ElementTree.fromstring(response.data)
+    assert "cost against time" in "".join(tree.itertext())
+    links = [value for node in tree.iter() for name, value in node.attrib.items() if name.endswith("href")]
+    assert [link for link in links if not link.startswith("#")] == []
+
+
+def test_a_bad_question_is_told_as_everywhere(client):
+    assert client.get("/cost.png?model=resnet50&target=75.7").json["errors"]["target"]
+    assert client.get("/cost.svg?model=nope&target=0.7").status_code == 404
+    assert "ask /cost for json" in client.get(f"/cost.png?{ASKED}&format=json").json["detail"]
+
+
+def test_no_estimates_are_an_empty_picture(client):
+    assert client.get("/cost.svg?model=resnet50&target=0.99").status_code == 200

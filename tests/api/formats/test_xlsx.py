@@ -1,0 +1,192 @@
+"""The workbook: cells that are what they hold, totals that follow rates and hours, figures equal to JSON's to the cent."""
+
+import io
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+import pytest
+from openpyxl import load_workbook
+from support.office import needs_office, recalculated
+from support.services import words
+
+from api.formats.workbook import Book, Formula
+
+ASKED = "model=resnet50&target=0.757"
+LIVE = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
+QUESTIONS = (
+    "limit=60&regions=all",
+    "as_of=2018-04-26&recipes=all&crossing=first&overheads=none&purchase=on_demand,reserved,monthly&limit=80",
+    "purchase=savings_plan,committed_use,monthly&utilization=0.4&discount=aws:0.125&currency=EUR&limit=80",
+    "purchase=capacity_block,spot,monthly&max_price_age=3650&nodes=4&currency=JPY&discount=0.07&utilization=0",
+    "limit=40&runs=12&storage_gb=150&storage_rate=0.023&egress_gb=20&egress_rate=0.09&discount=0.1",
+)
+
+
+def ask(client, path, more):
+    response = client.get(f"{path}?{ASKED}&{more}")
+    assert response.status_code == 200, response.text
+    return response
+
+
+def workbook(client, more="limit=3", **options):
+    return load_workbook(io.BytesIO(ask(client, "/cost.xlsx", more).data), **options)
+
+
+def table(sheet):
+    """The rows below the headings, as dictionaries."""
+    headings, *rows = sheet.iter_rows(values_only=True)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def cents(value):
+    return Decimal(repr(float(value))).quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+
+def close(value, wanted):
+    """Equal in the digits that sheets keep."""
+    return value == wanted or (None not in (value, wanted) and value == pytest.approx(wanted, rel=1e-12, abs=0))
+
+
+def named_cell(book, name):
+    [(sheet, address)] = book.defined_names[name].destinations
+    return book[sheet][address.replace("$", "")]
+
+
+def test_it_is_a_file_with_its_sheets_and_a_chart(client):
+    response = ask(client, "/cost.xlsx", "limit=3")
+    assert response.headers["Content-Type"].endswith("spreadsheetml.sheet")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="cost-resnet50-0.757.xlsx"'
+    book = load_workbook(io.BytesIO(response.data))
+    assert book.sheetnames[:4] == ["Summary", "Estimates", "Rates", "Assumptions"]
+    assert len(book["Summary"]._charts) == 1
+
+
+def test_the_summary_says_how_far_one_gets_and_what_was_left_out(client):
+    asked = client.get("/cost?model=resnet50&target=0.99&provider=aws").json
+    book = load_workbook(io.BytesIO(client.get("/cost.xlsx?model=resnet50&target=0.99&provider=aws").data))
+    rows = {row[0]: row[1:3] for row in book["Summary"].iter_rows(values_only=True) if row[0]}
+    best = asked["best_reached"]
+    assert rows["best accuracy of any recipe"] == (best["accuracy"], best["recipe"])
+    told = {name: row[0] for name, row in rows.items() if name.startswith("left out: ")}
+    assert told == {f"left out: {name.replace('_', ' ')}": count for name, count in asked["rejections"].items()}
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [(f"/cost.xlsx?{ASKED}", {}), (f"/cost?{ASKED}&format=xlsx", {}),
+     (f"/cost?{ASKED}", {"Accept": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"})],
+)  # fmt: skip
+def test_it_is_asked_for_in_three_ways(client, query, headers):
+    assert client.get(query, headers=headers).data[:2] == b"PK"
+
+
+def test_a_bad_question_for_it_is_told_as_everywhere(client):
+    response = client.get("/cost.xlsx?model=resnet50&target=75.7")
+    assert (response.status_code, response.content_type) == (400, "application/problem+json")
+    assert client.get(f"/cost.xlsx?{ASKED}&format=csv").status_code == 400
+    assert client.get("/offers?format=xlsx").status_code == 400
+
+
+def test_cells_are_what_they_hold(client):
+    book = workbook(client, "limit=3&label=%3D1%2B1&purchase=spot")
+    [estimate, *_] = table(book["Estimates"])
+    assert isinstance(estimate["hours"], float)
+    assert isinstance(estimate["price_observed_at"], datetime)
+    assert isinstance(estimate["frontier"], bool)
+    assert estimate["term"] is None
+    assert isinstance(named_cell(book, "rate_1").value, float)
+    [label] = [row[1] for row in book["Summary"].iter_rows() if row[0].value == "label"]
+    assert (label.value, label.data_type) == ("=1+1", "s")
+
+
+def test_the_cached_values_are_the_answer(client):
+    found = table(workbook(client, QUESTIONS[0], data_only=True)["Estimates"])
+    for row, estimate in zip(found, ask(client, "/cost", QUESTIONS[0]).json["estimates"], strict=True):
+        assert all(close(row[key], value) for key, value in estimate.items() if isinstance(value, (int, float)))
+        assert row["price_source"] == estimate["sources"]["price"]["source"]
+
+
+def test_totals_are_formulas_over_named_rate_and_hours_cells(client):
+    book = workbook(client, "limit=3&purchase=on_demand")
+    assert {"rate_1", "rate_2", "rate_3", "hours_1", "hours_2", "hours_3"} <= set(book.defined_names)
+    [first, *_] = table(book["Estimates"])
+    assert all(first[key].startswith("=") for key in (*LIVE, "hourly_rate"))
+    assert "hours_1" in first["billed_cost"]
+    [rate, *_] = table(book["Rates"])
+    assert "rate_1" in rate["own_rate"]
+
+
+def test_an_answer_without_estimates_is_a_workbook_too(client):
+    book = workbook(client, "max_hours=0.0001")
+    assert table(book["Estimates"]) == []
+    assert book["Summary"]["A4"].value == "no estimate fits the question"
+
+
+def test_further_sheets_are_added_at_the_end(service):
+    from api.formats.xlsx import build
+
+    def commitments(book: Book):
+        book.sheet("Commitments").put(0, 0, Decimal("-1.5"))
+
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"]}, service.catalogue())
+    book = load_workbook(io.BytesIO(build(service.answer(query, service.catalogue()), [commitments])))
+    assert book.sheetnames[-1] == "Commitments"
+    assert book["Commitments"]["A1"].value == -1.5
+
+
+@needs_office
+def test_recalculation_overrules_what_was_cached(tmp_path):
+    book = Book("wrong", datetime(2026, 11, 20, tzinfo=UTC))
+    book.sheet("Sums").put(0, 0, Formula("=1+1", 3))
+    path = tmp_path / "wrong.xlsx"
+    path.write_bytes(book.finish())
+    assert load_workbook(path, data_only=True)["Sums"]["A1"].value == 3
+    assert recalculated(path)["Sums"]["A1"].value == 2
+
+
+@needs_office
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_recalculated_it_equals_json_to_the_cent(client, tmp_path, question):
+    path = tmp_path / "cost.xlsx"
+    path.write_bytes(ask(client, "/cost.xlsx", question).data)
+    found = table(recalculated(path)["Estimates"])
+    wanted = client.get(f"/cost?{ASKED}&{question}").json["estimates"]
+    assert len(found) == len(wanted) >= 20
+    for row, estimate in zip(found, wanted, strict=True):
+        for key in LIVE:
+            # the ends of hours are binary fractions on the sheet: one on half a cent may be rounded the other way
+            tie = Decimal("0.01") * key.endswith(("_low", "_high"))
+            assert abs(cents(row[key]) - cents(estimate[key])) <= tie, (estimate["rank"], key)
+        assert close(row["hourly_rate"], estimate["hourly_rate"])
+        assert close(row["break_even_hours"] or None, estimate["break_even_hours"])
+
+
+@needs_office
+def test_without_its_cached_values_it_is_computed_all_the_same(client, tmp_path):
+    book = workbook(client, "limit=5")
+    path = tmp_path / "emptied.xlsx"
+    book.save(path)  # openpyxl writes formulas alone
+    assert table(load_workbook(path, data_only=True)["Estimates"])[0]["billed_cost"] is None
+    [first, *_] = table(recalculated(path)["Estimates"])
+    assert cents(first["billed_cost"]) == cents(ask(client, "/cost", "limit=1").json["estimates"][0]["billed_cost"])
+
+
+@needs_office
+def test_a_changed_rate_and_changed_hours_change_the_totals(client, tmp_path):
+    question = "purchase=on_demand&provider=aws&instance_type=p4d.24xlarge&limit=2&overheads=none"
+    book = workbook(client, question)
+    named_cell(book, "rate_1").value = 10
+    named_cell(book, "hours_1").value = 12.3456
+    named_cell(book, "rate_2").value = 0.01
+    path = tmp_path / "changed.xlsx"
+    book.save(path)
+    changed = recalculated(path)
+    first, second, *_ = table(changed["Estimates"])
+    nodes = first["nodes"]
+    assert cents(first["effective_cost"]) == cents(Decimal("123.456") * nodes)
+    assert cents(first["billed_cost"]) == cents(Decimal(10) * 44445 / 3600 * nodes)  # started seconds
+    assert first["hourly_rate"] == pytest.approx(10 * nodes)
+    cheapest = next(row for row in changed["Summary"].iter_rows(values_only=True) if row[0] == "cheapest to pay")
+    assert cents(cheapest[1]) == min(cents(first["billed_cost"]), cents(second["billed_cost"]))
+    assert cents(cheapest[1]) < cents(ask(client, "/cost", question).json["estimates"][0]["billed_cost"])

@@ -1,0 +1,124 @@
+"""`GET /offers` is the price sheet, `/throughput` speeds for the money, `/models` what was measured."""
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from support.prices import offer
+from support.services import NOW, packaged_service, service_of, words
+
+from api.bootstrap import FixedPrices
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
+
+KEYS = words(
+    """
+    provider region instance_type accelerator accelerators accelerator_memory_gib vcpus memory_gib
+    purchase_option term payment hourly_rate upfront recurring_hourly monthly currency effective_from
+    observed_at source flags offering_class
+    """
+)
+
+
+def test_every_current_rate_is_listed_unless_a_limit_is_asked_for(client):
+    everything = client.get("/offers?as_of=2018-04-26").json
+    assert everything["count"] == len(everything["offers"]) > 100
+    assert list(everything["offers"][0]) == KEYS
+    some = client.get("/offers?as_of=2018-04-26&limit=7&offset=3").json
+    assert some["offers"] == everything["offers"][3:10]
+    assert some["count"] == everything["count"]
+
+
+def test_the_sheet_has_the_same_rows(client):
+    listed = client.get("/offers?as_of=2018-04-26&provider=aws").json["offers"]
+    rows = list(csv.DictReader(io.StringIO(client.get("/offers.csv?as_of=2018-04-26&provider=aws").text)))
+    assert list(rows[0]) == KEYS
+    assert [Decimal(row["hourly_rate"]) for row in rows] == [Decimal(str(each["hourly_rate"])) for each in listed]
+    assert {row["provider"] for row in rows} == {"aws"}
+
+
+def test_filters_and_dates_hold(client):
+    [rate] = client.get(
+        "/offers?as_of=2018-04-26&instance_type=P3.8xlarge&region=us-east-1&purchase=reserved&term=1y&payment=no_upfront"
+    ).json["offers"]
+    assert (rate["hourly_rate"], rate["upfront"], rate["accelerator"], rate["accelerators"]) == (8.354, 0, "V100", 4)
+    assert rate["observed_at"] <= "2018-04-26T23:59:59Z"
+    assert rate["source"]
+
+
+def test_a_hostile_price_feed_cannot_put_formulas_into_a_sheet():
+    hostile = offer(region="=HYPERLINK(1)", instance_type="@SUM(A1)", source="-1+1", flags=("+x",))
+    catalogue = Catalogue.from_offers([hostile], "hostile")
+    client = create_app(service_of(FixedPrices(catalogue))).test_client()
+    [row] = csv.DictReader(io.StringIO(client.get("/offers.csv").text))
+    assert (row["region"], row["instance_type"]) == ("'=HYPERLINK(1)", "'@SUM(A1)")
+    assert (row["source"], row["flags"]) == ("'-1+1", "'+x")
+    assert row["hourly_rate"] == "3.06"
+
+
+def test_throughput_for_the_money(client):
+    table = client.get("/throughput?model=resnet50&as_of=2018-04-26&limit=1000").json
+    tpu = next(each for each in table["throughputs"] if each["instance_type"] == "v2-8")
+    assert tpu["images_per_second_per_dollar_hour"] == tpu["images_per_second"] / float(tpu["hourly_rate"])
+    values = [each["images_per_second_per_dollar_hour"] for each in table["throughputs"]]
+    assert values == sorted(values, reverse=True)
+    rows = list(csv.DictReader(io.StringIO(client.get("/throughput.csv?model=resnet50&limit=3").text)))
+    assert len(rows) == 3
+    assert {row["model"] for row in rows} == {"resnet50"}
+
+
+def test_throughput_rates_count_every_machine(client):
+    table = client.get("/throughput?model=resnet50&limit=100000").json["throughputs"]
+    many = [each for each in table if each["nodes"] > 1]
+    assert many
+    for each in many[:20]:
+        ratio = each["images_per_second"] / each["images_per_second_per_dollar_hour"]
+        assert abs(ratio - float(each["hourly_rate"])) < 1e-6 * ratio
+
+
+def test_offers_in_other_currencies_stay_out_of_the_throughput_table():
+    euros = offer(currency="EUR", region="eu")
+    dollars = offer(region="us")
+    catalogue = Catalogue.from_offers([euros, replace(dollars, observed_at=datetime(2026, 1, 1, tzinfo=UTC))], "two")
+    client = create_app(service_of(FixedPrices(catalogue))).test_client()
+    assert {row["region"] for row in client.get("/throughput?limit=1000").json["throughputs"]} <= {"us"}
+
+
+def test_models_list_what_was_measured(client):
+    listing = client.get("/models").json
+    names = [each["model"] for each in listing["models"]]
+    assert names == sorted(names)
+    assert {"resnet18", "resnet50", "vgg16", "inception_v3", "efficientnet_b0"} <= set(names)
+
+
+def test_one_model_has_its_recipes_with_curves_and_sources(client):
+    found = client.get("/models/ResNet-50").json
+    assert found["model"]["model"] == "resnet50"
+    recipe = next(each for each in found["recipes"] if each["name"] == "riseml-2018-tpuv2")
+    assert recipe["source"]
+    assert recipe["evaluations"]
+    assert found["throughputs"]
+    assert all(each["source"] for each in found["throughputs"])
+
+
+def test_lists_are_tagged(client):
+    for path in ("/models", "/models/resnet50", "/offers?limit=1", "/offers.csv?limit=1", "/throughput?limit=1"):
+        etag = client.get(path).headers["ETag"]
+        assert client.get(path, headers={"If-None-Match": etag}).status_code == 304, path
+
+
+def test_readiness_says_what_it_stands_on(client):
+    ready = client.get("/readyz").json
+    service = packaged_service()
+    assert ready["status"] == "ok"
+    assert ready["offers"] == len(service.catalogue())
+    assert ready["evidence_version"] == service.evidence.version
+    assert client.get("/healthz").json == {"status": "ok"}
+    assert service.catalogue().first_observed_at < NOW
+
+
+def test_nothing_has_changed_between_a_day_and_one_before_it(client):
+    assert client.get("/offers/changes?since=2025-06-01&as_of=2018-04-26").json["changes"] == []
+    assert client.get("/offers/changes?since=2017-06-01&as_of=2018-04-26").json["count"] > 0

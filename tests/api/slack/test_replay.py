@@ -1,0 +1,137 @@
+"""A signed request is good for one answer, whichever worker it comes to, and whatever they remember it in."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+import requests
+from fakes.slack import SECRET, form, signed
+from prometheus_client import REGISTRY
+from support.live_server import start_server
+
+from api.settings import Settings
+from api.slack.replay import REST_SECONDS, RedisMemory, Replays, shared_memory
+from pricing.store.replay import SeenOnce
+
+ALONE = "costcalc_slack_replay_memory_alone_total"
+WORKERS, TIMES = 3, 24
+
+
+class Memory:
+    def __init__(self):
+        self.asked, self.fails = [], False
+
+    def add(self, key, now, expires):
+        self.asked.append(key)
+        if self.fails:
+            raise OSError("gone")
+        return True
+
+
+def test_the_own_memory_forgets_what_has_expired():
+    replays = Replays(Memory())
+    assert replays.is_new("a", 1000.5)
+    assert not replays.is_new("a", 1001)
+    assert not replays.is_new("a", 1601)
+    assert replays.is_new("b", 1602)
+    assert list(replays._own) == ["b"]
+
+
+def test_what_another_worker_used_is_refused():
+    memory = Memory()
+    memory.add = lambda key, now, expires: False
+    assert not Replays(memory).is_new("a", 1000)
+
+
+def test_while_the_memory_fails_it_rests_and_is_counted(caplog):
+    memory = Memory()
+    replays = Replays(memory)
+    memory.fails = True
+    before = REGISTRY.get_sample_value(ALONE)
+    assert [replays.is_new(key, 1000) for key in "aab"] == [True, False, True]
+    assert memory.asked == ["a"]
+    assert REGISTRY.get_sample_value(ALONE) - before == 2
+    assert "remembered by one worker alone" in caplog.text
+    memory.fails = False
+    assert replays.is_new("c", 1000 + REST_SECONDS)
+    assert memory.asked == ["a", "c"]
+
+
+def test_redis_is_used_where_it_is_configured():
+    assert isinstance(shared_memory(Settings()), SeenOnce)
+    assert isinstance(shared_memory(Settings(redis_url="redis://127.0.0.1:6379")), RedisMemory)
+
+
+@pytest.fixture
+def redis_url(tmp_path):
+    if shutil.which("redis-server") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            "no Redis is installed: apt-get install redis-server"
+        )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    yield f"redis://127.0.0.1:{port}/0"
+    server.terminate()
+    server.wait(10)
+
+
+def test_redis_remembers_for_all(redis_url):
+    first, second = RedisMemory(redis_url), RedisMemory(redis_url)
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            assert first.add("a", 1000, 1600)
+            break
+        except OSError:  # redis.ConnectionError is one: it has not started yet
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    assert not second.add("a", 1000, 1600)
+    assert 590 < first._client.ttl("costcalc:slack:a") <= 600
+
+
+@pytest.fixture(scope="module")
+def live_slack(tmp_path_factory):
+    home = tmp_path_factory.mktemp("workers")
+    server = start_server(home, COSTCALC_WORKERS=str(WORKERS), COSTCALC_SLACK_SIGNING_SECRET=SECRET)
+    server.wait_until_ready()
+    yield server
+    server.stop()
+
+
+def test_of_all_workers_one_answers_a_request_once(live_slack):
+    body = form("resnet50 0.757")
+    headers = signed(body)
+    replies = [requests.post(f"{live_slack.url}/slack/cost", body, headers=headers, timeout=10) for _ in range(TIMES)]
+    assert sorted(reply.status_code for reply in replies) == [200] + [401] * (TIMES - 1)
+    assert live_slack.get("/metrics").text.count(f"{ALONE} 0.0") == 1
+
+
+def test_a_megabyte_and_a_wrong_signature_over_real_http(live_slack):
+    body = form("x" * 1_000_000)
+    headers = signed(body)
+    started = time.monotonic()
+    reply = requests.post(f"{live_slack.url}/slack/cost", body, headers=headers, timeout=10)
+    assert "write at most 2000" in reply.json()["text"]
+    assert time.monotonic() - started < 3
+    bad = {**headers, "X-Slack-Signature": "v0=0"}
+    assert requests.post(f"{live_slack.url}/slack/cost", body, headers=bad, timeout=10).status_code == 401
+
+
+def test_with_the_store_taken_away_a_running_server_still_answers(tmp_path):
+    server = start_server(
+        tmp_path, COSTCALC_SLACK_SIGNING_SECRET=SECRET, COSTCALC_DATABASE_URL=f"sqlite:///{tmp_path}/s/p.db"
+    )
+    try:
+        server.wait_until_ready()
+        shutil.rmtree(tmp_path / "s")
+        body = form("resnet50 0.757")
+        reply = requests.post(f"{server.url}/slack/cost", body, headers=signed(body), timeout=10)
+        assert (reply.status_code, "table" in reply.text) == (200, True)
+    finally:
+        server.stop()

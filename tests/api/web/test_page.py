@@ -1,0 +1,93 @@
+"""The page: a form and a table, rendered by the server, with nothing that a browser could run."""
+
+import html
+from html.parser import HTMLParser
+
+import pytest
+from support.prices import offer
+from support.services import service_of
+
+from api.bootstrap import FixedPrices
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
+
+
+def text_of(response):
+    return html.unescape(response.get_data(as_text=True))
+
+
+def test_without_parameters_it_answers_an_example(client):
+    page = text_of(client.get("/"))
+    assert "estimates for resnet50 to 0.757 top1" in page
+    assert 'href="/cost.csv?model=resnet50&target=0.757"' in page
+
+
+def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
+    page = text_of(client.get("/?model=rn50&target=0.75&provider=aws&region=&max_cost=&purchase=spot"))
+    answer = client.get("/cost?model=resnet50&target=0.75&provider=aws&purchase=spot").json
+    assert f"{answer['count']} estimates for resnet50 to 0.75 top1" in page
+    assert 'href="/cost?model=resnet50&target=0.75&provider=aws&purchase=spot"' in page
+    for estimate in answer["estimates"]:
+        assert f"{estimate['billed_cost']:,.2f} USD" in page
+        assert f"{estimate['billed_cost_low']:,.2f} to {estimate['billed_cost_high']:,.2f}" in page
+        assert estimate["instance_type"] in page
+
+
+def test_on_a_narrow_screen_figures_carry_their_names(client):
+    page = text_of(client.get("/"))
+    for name in ("hours", "to pay", "share of use", "P(reach)", "price seen"):
+        assert page.count(f'data-is="{name}"') == page.count("<details>") > 0
+    assert "content: attr(data-is)" in text_of(client.get("/style.css"))
+
+
+def test_where_nothing_is_found_it_says_how_far_one_gets(client):
+    nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
+    assert "<table>" not in nowhere
+    assert "The best that any recipe of this model reached: 0.8" in nowhere
+    assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
+
+
+def test_bold_is_explained_where_something_is_bold(client):
+    assert "Bold: " in text_of(client.get("/"))
+    assert "Bold: " not in text_of(client.get("/?model=resnet50&target=75.7"))
+
+
+def test_what_is_wrong_stands_beside_what_was_typed(client):
+    response = client.get("/?model=resnet50&target=75.7")
+    assert response.status_code == 400
+    page = text_of(response)
+    assert "write the fraction 0.757" in page
+    assert 'value="75.7"' in page
+
+
+class Tags(HTMLParser):
+    """The tags and attribute names of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes = set(), set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+
+
+@pytest.mark.parametrize(
+    "hostile", ['"><script>alert(1)</script>', "{{7*7}}", '" onfocus="alert(1)', "' onfocus=alert(1) x='"]
+)
+def test_nothing_typed_becomes_markup(client, hostile):
+    page = client.get("/", query_string={"model": hostile, "target": "0.7", "_x": hostile}).get_data(as_text=True)
+    plain = Tags(client.get("/?model=nope&target=0.7&_x=1").get_data(as_text=True))
+    assert Tags(page).tags == plain.tags
+    assert Tags(page).attributes == plain.attributes
+    assert hostile in html.unescape(page)
+
+
+def test_a_hostile_price_feed_becomes_no_markup():
+    rate = offer(instance_type="<script>alert(1)</script>", source='"><img src=x onerror=alert(1)>')
+    client = create_app(service_of(FixedPrices(Catalogue.from_offers([rate], "hostile")))).test_client()
+    raw = client.get("/?model=resnet50&target=0.7").get_data(as_text=True)
+    assert "&lt;script&gt;alert(1)" in raw
+    assert "<script" not in raw
+    assert "<img" not in raw

@@ -1,0 +1,183 @@
+"""The catalogue gives back what it was given, and a view of it by date agrees with a plain search."""
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from decimal import Decimal
+from itertools import groupby
+
+import numpy as np
+import pytest
+from fakes.offers import DAY, MACHINES, all_offers, amounts, monthly, offer, reserved
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from costcalc.answers import Gap
+from costcalc.catalogue.catalogue import VIEWS_KEPT, Catalogue
+from costcalc.catalogue.columns import Columns
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, RatePart
+
+histories = st.lists(
+    st.builds(
+        offer,
+        region=st.sampled_from(["here", "there", "far"]),
+        hourly_rate=amounts,
+        observed_at=st.integers(0, 20).map(lambda day: DAY + timedelta(days=day)),
+    ),
+    max_size=12,
+    unique_by=lambda one: (one.key, one.observed_at),
+)
+distinct = st.lists(all_offers, max_size=12, unique_by=lambda one: (one.key, one.observed_at))
+
+
+def catalogue(*offers: Offer) -> Catalogue:
+    return Catalogue.from_offers(offers, "test")
+
+
+def offers_of(held: Catalogue, rows) -> list[Offer]:
+    return [held.offer(row) for row in rows]
+
+
+def current(offers: list[Offer], as_of, days) -> tuple[list[Offer], int]:
+    """What a view should hold, by the plainest search there is, and how many offers are too old."""
+    newest: dict[tuple[str, ...], Offer] = {}
+    for one in offers:
+        if one.observed_at <= as_of and (one.key not in newest or one.observed_at >= newest[one.key].observed_at):
+            newest[one.key] = one
+    fresh = [one for one in newest.values() if one.observed_at >= as_of - timedelta(days=days)]
+    return fresh, len(newest) - len(fresh)
+
+
+def in_order(offers) -> list[Offer]:
+    return sorted(offers, key=lambda one: (one.key, one.observed_at))
+
+
+@given(distinct)
+def test_offers_come_back_exactly(offers):
+    held = catalogue(*offers)
+    assert len(held) == len(offers)
+    assert in_order(offers_of(held, range(len(held)))) == in_order(offers)
+
+
+@given(distinct, st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_the_order_of_offers_does_not_matter(offers, random):
+    shuffled = random.sample(offers, len(offers))
+    one, other = catalogue(*offers), catalogue(*shuffled)
+    assert one.vocabulary == other.vocabulary
+    for field in fields(Columns):
+        np.testing.assert_array_equal(getattr(one.columns, field.name), getattr(other.columns, field.name))
+
+
+@given(distinct)
+@settings(max_examples=30)
+def test_bytes_hold_the_whole_catalogue(offers):
+    gaps = (Gap("acme", "silent"),)
+    held = catalogue(*offers)
+    read = Catalogue.from_bytes(held.to_bytes(), "read", gaps)
+    assert (read.snapshot, read.gaps) == ("read", gaps)
+    assert read.vocabulary == held.vocabulary
+    assert offers_of(read, range(len(read))) == offers_of(held, range(len(held)))
+    assert read.to_bytes() == held.to_bytes()
+
+
+@pytest.mark.parametrize("document", [b"", b"not a catalogue", b"PK\x05\x06" + b"\0" * 18])
+def test_other_bytes_are_refused(document):
+    with pytest.raises((ValueError, KeyError, EOFError)):
+        Catalogue.from_bytes(document, "broken")
+
+
+@given(distinct | histories, st.integers(-2, 25) | st.integers(0, 2010), st.integers(0, 25) | st.integers(0, 2100))
+def test_a_view_holds_the_newest_of_each_offer(offers, day, age):
+    as_of = DAY + timedelta(days=day)
+    held = catalogue(*offers)
+    view = held.view(as_of, age)
+    fresh, stale = current(offers, as_of, age)
+    assert in_order(offers_of(held, view.rows)) == in_order(fresh)
+    assert len(view.stale) == stale
+    seen = [int(one.observed_at.timestamp()) for one in fresh]
+    assert (view.oldest, view.newest) == (min(seen, default=None), max(seen, default=None))
+
+
+@given(distinct)
+def test_a_view_is_grouped_with_the_cheapest_region_first(offers):
+    held = catalogue(*offers)
+    view = held.view(DAY + timedelta(days=3000), 3000)
+    groups = [list(rows) for _, rows in groupby(view.rows, lambda row: held.columns.group[row])]
+    assert view.heads.tolist() == [sum(map(len, groups[:number])) for number in range(len(groups))]
+    names = [{held.offer(row).key[:1] + held.offer(row).key[2:] for row in group} for group in groups]
+    assert all(len(name) == 1 for name in names)
+    assert len(set().union(*names, set())) == len(groups)
+    for group in groups:
+        rates = held.columns.hourly[group].tolist()
+        assert rates == sorted(rates)
+
+
+def test_of_two_equal_observations_the_later_wins():
+    first, second = offer(hourly_rate=Decimal(1)), offer(hourly_rate=Decimal(2))
+    for pair in ([first, second], [second, first]):
+        held = catalogue(*pair)
+        assert offers_of(held, held.view(DAY).rows) == [pair[1]]
+
+
+def test_the_edges_of_a_view_are_included():
+    held = catalogue(offer())
+    assert len(held.view(DAY).rows) == 1
+    assert len(held.view(DAY - timedelta(seconds=1)).rows) == 0
+    assert (len(held.view(DAY + timedelta(days=540)).rows), len(held.view(DAY + timedelta(days=540)).stale)) == (1, 0)
+    late = held.view(DAY + timedelta(days=540, seconds=1))
+    assert (len(late.rows), len(late.stale)) == (0, 1)
+
+
+def test_an_old_price_is_not_revived_by_the_age_of_the_newest():
+    held = catalogue(offer(), offer(observed_at=DAY + timedelta(days=100), hourly_rate=Decimal(9)))
+    assert [one.hourly_rate for one in offers_of(held, held.view(DAY + timedelta(days=50)).rows)] == [3]
+    assert [one.hourly_rate for one in offers_of(held, held.view(DAY + timedelta(days=600)).rows)] == [9]
+
+
+def test_views_are_kept_and_the_oldest_forgotten():
+    held = catalogue(*(offer(observed_at=DAY + timedelta(days=day)) for day in range(20)))
+    first = held.view(DAY)
+    assert held.view(DAY + timedelta(hours=3)) is first, "nothing was observed between"
+    for day in range(VIEWS_KEPT):
+        held.view(DAY + timedelta(days=day))
+    assert held.view(DAY) is first
+    for day in range(VIEWS_KEPT + 1):
+        held.view(DAY + timedelta(days=day))
+    assert held.view(DAY) is not first
+
+
+def test_the_first_observation_is_known():
+    assert catalogue(offer(), offer(observed_at=DAY - timedelta(days=7))).first_observed_at == DAY - timedelta(days=7)
+    assert catalogue().first_observed_at is None
+    assert len(catalogue().view(DAY).rows) == 0
+
+
+def test_rates_that_do_not_end_are_kept_exactly():
+    month = monthly(monthly=Decimal(7500), hourly_rate=Decimal(7500) / 730)
+    term = reserved(upfront=Decimal(1), hourly_rate=Decimal(1) / 8760 + 1)
+    held = catalogue(month, term)
+    assert {one.hourly_rate for one in offers_of(held, range(2))} == {month.hourly_rate, term.hourly_rate}
+
+
+def test_a_month_known_by_its_hour_keeps_that_hour():
+    month = monthly(monthly=None, hourly_rate=Decimal("1.5"))
+    assert catalogue(month).offer(0) == month
+
+
+def test_parts_keep_their_names():
+    tpu = offer(parts=(RatePart("Cloud TPU v2-8", Decimal("6.50")), RatePart("host n1=4", Decimal("0.19"))))
+    assert catalogue(tpu).offer(0).parts == tpu.parts
+
+
+def test_shapes_and_instances_are_known():
+    held = catalogue(*(offer(instance_type=name, machine=machine) for name, machine in MACHINES.items()))
+    assert held.shapes == (("V100", 1), ("V100", 8), ("Xeon", 0))
+    for name, machine in MACHINES.items():
+        code = held.instance_code["acme", name]
+        assert held.shapes[held.shape_of_instance[code]] == (machine.accelerator, machine.accelerators)
+
+
+def test_one_instance_type_is_one_machine():
+    with pytest.raises(ValueError, match="acme one is given two machines: check its hardware facts"):
+        catalogue(offer(), replace(offer(), region="there", machine=Machine("T4", 1)))

@@ -1,0 +1,138 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costcalc.convergence.schedules import (
+    Lengths,
+    OutOfRange,
+    accuracy_at_end,
+    between,
+    interpolated,
+    lengths,
+    monotone_cubic,
+)
+from costcalc.training import Metric
+from costcalc.validation.batch_epochs import BATCH_REACH, BatchCurve, batch_factor
+
+KNOWN = Lengths(np.array([16.0, 32.0, 40.0, 88.0]), np.array([0.7376, 0.7659, 0.7724, 0.7843]))
+REFERENCE = [(1632.0, 35.0), (3264.0, 35.2), (13056.0, 45.0), (32768.0, 56.0)]
+
+
+@pytest.fixture(scope="session")
+def ffcv(packaged_evidence):
+    return [recipe for recipe in packaged_evidence.recipes if recipe.family == "ffcv-rn50"]
+
+
+@given(st.lists(st.floats(0, 10), min_size=2, max_size=8, unique_by=lambda x: round(x, 1)), st.data())
+def test_the_cubic_goes_through_the_points_and_never_overshoots(x, data):
+    x = np.array(sorted(x))
+    y = np.array(sorted(data.draw(st.lists(st.floats(-5, 5), min_size=len(x), max_size=len(x)))))
+    assert monotone_cubic(x, y, x) == pytest.approx(y, abs=1e-9)
+    between_points = monotone_cubic(x, y, np.linspace(x[0], x[-1], 200))
+    assert (np.diff(between_points) >= -1e-9).all()
+
+
+def test_the_cubic_is_scipys():
+    interpolate = pytest.importorskip("scipy.interpolate")
+    x, y = np.array([0.0, 1.0, 2.5, 4.0]), np.array([0.0, 3.0, 3.5, 3.4])
+    grid = np.linspace(0, 4, 50)
+    assert monotone_cubic(x, y, grid) == pytest.approx(interpolate.PchipInterpolator(x, y)(grid))
+
+
+@given(st.floats(16, 88), st.floats(16, 88))
+def test_a_longer_schedule_never_ends_lower(first, second):
+    short, long = sorted((first, second))
+    assert KNOWN.at(short) <= KNOWN.at(long)
+
+
+@given(st.floats(0.7376, 0.784))
+def test_the_shortest_schedule_ends_at_the_accuracy_asked_for(accuracy):
+    assert KNOWN.at(KNOWN.shortest(accuracy)) == pytest.approx(accuracy, abs=2e-4)
+
+
+@pytest.mark.parametrize("epochs", [15.9, 88.1, 1000])
+def test_lengths_outside_the_measured_ones_are_refused(epochs):
+    with pytest.raises(OutOfRange, match="16 to 88"):
+        KNOWN.at(epochs)
+
+
+def test_accuracies_outside_the_measured_ones_are_refused():
+    with pytest.raises(OutOfRange):
+        KNOWN.shortest(0.80)
+    with pytest.raises(OutOfRange):
+        KNOWN.shortest(0.70)
+
+
+def test_an_interpolated_recipe_lies_between_its_neighbours(ffcv):
+    made = interpolated(ffcv, 28)
+    assert made.name == "ffcv-rn50-28ep"
+    assert made.is_interpolated
+    assert made.phases[0].from_epoch == 0
+    assert made.phases[-1].to_epoch == 28
+    assert made.phases[0].to_epoch == made.phases[1].from_epoch
+    assert made.evaluations[-1].epochs == 28
+    ends = {recipe.scheduled_epochs: accuracy_at_end(recipe, Metric.TOP1) for recipe in ffcv}
+    assert ends[16] < accuracy_at_end(made, Metric.TOP1) < ends[32]
+
+
+def test_only_families_with_enough_lengths_are_interpolated(packaged_evidence, ffcv):
+    made = between(packaged_evidence.recipes)
+    assert {recipe.family for recipe in made} == {"ffcv-rn18", "ffcv-rn50"}
+    measured = {recipe.name for recipe in packaged_evidence.recipes}
+    assert not measured & {recipe.name for recipe in made}
+    assert lengths(ffcv[:3]) is None
+    with pytest.raises(OutOfRange, match="fewer than"):
+        interpolated(ffcv[:3], 24)
+
+
+@pytest.mark.parametrize("family", ["ffcv-rn18", "ffcv-rn50"])
+def test_every_whole_length_between_the_measured_ones_can_be_asked_for(packaged_evidence, family):
+    of_family = [recipe for recipe in packaged_evidence.recipes if recipe.family == family]
+    made = [recipe for recipe in between(packaged_evidence.recipes) if recipe.family == family]
+    assert sorted(recipe.scheduled_epochs for recipe in (*of_family, *made)) == list(range(16, 89))
+
+
+def test_a_recipe_known_at_its_end_only_is_interpolated_there(packaged_evidence):
+    family = [recipe for recipe in packaged_evidence.recipes if recipe.family == "ffcv-rn18"]
+    made = interpolated(family, 40)
+    assert [evaluation.epochs for evaluation in made.evaluations] == [40]
+    assert accuracy_at_end(replace(made, evaluations=()), Metric.TOP1) is None
+
+
+@given(st.floats(1, 32768 * BATCH_REACH), st.floats(1, 32768 * BATCH_REACH))
+def test_larger_batches_never_need_fewer_epochs(first, second):
+    curve = BatchCurve.through(REFERENCE)
+    small, large = sorted((first, second))
+    if not any(3264 < batch < 13056 for batch in (small, large)):
+        assert curve.at(small) <= curve.at(large) + 1e-9
+
+
+def test_batches_lie_on_straight_lines_and_end_where_evidence_ends():
+    curve = BatchCurve.through([*REFERENCE, (1632.0, 35.0)])
+    assert curve.at(100) == 35
+    assert curve.at(22912) == pytest.approx(50.5)
+    assert curve.at(32768 * 1.2) == pytest.approx(56 + 32768 * 0.2 * (56 - 45) / (32768 - 13056))
+    with pytest.raises(OutOfRange, match="beyond"):
+        curve.at(32768 * 1.3)
+    with pytest.raises(OutOfRange, match="too far apart"):
+        BatchCurve.through([(100.0, 30.0), (1000.0, 40.0)]).at(500)
+    with pytest.raises(ValueError, match="at least one"):
+        BatchCurve.through([])
+
+
+def test_a_lone_batch_is_a_constant():
+    assert BatchCurve.through([(256.0, 90.0)]).at(300) == 90
+
+
+def test_an_outlying_run_counts_as_one_run():
+    many = [(1000.0, 35.0)] * 9 + [(1001.0, 55.0)] + [(1002.0, 35.0)] * 9
+    assert BatchCurve.through(many).at(1002) == pytest.approx(37)
+
+
+def test_epochs_grow_with_the_batch_by_one_law():
+    assert batch_factor(46_000, 0.0001) == pytest.approx(2)
+    assert batch_factor(8192, 1024) * batch_factor(1024, 8192) == pytest.approx(1)
+    assert batch_factor(None, 1024) == batch_factor(8192, None) == 1

@@ -1,0 +1,164 @@
+"""Commitments pay from the hours that arithmetic says, and their money is due to the cent."""
+
+from dataclasses import replace
+from decimal import Decimal
+from math import ceil
+
+import pytest
+from fakes.offers import committed_offers, monthly, offer, rented_offers, reserved
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costcalc.costing.bills import Bill, Terms
+from costcalc.costing.commitments import HOURS_PER_MONTH, UTILIZATIONS, Need, break_even_hours, ways
+from costcalc.costing.payments import by_month, due, fixed_cost, pays_back, term_months
+from costcalc.money import cents
+from costcalc.offers import Payment
+
+terms = st.builds(
+    Terms,
+    nodes=st.integers(1, 9),
+    price_factor=st.sampled_from([Decimal(1), Decimal("0.88")]),
+    exchange=st.sampled_from([Decimal(1), Decimal("0.8950948800572860723236663086")]),
+)
+bills = st.builds(Bill, committed_offers() | rented_offers(), terms).filter(lambda bill: by_month(bill.offer))
+rates = st.decimals("0.01", "200", places=4)
+YEAR = Bill(reserved(), Terms())  # 1752 at once and 1 an hour: 10,512 for 8,760 hours
+TEN_HOURS = Need(Decimal(10))
+
+
+def only_way(bill, need=TEN_HOURS, rate=Decimal(3)):
+    [way] = ways([bill], need, rate)
+    return way
+
+
+def test_a_year_by_hand():
+    way = only_way(YEAR)
+    assert (way.months, way.total, way.upfront, way.monthly) == (
+        12,
+        Decimal("10512.00"),
+        Decimal("1752.00"),
+        Decimal("730.00"),
+    )
+    assert way.break_even_hours_per_term == 3504  # 10512 / 3
+    assert way.break_even_hours_per_month == 292
+    assert way.break_even_utilization == Decimal("0.4")
+    assert way.break_even_runs_per_month == Decimal("29.2")
+    assert way.cash_by_month == (Decimal("2482.00"), *[Decimal("730.00")] * 11)
+    half = next(usage for usage in way.usage if usage.utilization == Decimal("0.5"))
+    assert (half.hours_per_month, half.runs_per_month) == (365, Decimal("36.5"))
+    assert (half.on_demand_per_month, half.cost_per_month, half.saving_per_month, half.saving_per_term) == (
+        Decimal("1095.00"),
+        Decimal("876.00"),
+        Decimal("219.00"),
+        Decimal("2628.00"),
+    )
+    assert half.pays_back_in_month == 5  # 1752 + 5 x 730 = 5402 against 5 x 1095 = 5475; at 4: 4672 against 4380
+
+
+def test_the_runs_asked_for_stand_among_the_usual_shares():
+    way = only_way(YEAR, Need(Decimal(10), Decimal("40")))
+    assert [usage.utilization for usage in way.usage if not usage.asked] == list(UTILIZATIONS)
+    [asked] = [usage for usage in way.usage if usage.asked]
+    assert (asked.hours_per_month, asked.runs_per_month, asked.machine_sets) == (400, 40, 1)
+    assert [usage.hours_per_month for usage in way.usage] == sorted(usage.hours_per_month for usage in way.usage)
+
+
+def test_the_runs_asked_for_come_back_as_they_were_asked():
+    need = Need(Decimal("0.39188511922785896"), Decimal(3000))  # 1175.655358 hours to a millionth are 3000.000001 runs
+    [asked] = [usage for usage in only_way(YEAR, need).usage if usage.asked]
+    assert (asked.hours_per_month, asked.runs_per_month) == (Decimal("1175.655358"), 3000)
+
+
+def test_more_hours_than_a_month_has_take_more_machines():
+    way = only_way(YEAR, Need(Decimal(10), Decimal(100)))
+    asked = way.usage[-1]
+    assert (asked.asked, asked.hours_per_month, asked.machine_sets) == (True, 1000, 2)
+    assert asked.cost_per_month == Decimal("1752.00")
+    assert asked.on_demand_per_month == Decimal("3000.00")
+
+
+def test_a_month_of_rent_is_one_payment():
+    way = only_way(Bill(monthly(), Terms(nodes=4)))
+    assert (way.months, way.upfront, way.monthly, way.cash_by_month) == (1, 0, 2920, (Decimal("2920.00"),))
+
+
+@pytest.mark.parametrize(
+    ("payment", "upfront"),
+    [(Payment.NO_UPFRONT, 0), (Payment.ALL_UPFRONT, 10512), (Payment.PARTIAL_UPFRONT, None), (None, 0)],
+)
+def test_a_payment_that_is_known_by_its_rate_alone(payment, upfront):
+    way = only_way(Bill(reserved(upfront=None, recurring_hourly=None, payment=payment), Terms()))
+    assert way.upfront == upfront
+    assert way.total == Decimal("10512.00")
+    assert (way.cash_by_month is None) == (upfront is None) == (way.monthly is None)
+
+
+def test_nothing_to_compare_with_and_nothing_to_gain():
+    alone = only_way(YEAR, rate=None)
+    assert alone.break_even_hours_per_term is None
+    assert {(usage.on_demand_per_month, usage.saving_per_month) for usage in alone.usage} == {(None, None)}
+    dearer = only_way(YEAR, rate=Decimal("1.19"))  # the year costs 1.20 an hour at full use
+    assert dearer.break_even_hours_per_term is None
+    assert all(usage.saving_per_month < 0 for usage in dearer.usage)
+    assert {usage.pays_back_in_month for usage in dearer.usage} == {None}
+
+
+def test_what_is_metered_or_shorter_than_a_month_is_no_way():
+    short = Bill(reserved(term="14d"), Terms())
+    assert ways([Bill(offer(), Terms()), short], TEN_HOURS, Decimal(3)) == ()
+
+
+def test_ways_come_cheapest_first():
+    found = ways([YEAR, Bill(monthly(), Terms())], TEN_HOURS, Decimal(3))
+    assert [way.hourly_rate for way in found] == [1, Decimal("1.2")]
+
+
+@given(bills)
+def test_payments_add_up_to_the_rounded_whole(bill):
+    payments = due(bill)
+    if payments is not None:
+        assert sum(payments.by_month) == cents(fixed_cost(bill))
+        assert len(payments.by_month) == term_months(bill.offer)
+        assert all(amount == amount.quantize(Decimal("0.01")) for amount in payments.by_month)
+
+
+@given(bills, rates)
+def test_break_even_is_where_saving_changes_its_sign(bill, rate):
+    hours = break_even_hours(bill, rate)
+    full = bill.tariff.period_hours * max(bill.tariff.minimum_periods, 1)
+    if hours is None:
+        assert full * rate <= fixed_cost(bill) * (1 + Decimal("1e-20"))
+    else:
+        assert abs(hours * rate - fixed_cost(bill)) <= fixed_cost(bill) * Decimal("1e-20")
+
+
+@given(bills, rates)
+def test_the_estimates_break_even_is_the_same(bill, listed):
+    hours = bill.break_even_hours(listed)
+    own = break_even_hours(bill, listed * bill.factor)
+    assert (hours is None) == (own is None)
+    if hours is not None:
+        assert abs(hours - own) <= hours * Decimal("1e-20")
+
+
+@given(bills, rates, st.decimals("0.01", "900", places=2))
+def test_costs_savings_and_pay_back_agree(bill, rate, hours_per_run):
+    way = only_way(bill, Need(hours_per_run, Decimal(3)), rate)
+    for usage in way.usage:
+        assert usage.on_demand_per_month == cents(rate * usage.hours_per_month)
+        assert abs(usage.on_demand_per_month - usage.cost_per_month - usage.saving_per_month) <= Decimal("0.01")
+        assert usage.machine_sets == max(1, ceil(usage.hours_per_month / HOURS_PER_MONTH))
+        payments, month = due(bill), usage.pays_back_in_month
+        if payments and month:
+            assert payments.paid_by(month) * usage.machine_sets <= rate * usage.hours_per_month * month
+        elif payments:
+            whole = payments.paid_by(way.months) * usage.machine_sets
+            assert whole > rate * usage.hours_per_month * way.months
+
+
+def test_pay_back_needs_both_sides():
+    assert pays_back(None, 1, Decimal(5)) is None
+    assert pays_back(due(YEAR), 1, None) is None
+    unsplit = replace(YEAR.offer, upfront=None, recurring_hourly=None)
+    assert due(Bill(unsplit, Terms())) is None

@@ -1,0 +1,119 @@
+"""Figures the packaged prices must keep: April 2018, the cuts of 2025, and how much there is per provider."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from packaged_tables import matching, rate, rates, table
+
+from pricing.packaged.offers import read_packaged
+
+
+@pytest.fixture(scope="module")
+def offers():
+    return table("offers.csv")
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return read_packaged().offers
+
+
+P3_8XLARGE = {"provider": "aws", "region": "us-east-1", "instance_type": "p3.8xlarge"}
+
+
+def test_prices_of_april_2018(offers):
+    assert rates(offers, **P3_8XLARGE, purchase_option="on_demand")["2017-11-12"] == Decimal("12.24")
+    reserved = rates(offers, **P3_8XLARGE, purchase_option="reserved", term="1y", payment="no_upfront")
+    assert reserved["2017-11-12"] == Decimal("8.354")
+    p3 = rates(offers, provider="aws", region="us-east-1", instance_type="p3.16xlarge", purchase_option="on_demand")
+    assert p3["2017-11-12"] == Decimal("24.48")
+    rented = rates(offers, provider="cirrascale", region="us", instance_type="4x V100")
+    assert rented == {"2018-04-26": Decimal("10.27397260274")}
+
+
+def test_the_cloud_tpu_of_2018_is_the_tpu_and_its_host(offers):
+    seen = {row["observed_at"]: row for row in offers if row["instance_type"] == "v2-8" and row["region"] == "us"}
+    assert {day: row["hourly_rate"] for day, row in seen.items()} == {
+        "2018-02-12": "6.69", "2018-03-25": "6.69", "2018-09-29": "4.69",
+    }  # fmt: skip
+    assert seen["2018-03-25"]["parts"] == "Cloud TPU v2-8=6.5;host n1-standard-4=0.19"
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "before", "after"),
+    [("p4d.24xlarge", "32.7726", "21.957642"), ("p5.48xlarge", "98.32", "55.04"), ("p5en.48xlarge", "84.8", "63.296")],
+)
+def test_the_cuts_of_june_2025_are_history(offers, instance_type, before, after):
+    seen = rates(offers, provider="aws", region="us-east-1", instance_type=instance_type, purchase_option="on_demand")
+    assert (seen["2025-04-28"], seen["2025-06-23"]) == (Decimal(before), Decimal(after))
+
+
+@pytest.mark.parametrize(
+    ("provider", "instance_type", "region", "on_demand"),
+    [
+        ("azure", "Standard_ND40s_v2", "eastus", "12.24"),
+        ("gcp", "a2-highgpu-1g", "us-central1", "3.673385"),
+        ("aws", "p2.8xlarge", "us-east-1", "7.2"),
+        ("aws", "g3.16xlarge", "us-east-1", "4.56"),
+        ("alibaba", "ecs.gn6e-c12g1.24xlarge", "unspecified", "20.6"),
+        ("lambda", "gpu_8x_h100_sxm5", "any", "31.92"),
+    ],
+)
+def test_rates_known_from_the_providers(offers, provider, instance_type, region, on_demand):
+    seen = rates(offers, provider=provider, instance_type=instance_type, region=region, purchase_option="on_demand")
+    assert Decimal(on_demand) in seen.values()
+
+
+def test_an_azure_reservation_is_a_total_for_the_term(offers):
+    wanted = {"provider": "azure", "instance_type": "Standard_ND96isr_H100_v5", "purchase_option": "reserved"}
+    upfront = {row["term"]: row["upfront"] for row in matching(offers, **wanted)}
+    assert upfront == {"1y": "551221", "3y": "1134310", "5y": "1722566"}
+
+
+def test_the_2080_ti_box_of_2020():
+    box = next(row for row in table("owned.csv") if row["machine"] == "RTX 2080 Ti box")
+    fee = Decimal(box["price"]) * (1 - Decimal(box["residual_share"]))
+    power = Decimal(box["power_kw"]) * Decimal("0.15")
+    at_a_tenth = fee / (8760 * int(box["lifetime_years"]) * Decimal("0.1")) + power
+    assert (box["price"], round(at_a_tenth, 2)) == ("2350", Decimal("0.74"))
+
+
+def test_suspect_rates_stay_out(offers):
+    assert not [row for row in offers if rate(row) == 700]
+    v6e = {"provider": "gcp", "instance_type": "v6e-1", "region": "us-east5", "purchase_option": "on_demand"}
+    assert set(rates(offers, **v6e).values()) == {Decimal("2.7")}
+    assert not [
+        row for row in offers if row["provider"] == "together" and row["instance_type"] == "8x H100" and not row["term"]
+    ]
+
+
+# How much there is, so that nothing goes missing unnoticed
+
+AT_LEAST = {"aws": 1290, "azure": 530, "gcp": 4200, "lambda": 37, "cirrascale": 17, "runpod": 40, "oci": 17, "verda": 39,
+            "jarvislabs": 40, "crusoe": 19, "vultr": 11, "digitalocean": 16, "civo": 17, "gcore": 10}  # fmt: skip
+
+
+def test_no_provider_shrinks(offers):
+    counts = Counter(row["provider"] for row in offers)
+    assert {name: counts[name] for name, least in AT_LEAST.items() if counts[name] < least} == {}
+    assert len(counts) >= 38
+
+
+def test_every_purchase_option_is_there(offers):
+    options = {"on_demand", "spot", "reserved", "savings_plan", "committed_use", "capacity_block", "monthly"}
+    assert {row["purchase_option"] for row in offers} == options
+    assert {row["currency"] for row in offers} == {"USD", "EUR"}
+
+
+def test_what_is_left_out_says_why():
+    left = table("left_out.csv")
+    assert len(left) > 900
+    assert all(row["reason"] and row["source"] and row["provider"] for row in left)
+
+
+def test_the_loader_takes_every_row(offers, loaded):
+    assert len(loaded) == len(offers) + len(table("owned.csv")) + len(table("free_tiers.csv"))
+    tpu = next(o for o in loaded if o.instance_type == "v2-8" and o.observed_at == datetime(2018, 3, 25, tzinfo=UTC))
+    assert (tpu.hourly_rate, len(tpu.parts), tpu.machine.accelerators) == (Decimal("6.69"), 2, 4)

@@ -1,0 +1,112 @@
+"""Machines one owns and machines lent for nothing: their packaged rates, and what a run costs and waits on them."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from costcalc.answers import Estimate
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.bills import Bill, Terms
+from costcalc.duration.overheads import calendar_hours
+from costcalc.estimate import answer
+from costcalc.evidence import load_evidence
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.query import EstimateQuery
+from pricing.packaged.offers import read_packaged
+
+OFFERS = read_packaged().offers
+CATALOGUE = Catalogue.from_offers(OFFERS, "packaged")
+NEWEST = datetime(2026, 11, 20, tzinfo=UTC)
+SUMMER_2020 = datetime(2020, 6, 1, tzinfo=UTC)
+
+
+def only(**facts: object) -> Offer:
+    [found] = [each for each in OFFERS if all(getattr(each, name) == value for name, value in facts.items())]
+    return found
+
+
+def estimates(as_of: datetime, **question: object) -> tuple[Estimate, ...]:
+    query = EstimateQuery("resnet50", 0.757, as_of=as_of, limit=1000, **question)  # type: ignore[arg-type]
+    return answer(query, load_evidence(), CATALOGUE, NEWEST).estimates
+
+
+BOX = only(provider="owned", instance_type="RTX 2080 Ti box")
+
+
+def test_an_owned_machine_is_what_it_loses_in_its_life_and_its_electricity() -> None:
+    assert (BOX.upfront, BOX.term, BOX.recurring_hourly) == (Decimal("1762.5"), "3y", Decimal("0.0675"))
+    assert BOX.flags == ("price=2350", "residual_share=0.25", "usd_per_kwh=0.15")
+    assert abs(BOX.hourly_rate - (Decimal("1762.5") / 26280 + Decimal("0.0675"))) < Decimal("1e-9")
+
+
+@pytest.mark.parametrize(("share", "cents"), [("0.1", "0.74"), ("0.5", "0.20")])
+def test_an_hour_of_an_owned_machine_costs_more_the_less_it_is_used(share: str, cents: str) -> None:
+    """A machine of 2,350 USD at 10 % and at 50 % of the hours of three years, for one of them."""
+    hour = Bill(BOX, Terms(utilization=Decimal(share))).effective(Decimal(1))
+    assert round(hour, 2) == Decimal(cents)
+
+
+def test_an_owned_machine_pays_off_against_one_rented_at_half_a_dollar() -> None:
+    hours = Bill(BOX, Terms()).break_even_hours(Decimal("0.50"))
+    assert hours is not None
+    assert round(hours) == 4075
+
+
+def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
+    [run] = estimates(SUMMER_2020, purchase=(PurchaseOption.OWNED,), instance_type=("RTX 2080 Ti box",))
+    assert (run.provider, run.region) == ("owned", "any")
+    assert Decimal("1762.50") < run.billed_cost < Decimal("1764")
+    assert run.effective_cost < 3
+    assert any(said.startswith("Owned: billed is what the machine loses in a life of 3y") for said in run.assumptions)
+
+
+def test_what_is_owned_comes_after_what_is_rented_by_the_hour() -> None:
+    options = [each.purchase_option for each in estimates(SUMMER_2020, nodes=1)]
+    assert {PurchaseOption.OWNED, PurchaseOption.FREE} < set(options)
+    assert options.index(PurchaseOption.OWNED) > options.index(PurchaseOption.ON_DEMAND)
+
+
+def test_a_free_tier_costs_nothing_and_says_that_nobody_guarantees_it() -> None:
+    found = estimates(NEWEST, purchase=(PurchaseOption.FREE,))
+    assert {(each.provider, each.nodes) for each in found} == {("kaggle", 1)}
+    for each in found:
+        assert (each.billed_cost, each.effective_cost, each.hourly_rate) == (0, 0, 0)
+        assert [said for said in each.assumptions if "never guaranteed: sessions of at most" in said]
+        assert "Price flags: not guaranteed." in each.assumptions
+    long = estimates(NEWEST, purchase=(PurchaseOption.FREE,), recipe=("ffcv-rn50-88ep",), recipes="all")
+    [slow] = [each for each in long if each.instance_type == "GPU P100"]
+    assert slow.calendar_hours == pytest.approx(calendar_hours(slow.hours, 12, 30))
+    assert slow.calendar_hours > slow.hours > 12
+
+
+@pytest.mark.parametrize(("day", "hours_a_day"), [("2020-05-15", 12), ("2021-02-28", 10), ("2022-11-10", 8)])
+def test_a_daily_quota_is_a_quota_of_seven_sessions_a_week(day: str, hours_a_day: float) -> None:
+    seen = datetime.fromisoformat(f"{day}T00:00:00+00:00")
+    tier = only(provider="baidu-ai-studio", observed_at=seen)
+    assert (tier.session_hours, tier.hours_per_week) == (hours_a_day, 7 * hours_a_day)
+
+
+def test_sixty_hours_of_work_take_some_five_days_at_twelve_hours_a_day() -> None:
+    tier = only(provider="baidu-ai-studio", observed_at=datetime(2020, 5, 15, tzinfo=UTC))
+    days = calendar_hours(60, tier.session_hours, tier.hours_per_week) / 24
+    assert days == pytest.approx(5.05)  # 60 h and six restarts of 6 min, at 12 h a day
+
+
+def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    import shutil
+
+    from pricing.packaged.offers import HEADERS, PackagedTableError, packaged_folder
+
+    for name in HEADERS:
+        shutil.copy(packaged_folder() / name, tmp_path / name)
+    for name, old, new, complaint in [
+        ("owned.csv", ",0.25,3,", ",1.25,3,", "line 2: a machine keeps 1.25 of its price after 3 years"),
+        ("owned.csv", ",0.25,3,", ",0.25,0,", "line 2: a machine keeps 0.25 of its price after 0 years"),
+        ("free_tiers.csv", ",12,84,", ",12,840,", "line 2: hours_per_week 840 is no number of hours in a week"),
+    ]:
+        whole = (packaged_folder() / name).read_text()
+        (tmp_path / name).write_text(whole.replace(old, new, 1))
+        with pytest.raises(PackagedTableError, match=f"{name}, {complaint}"):
+            read_packaged(tmp_path)
+        (tmp_path / name).write_text(whole)

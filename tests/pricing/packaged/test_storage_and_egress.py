@@ -1,0 +1,45 @@
+"""The packaged rates of storage and egress: read exactly, each with source and date, or refused by line."""
+
+from decimal import Decimal
+
+import pytest
+
+from costcalc.costing.storage_and_egress import UNITS
+from costcalc.evidence.tables import TableError
+from pricing.packaged.offers import read_packaged
+from pricing.packaged.storage_and_egress import extra_rates, parse
+
+HEADER = "provider,item,unit,usd_per_unit,what,source,observed_on\n"
+
+
+def test_the_three_large_clouds_have_both_rates_with_source_and_date():
+    known = extra_rates().known
+    assert known.keys() == {(cloud, item) for cloud in ("aws", "azure", "gcp") for item in UNITS}
+    assert (known["aws", "storage"].usd_per_unit, known["gcp", "egress"].usd_per_unit) == (
+        Decimal("0.023"),
+        Decimal("0.12"),
+    )
+    assert all(
+        rate.source.startswith("https://") and rate.what and rate.observed_on.year >= 2021 for rate in known.values()
+    )
+
+
+def test_their_clouds_are_named_as_in_the_offers():
+    assert {provider for provider, _ in extra_rates().known} <= {offer.provider for offer in read_packaged().offers}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("aws,storage,GB,0.02,a,b,2026-01-01", "GB"),
+        ("aws,tape,GB,0.02,a,b,2026-01-01", "tape"),
+        ("aws,egress,GB,0,a,b,2026-01-01", "positive"),
+        ("aws,egress,GB,cheap,a,b,2026-01-01", "no number"),
+        ("aws,egress,GB,0.02,a,,2026-01-01", "source"),
+        ("aws,egress,GB,0.02,a,b,January", "January"),
+        ("aws,egress,GB,0.02,a,b,2026-01-01\naws,egress,GB,0.03,a,b,2026-01-01", "twice"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(line, told):
+    with pytest.raises(TableError, match=rf"pricing/packaged/data/extras.csv, line [23].*{told}"):
+        parse(HEADER + line + "\n")

@@ -1,0 +1,204 @@
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from support.small_clouds import CLOUDS, NOW, RECORDINGS, recorded
+
+from costcalc.hardware import Machine
+from costcalc.offers import tariff
+from pricing.sources.common.http import Http
+from pricing.sources.own_sheet.cells import COLUMNS
+from pricing.sources.own_sheet.source import SPEC, offers
+from pricing.sources.source import CredentialsMissing, SourceError
+
+SHEET = RECORDINGS / "sheet" / "rates.csv"
+HEADER = (
+    "provider,instance_type,accelerator,accelerators,purchase_option,term,hourly_rate,monthly,upfront,"
+    "recurring_hourly,currency"
+)
+
+
+def read(*rows, header=HEADER):
+    return offers("\n".join([header, *rows]), NOW)
+
+
+def fault(*rows, header=HEADER):
+    with pytest.raises(SourceError) as refused:
+        read(*rows, header=header)
+    return str(refused.value)
+
+
+def collect(place):
+    http = Http(retries=0)
+    try:
+        return SPEC.build({"COSTCALC_SHEET": str(place)}, http).collect(NOW)
+    finally:
+        http.close()
+
+
+@pytest.fixture
+def found():
+    return {
+        offer.instance_type + " " + offer.purchase_option: offer
+        for offer in offers(recorded("sheet/rates.csv").decode(), NOW)
+    }
+
+
+def test_a_negotiated_rate_stands_beside_the_list_price(found):
+    offer = found["p3.8xlarge on_demand"]
+    assert (offer.hourly_rate, offer.region, offer.source) == (Decimal("10.40"), "us-east-1", "EDP contract 4711")
+    assert offer.machine == Machine("V100", 4, 16, 32, 244)  # packaged: the sheet leaves it empty
+    assert offer.key[-1] == "own"
+    assert offer.observed_at == offer.effective_from == datetime(2026, 10, 1, tzinfo=UTC)
+
+
+def test_an_upfront_is_spread_over_its_term(found):
+    offer = found["p3.8xlarge reserved"]
+    assert offer.hourly_rate.quantize(Decimal("1e-9")) == Decimal("8.166666667")  # 36,500 / 8,760 + 4
+    assert tariff(offer).fee == 36500 + 4 * 8760
+    assert offer.offering_class == "standard"
+
+
+def test_a_rental_quote_is_a_month(found):
+    offer = found["4x V100 monthly"]
+    assert (offer.term, offer.monthly, offer.flags) == ("1mo", 7500, ("quote",))
+    assert offer.hourly_rate.quantize(Decimal("1e-9")) == Decimal("10.273972603")
+    assert tariff(offer).fee == 7500
+
+
+def test_an_own_machine_has_a_price_a_life_and_a_running_cost(found):
+    offer = found["DGX in the cellar owned"]
+    assert (tariff(offer).fee, tariff(offer).period_hours, tariff(offer).metered_hourly) == (
+        99000,
+        4 * 8760,
+        Decimal("1.25"),
+    )
+    assert (offer.region, offer.currency, offer.observed_at) == ("any", "EUR", NOW)
+
+
+def test_a_path_and_a_web_address_give_the_same(httpserver):
+    CLOUDS["sheet"].serve(httpserver)
+    assert collect(SHEET).offers == CLOUDS["sheet"].collect(httpserver.url_for("")).offers
+
+
+def test_no_sheet_and_a_missing_one_name_the_variable(tmp_path):
+    with pytest.raises(CredentialsMissing, match="COSTCALC_SHEET"):
+        collect("")
+    with pytest.raises(SourceError, match="COSTCALC_SHEET"):
+        collect(tmp_path / "nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (",x,V100,1,on_demand,,1,,,,USD", "row 2, column provider: is empty: type whose machine it is"),
+        ("us,,V100,1,on_demand,,1,,,,USD", "row 2, column instance_type: is empty"),
+        ("us,x,V1000,1,on_demand,,1,,,,USD", "row 2, column accelerator: 'V1000' is unknown: type V100"),
+        ("us,x,V100,0,on_demand,,1,,,,USD", "row 2, column accelerators: type how many"),
+        ("us,x,V100,one,on_demand,,1,,,,USD", "row 2, column accelerators: 'one' is no whole number: type digits only"),
+        ("us,x,V100,1,rent,,1,,,,USD", "row 2, column purchase_option: 'rent' is unknown: type on_demand or spot"),
+        ("us,x,V100,1,free,,0,,,,USD", "row 2, column purchase_option: type on_demand or spot"),
+        (
+            "us,x,V100,1,on_demand,,$3.06,,,,USD",
+            "row 2, column hourly_rate: '$3.06' is no amount: type digits with a point",
+        ),
+        ('us,x,V100,1,on_demand,,"3,06",,,,USD', "row 2, column hourly_rate: '3,06' is no amount"),
+        ("us,x,V100,1,on_demand,,-1,,,,USD", "row 2, column hourly_rate: '-1' is no amount"),
+        ("us,x,V100,1,on_demand,,NaN,,,,USD", "row 2, column hourly_rate: 'NaN' is no amount"),
+        ("us,x,V100,1,on_demand,,0,,,,USD", "row 2, column hourly_rate: a price of 0 is no price"),
+        (
+            "us,x,V100,1,on_demand,,,,,,USD",
+            "row 2, column hourly_rate: no price in this row: type hourly_rate, or monthly",
+        ),
+        ("us,x,V100,1,reserved,,1,,,,USD", "row 2, column term: is empty for reserved: type how long it binds"),
+        ("us,x,V100,1,reserved,1 year,1,,,,USD", "row 2, column term: '1 year' is unknown: type 1mo, 3mo"),
+        (
+            "us,x,V100,1,owned,3y,1,,,,USD",
+            "row 2, column upfront: an owned machine needs its price and its running cost",
+        ),
+        ("us,x,V100,1,owned,3y,,,9000,,USD", "row 2, column recurring_hourly: an owned machine needs"),
+        ("us,x,V100,1,monthly,,5,7300,,,USD", "row 2, column monthly: comes to 10.0000 an hour, hourly_rate to 5.0000"),
+        ("us,x,V100,1,on_demand,,1,,,,", "row 2, column currency: is empty: type three letters, such as USD"),
+        ("us,x,V100,1,on_demand,,1,,,,Euro", "row 2, column currency: 'Euro' is no currency: type three letters"),
+    ],
+)
+def test_every_fault_names_row_and_column_and_what_to_type(row, said):
+    assert f"sheet: {said}" in fault(row)
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        ("20.11.2026", "is no date: type year-month-day, such as 2026-11-20"),
+        ("2026-11-22", "lies ahead: type the day of the quote"),
+    ],
+)
+def test_days_are_days_that_were(day, said):
+    assert f"column observed_at: '{day}' {said}" in fault(
+        f"us,x,V100,1,on_demand,,1,,,,USD,{day}", header=HEADER + ",observed_at"
+    )
+
+
+def test_a_day_that_has_begun_further_east_is_today():
+    [offer] = read("us,x,V100,1,on_demand,,1,,,,USD,2026-11-21", header=HEADER + ",observed_at")
+    assert offer.observed_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("provider,instance_type,purchase_option", "row 1 lacks the column currency: add it"),
+        (HEADER + ",price", "row 1, no column is called 'price': type"),
+        (HEADER + ",hourly rate", "row 1, no column is called 'hourly rate': type hourly_rate"),
+        (HEADER + ",currency", "row 1, column currency stands there twice"),
+    ],
+)
+def test_a_header_that_is_not_understood_is_named(header, said):
+    assert f"sheet: {said}" in fault("us,x,V100,1,on_demand,,1,,,,USD", header=header)
+
+
+def test_all_faults_are_named_at_once_and_blank_rows_count():
+    said = fault(
+        "us,x,V100,1,on_demand,,1,,,,USD",
+        ",,,,,,,,,,",
+        "us,y,V100,1,on_demand,,one,,,,USD",
+        "us,z,V100,1,on_demand,,1,,,,?",
+    )
+    assert said == (
+        "sheet: row 4, column hourly_rate: 'one' is no amount: type digits with a point, such as 1234.50, without a currency "
+        "sign; row 5, column currency: '?' is no currency: type three letters, such as USD or EUR"
+    )
+
+
+def test_many_faults_are_counted():
+    assert fault(*["us,x,V100,1,on_demand,,one,,,,USD"] * 13).endswith("; and 3 more")
+
+
+def test_the_same_offer_twice_is_a_fault():
+    row = "us,x,V100,1,on_demand,,1,,,,USD"
+    assert "row 3, column instance_type: row 2 says the same: delete one" in fault(row, row)
+
+
+def test_cells_too_many_are_a_fault():
+    assert "row 2 has 12 cells, the header 11" in fault("us,x,V100,1,on_demand,,1,000,,,,USD")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_and_a_mark_before_the_text_are_understood(separator, tmp_path):
+    text = "\n".join([HEADER, "us,x,v100,1,On_Demand,,3.06,,,,usd"]).replace(",", separator)
+    place = tmp_path / "rates.csv"
+    place.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+    [offer] = collect(place).offers
+    assert (offer.hourly_rate, offer.currency, offer.machine.accelerator) == (Decimal("3.06"), "USD", "V100")
+
+
+def test_another_encoding_is_said_by_row(tmp_path):
+    place = tmp_path / "rates.csv"
+    place.write_bytes(f"{HEADER}\nus,Küche,V100,1,on_demand,,1,,,,USD".encode("latin-1"))
+    with pytest.raises(SourceError, match="row 2 is not UTF-8: save it as"):
+        collect(place)
+
+
+def test_the_documentation_lists_the_columns():
+    page = (RECORDINGS.parents[1] / "docs" / "price-sources-others.md").read_text(encoding="utf-8")
+    assert [column for column in COLUMNS if f"| `{column}` |" not in page] == []

@@ -1,0 +1,67 @@
+import json
+from decimal import Decimal
+
+import pytest
+from support.small_clouds import CLOUDS, NOW, recorded
+
+from costcalc.offers import PurchaseOption
+from pricing.sources.runpod import offers
+from pricing.sources.source import SchemaChanged
+
+
+@pytest.fixture
+def found():
+    document = json.loads(recorded("runpod/gpu_types.json"), parse_float=Decimal)
+    return {offer.key[2:5]: offer for offer in offers(document, NOW).offers}
+
+
+def test_the_two_clouds_are_two_machines(found):
+    rates = {key[0]: offer.hourly_rate for key, offer in found.items() if key[1] == "on_demand" and "A100" in key[0]}
+    assert rates == {
+        "1x A100-80GB-PCIe secure": Decimal("1.89"),
+        "2x A100-80GB-PCIe secure": Decimal("3.78"),
+        "4x A100-80GB-PCIe secure": Decimal("7.56"),
+        "8x A100-80GB-PCIe secure": Decimal("15.12"),
+        "1x A100-80GB-PCIe community": Decimal("1.59"),
+        "2x A100-80GB-PCIe community": Decimal("3.18"),
+        "4x A100-80GB-PCIe community": Decimal("6.36"),  # and no 8: the community's machines hold 4 at most
+    }
+
+
+def test_a_price_of_null_or_zero_is_unknown(found):
+    assert ("1x A100-80GB-PCIe secure", "spot", "") not in found
+    assert not any("H100 community" in kind for kind, _, _ in found)
+
+
+def test_spot_may_cost_as_much_as_on_demand(found):
+    assert found["2x H100 secure", "spot", ""].hourly_rate == found["2x H100 secure", "on_demand", ""].hourly_rate
+
+
+def test_a_term_without_a_discount_is_no_offer(found):
+    terms = {(kind, term): offer for (kind, option, term), offer in found.items() if option == "savings_plan"}
+    assert set(terms) == {("1x H100 secure", "3mo"), ("2x H100 secure", "3mo")}
+    assert terms["2x H100 secure", "3mo"].hourly_rate == Decimal("5.0")
+
+
+def test_no_stock_is_flagged(found):
+    assert found["1x H100 secure", "on_demand", ""].flags == ("no_capacity",)
+    assert found["1x A100-80GB-PCIe secure", "on_demand", ""].flags == ()
+    assert found["1x A100-80GB-PCIe secure", "on_demand", ""].region == "unspecified"
+    assert {offer.purchase_option for offer in found.values()} == {
+        PurchaseOption.ON_DEMAND,
+        PurchaseOption.SPOT,
+        PurchaseOption.SAVINGS_PLAN,
+    }
+
+
+def test_a_query_that_is_refused_is_a_changed_schema():
+    with pytest.raises(SchemaChanged, match="not understood"):
+        offers({"errors": [{"message": "Cannot query field"}], "data": None}, NOW)
+
+
+def test_the_query_asks_for_what_is_read(httpserver):
+    CLOUDS["runpod"].serve(httpserver)
+    CLOUDS["runpod"].collect(httpserver.url_for(""))
+    asked = httpserver.log[0][0].get_json()["query"]
+    gpu = json.loads(recorded("runpod/gpu_types.json"))["data"]["gpuTypes"][0]
+    assert [field for field in [*gpu, *gpu["lowestPrice"]] if field not in asked] == []

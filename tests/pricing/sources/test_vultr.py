@@ -1,0 +1,96 @@
+import json
+from decimal import Decimal
+
+import pytest
+from support.small_clouds import CLOUDS, NOW, recorded
+
+from costcalc.offers import tariff
+from pricing.sources.source import SourceError
+from pricing.sources.vultr import offers
+
+
+def plans():
+    def listed(name):
+        return json.loads(recorded(f"vultr/{name}.json"), parse_float=Decimal)[name]
+
+    return listed("plans_metal") + listed("plans")
+
+
+def by_key():
+    return {offer.key[1:4]: offer for offer in offers(plans(), NOW).offers}
+
+
+def test_bare_metal_costs_at_most_672_hours_a_month():
+    month = by_key()["sea", "vbm-112c-2048gb-8-h100-gpu", "monthly"]
+    assert (month.monthly, month.hours_in_month, month.hourly_rate) == (Decimal("16074.24"), 672, Decimal("23.92"))
+    assert tariff(month).period_hours == 672
+    assert (month.machine.accelerator, month.machine.accelerators) == ("H100", 8)
+
+
+def test_cloud_gpu_counts_months_of_730_hours():
+    month = by_key()["ewr", "vcg-a100-12c-120g-80vram", "monthly"]
+    assert (month.hours_in_month, month.hourly_rate.quantize(Decimal("0.001"))) == (730, Decimal("2.397"))
+
+
+def test_preemptible_is_spot():
+    assert by_key()["sea", "vbm-112c-2048gb-8-h100-gpu", "spot"].hourly_rate == Decimal("18.4")
+    assert ("ewr", "vcg-a100-12c-120g-80vram", "spot") not in by_key()
+
+
+def test_fractions_of_an_accelerator_and_plans_without_one_are_no_offers():
+    kinds = {kind for _, kind, _ in by_key()}
+    assert kinds == {
+        "vbm-112c-2048gb-8-h100-gpu",
+        "vbm-64c-2048gb-8-l40-gpu",
+        "vcg-a100-12c-120g-80vram",
+        "vcg-a16-96c-960g-256vram",
+    }
+
+
+def test_a_plan_named_after_the_l40_holds_l40s():
+    machine = by_key()["unspecified", "vbm-64c-2048gb-8-l40-gpu", "on_demand"].machine
+    assert (machine.accelerator, machine.accelerators) == ("L40S", 8)
+
+
+def test_many_small_accelerators_are_counted_by_their_memory():
+    machine = by_key()["ewr", "vcg-a16-96c-960g-256vram", "on_demand"].machine
+    assert (machine.accelerator, machine.accelerators, machine.accelerator_memory_gib) == ("A16", 16, 16)
+
+
+def test_what_the_plan_does_not_say_is_not_guessed():
+    reasons = [gap.reason for gap in offers(plans(), NOW).gaps]
+    assert reasons == ["plans that don't say SXM or PCIe left out: vbm-112c-2048gb-8-a100-gpu"]
+
+
+def test_a_plan_that_is_not_sold_on_demand_keeps_its_preemptible_price():
+    [plan, *_] = plans()
+    found = offers([{**plan, "deploy_ondemand": False}], NOW).offers
+    assert [offer.purchase_option.value for offer in found] == ["spot"]
+
+
+def test_a_plan_that_no_place_has_is_flagged():
+    [plan, *_] = plans()
+    found = offers([{**plan, "locations": [""]}], NOW).offers
+    assert {(offer.region, offer.flags) for offer in found} == {("unspecified", ("no_capacity",))}
+
+
+@pytest.mark.parametrize(("status", "taken"), [(404, True), (500, False)])
+def test_a_list_that_is_gone_is_a_fault_and_one_that_fails_is_a_failure(httpserver, status, taken):
+    httpserver.expect_request("/v2/plans-metal").respond_with_data(recorded("vultr/plans_metal.json"))
+    httpserver.expect_request("/v2/plans").respond_with_data("", status=status)
+    if taken:
+        assert any("404" in gap.reason for gap in CLOUDS["vultr"].collect(httpserver.url_for("")).faults)
+    else:
+        with pytest.raises(SourceError, match="500"):
+            CLOUDS["vultr"].collect(httpserver.url_for(""))
+
+
+def test_pages_are_followed(httpserver):
+    metal, cloud = json.loads(recorded("vultr/plans_metal.json")), json.loads(recorded("vultr/plans.json"))
+    first = {"plans_metal": metal["plans_metal"][2:], "meta": {"links": {"next": "bmV4dA=="}}}
+    query = {"per_page": "500", "cursor": "bmV4dA=="}
+    httpserver.expect_request("/v2/plans-metal", query_string=query).respond_with_json(metal)
+    httpserver.expect_request("/v2/plans-metal").respond_with_json(first)
+    httpserver.expect_request("/v2/plans").respond_with_json(cloud)
+    collected = CLOUDS["vultr"].collect(httpserver.url_for(""))
+    assert "vbm-112c-2048gb-8-h100-gpu" in {offer.instance_type for offer in collected.offers}

@@ -1,0 +1,114 @@
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from support.prices import NOW, offer
+
+from costcalc.evidence import load_evidence
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, Payment, PurchaseOption
+from pricing.checks import Judged, violations
+from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
+from pricing.packaged.offers import read_packaged
+
+KNOWN = frozenset({"V100", "A100-40GB"})
+ON_DEMAND = offer("3.06")
+
+
+def broken(*offers: Offer, before: dict[tuple[str, ...], Decimal] | None = None) -> list[str]:
+    return violations(Judged(offers, KNOWN, before or {}, NOW))
+
+
+def spot(rate: str, **changes: Any) -> Offer:
+    return offer(rate, purchase_option=PurchaseOption.SPOT, **changes)
+
+
+def reserved(rate: str, payment: Payment, **changes: Any) -> Offer:
+    return offer(rate, purchase_option=PurchaseOption.RESERVED, term="1y", payment=payment, **changes)
+
+
+def with_v100s(rate: str, count: int, **changes: Any) -> Offer:
+    machine = Machine("V100", count, 16.0)
+    return offer(rate, instance_type=f"p3.{2 * count}xlarge", machine=machine, **changes)
+
+
+LADDER = (
+    reserved("1.80", Payment.ALL_UPFRONT),
+    reserved("1.84", Payment.PARTIAL_UPFRONT),
+    reserved("1.99", Payment.NO_UPFRONT),
+)
+
+
+def test_a_sound_listing_breaks_nothing() -> None:
+    assert broken(ON_DEMAND, spot("0.92"), *LADDER, with_v100s("12.24", 4), with_v100s("24.48", 8)) == []
+
+
+def test_a_rate_must_be_positive() -> None:
+    free = replace(ON_DEMAND, purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0))
+    assert broken(free) == []
+    object.__setattr__(free, "purchase_option", PurchaseOption.ON_DEMAND)  # Offer itself refuses it
+    assert "costs 0" in broken(free)[0]
+
+
+def test_a_rate_must_not_come_from_the_future() -> None:
+    assert broken(offer(observed_at=NOW + timedelta(minutes=4))) == []
+    assert "in the future" in broken(offer(observed_at=NOW + timedelta(minutes=6)))[0]
+
+
+def test_an_accelerator_must_be_known() -> None:
+    assert "unknown accelerator 'V1000'" in broken(offer(machine=Machine("V1000", 1)))[0]
+    assert broken(offer(machine=Machine("Xeon", 0))) == []
+
+
+def test_spot_is_at_most_on_demand_or_flagged() -> None:
+    assert broken(ON_DEMAND, spot("3.06")) == []
+    [sentence] = broken(ON_DEMAND, spot("3.07"))
+    assert sentence == "p3.2xlarge in us-east-1, spot, at 3.07 is above on demand at 3.06"
+    assert broken(ON_DEMAND, spot("3.07", flags=(SPOT_ABOVE_ON_DEMAND,))) == []
+    assert broken(ON_DEMAND, spot("3.07", region="eu-west-1")) == []
+    assert broken(ON_DEMAND, spot("3.07", currency="EUR")) == []
+
+
+@pytest.mark.parametrize(("dear", "rate"), [(0, "1.85"), (1, "2.00"), (2, "3.07")])
+def test_more_upfront_costs_less(dear: int, rate: str) -> None:
+    ladder = [replace(step, hourly_rate=Decimal(rate)) if at == dear else step for at, step in enumerate(LADDER)]
+    [sentence] = broken(ON_DEMAND, *ladder)
+    assert f"at {rate} is above" in sentence
+
+
+def test_upfront_payments_may_be_rounded_and_classes_are_not_compared() -> None:
+    rounded = reserved("1.8404", Payment.ALL_UPFRONT)
+    assert broken(ON_DEMAND, rounded, *LADDER[1:]) == []
+    convertible = [replace(step, offering_class="convertible", hourly_rate=Decimal("2.4")) for step in LADDER]
+    assert broken(ON_DEMAND, *LADDER, *convertible) == []
+
+
+def test_eight_are_not_cheaper_than_four() -> None:
+    [sentence] = broken(with_v100s("12.24", 4), with_v100s("12.23", 8))
+    assert sentence.endswith("at 12.23 is below half as many at 12.24")
+    assert broken(with_v100s("12.24", 4), with_v100s("12.23", 8, region="eu-west-1")) == []
+    assert broken(with_v100s("12.24", 4), with_v100s("12.23", 8, flags=(MARKETPLACE,))) == []
+    assert broken(with_v100s("12.24", 4), with_v100s("12.23", 8, purchase_option=PurchaseOption.SPOT)) == []
+
+
+@pytest.mark.parametrize(("rate", "sound"), [("15.3", True), ("15.31", False), ("0.612", True), ("0.611", False)])
+def test_a_jump_beyond_five_times_must_be_flagged(rate: str, sound: bool) -> None:
+    before = {(*ON_DEMAND.key, "USD"): ON_DEMAND.hourly_rate}
+    assert (broken(offer(rate), before=before) == []) is sound
+    assert broken(offer(rate, flags=(PRICE_JUMP,)), before=before) == []
+    assert broken(offer(rate, currency="EUR"), before=before) == []
+
+
+def test_spot_moves_freely_below_on_demand() -> None:
+    before = {(*spot("1").key, "USD"): Decimal("0.30")}
+    assert broken(ON_DEMAND, spot("3"), before=before) == []
+    assert "jumps from 0.30 to 3" in broken(spot("3"), before=before)[0]
+
+
+def test_packaged_prices_name_known_accelerators_and_past_moments() -> None:
+    offers = read_packaged().offers
+    known = frozenset(load_evidence().accelerators)
+    found = violations(Judged(offers, known, {}, NOW))
+    assert [sentence for sentence in found if "unknown accelerator" in sentence or "future" in sentence] == []
