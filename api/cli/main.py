@@ -158,6 +158,15 @@ def refresh(sources: tuple[str, ...]) -> None:
     sys.exit(commands.refresh(settings_of_environment(), sources))
 
 
+@prices.command("sources")
+@click.argument("source", required=False)
+def describe_sources(source: str | None) -> None:
+    """List every price source with what it needs and cannot see, or describe one SOURCE with its settings."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.describe(source) if source else commands.describe_all())
+
+
 @prices.command("try")
 @click.argument("source")
 def try_source(source: str) -> None:

@@ -30,9 +30,9 @@ def source_settings() -> Iterator[Setting]:
     """Every variable that a refresh or a price source reads, once."""
     listed = {name: Setting(name, default, "refreshing prices") for name, default in refreshing.SETTINGS.items()}
     for name in SOURCES:
-        spec = SOURCES[name]
-        for variable, default in spec.settings.items():
-            listed.setdefault(variable, Setting(variable, default, f"prices of {spec.title}", variable in spec.secrets))
+        for each in SOURCES[name].settings:
+            meaning = f"{SOURCES[name].label}: {each.meaning}"
+            listed.setdefault(each.variable, Setting(each.variable, each.default, meaning, each.secret))
     yield from listed.values()
 
 
@@ -97,6 +97,29 @@ def try_source(name: str) -> int:
     for gap in result.gaps:
         click.echo(f"{gap.source}: {gap.reason}", err=True)
     return FAILED if result.faults else FINE
+
+
+def describe_all() -> int:
+    """Every source in a table: what it lists, what it needs and what it cannot see."""
+    table = Table("source", "rates", "needs", "cannot see", box=None, padding=(0, 2))
+    for spec in SOURCES.values():
+        table.add_row(spec.name, spec.rates, spec.needs, spec.cannot_see)
+    _console().print(table)
+    return FINE
+
+
+def describe(name: str) -> int:
+    """One source: its description, its settings and how its rates come about."""
+    try:
+        [spec] = refreshing.chosen([name])
+    except refreshing.UnknownSource as error:
+        return _failed(error, WRONG_USE)
+    click.echo(f"{spec.name}: {spec.label}\n\n{SOURCES.notes(name)}\n")
+    click.echo(f"rates: {spec.rates}\nneeds: {spec.needs}\ncannot see: {spec.cannot_see}\n")
+    for setting in spec.settings:
+        default = f" [{setting.default}]" if setting.default else ""
+        click.echo(f"{setting.variable}: {setting.meaning}{default}")
+    return FINE
 
 
 def status(settings: Settings) -> int:

@@ -10,24 +10,28 @@ if TYPE_CHECKING:
     from pricing.sources.source import SourceSpec
 
 
-class _Sources(Mapping[str, "SourceSpec"]):
+class Sources(Mapping[str, "SourceSpec"]):
     """Source names to their specifications; a module is imported when its source is looked up, not before."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = modules
+        self.modules = modules
 
     def __getitem__(self, name: str) -> SourceSpec:
-        spec: SourceSpec = import_module(self._modules[name]).SPEC
+        spec: SourceSpec = import_module(self.modules[name]).SPEC
         return spec
 
+    def notes(self, name: str) -> str:
+        """How a source's rates come about: what its module says at its top."""
+        return (import_module(self.modules[name]).__doc__ or "").strip()
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+        return iter(self.modules)
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self.modules)
 
 
-SOURCES: Mapping[str, SourceSpec] = _Sources(
+SOURCES = Sources(
     {
         "aws": "pricing.sources.aws.source",
         "gcp": "pricing.sources.gcp.source",

@@ -1,19 +1,20 @@
-"""Cirrascale: whole servers by the month, cheaper the longer the term, from the public pricing page.
+"""Cirrascale's whole servers by the month, cheaper the longer the term, from the public pricing page.
 
-Needs no permission. There is no API: the page is read as it is laid out, and a page laid out otherwise is refused.
-Cannot see: clusters of many nodes ("as low as" prices by the accelerator-hour), storage, discounts by quote. The page gives
-a month's price and the accelerator-hour it comes to, at 730 hours a month; where the two disagree, the rate by the hour is
-taken and flagged `approximate`.
+There is no API: the page is read as it is laid out, and a page laid out otherwise is refused. Each option shows a month's
+price, its term and the accelerator-hour that comes to at 730 hours a month. In June 2026 the page showed the monthly price
+beside the annual rate: where the two disagree by more than a cent an accelerator-hour, the rate by the hour is taken and the
+offer flagged `approximate`. An option without a term is left out and named.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from html.parser import HTMLParser
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
@@ -21,13 +22,11 @@ from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount, monthly
-from pricing.sources.common.endpoint import Endpoint, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, SourceSpec
 
 SOURCE = "Cirrascale pricing page"
-SITE = Site("cirrascale", "COSTCALC_CIRRASCALE_URL", "https://cirrascale.com")
 PATH = "/pricing"
 REGION = "us"
 HOURS_IN_MONTH = 730
@@ -36,100 +35,51 @@ TERMS = {"monthly": "1mo", "3 month": "3mo", "3-month": "3mo", "6 month": "6mo",
 TITLE = re.compile(r"(?P<count>\d+)\s*x\s+(?:nvidia|amd)\s+(?P<gpu>[^(]+?)\s*(?:\((?P<note>[^)]*)\))?", re.IGNORECASE)
 PRICE = re.compile(r"\$([\d,]+(?:\.\d+)?)")
 GIGABYTES = re.compile(r"(\d+)\s*GB", re.IGNORECASE)
-FIELDS = {
-    "plan-trigger__text--secondary": "title",
-    "option": "option",
-    "option__price": "price",
-    "option__duration": "duration",
-    "option__duration__hr": "hourly",
-}
-
-
-@dataclass
-class Option:
-    """The texts of one term of a plan."""
-
-    price: str = ""
-    duration: str = ""
-    hourly: str = ""
-
-
-@dataclass
-class Plan:
-    """The texts of one plan."""
-
-    title: str = ""
-    options: list[Option] = field(default_factory=list)
+TITLE_CLASS = "plan-trigger__text--secondary"
 
 
 @dataclass(frozen=True, slots=True)
-class Cirrascale:
-    """The source: one page."""
+class Option:
+    """A server's price for one term, as the page words it."""
 
-    api: Endpoint
+    title: str
+    price: str
+    duration: str
+    hourly: str
 
-    def collect(self, now: datetime) -> Collected:
-        """Every server's ladder of terms. Raises SourceError."""
-        return offers(self.api.text(PATH), now)
 
-
-class _Page(HTMLParser):
-    """Collects the texts that stand in the elements of a plan, whatever lies between them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.plans: list[Plan] = []
-        self._open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notes which part of a plan opens."""
-        if tag != "div":
-            return
-        classes = (dict(attrs).get("class") or "").split()
-        part = next((FIELDS[name] for name in classes if name in FIELDS), "")
-        self._open.append(part)
-        if part == "title":
-            self.plans.append(Plan())
-        elif part == "option" and self.plans:
-            self.plans[-1].options.append(Option())
-
-    def handle_endtag(self, tag: str) -> None:
-        """Closes the innermost part."""
-        if tag == "div" and self._open:
-            self._open.pop()
-
-    def handle_data(self, data: str) -> None:
-        """Adds the text to the part it stands in."""
-        part = next((part for part in reversed(self._open) if part), "")
-        if part == "title":
-            self.plans[-1].title += data
-        elif part in ("price", "duration", "hourly") and self.plans and self.plans[-1].options:
-            option = self.plans[-1].options[-1]
-            setattr(option, part, (getattr(option, part) + " " + data).strip())
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Every server's ladder of terms; one page shows everything. Raises SourceError."""
+    return offers(api.text(PATH), now)
 
 
 def offers(page: str, now: datetime) -> Collected:
-    """The page's plans as offers."""
-    reader = _Page()
-    reader.feed(page)
-    if not reader.plans:
-        raise SchemaChanged("cirrascale: the pricing page shows no plans as it used to")
-    return read_rows("cirrascale", _steps(reader.plans), lambda step: _offers(step[0], step[1], now))
+    """The page's plans as offers. Each option is a row by itself, so that an odd one doesn't cost its plan the others."""
+    servers = (option for option in _options(page) if TITLE.fullmatch(option.title))
+    return read_rows("cirrascale", servers, lambda option: _offers(option, now))
 
 
-def _steps(plans: Iterable[Plan]) -> Iterator[tuple[str, Option]]:
-    """Each option by itself, so that an odd one doesn't cost its plan the others. Clusters and other goods don't count."""
-    for plan in plans:
-        title = " ".join(plan.title.split())
-        if TITLE.fullmatch(title) and "cluster" not in title.casefold():
-            yield from ((title, option) for option in plan.options)
+def _options(page: str) -> Iterator[Option]:
+    """Every option below a title; those of clusters are prices "as low as" and don't count."""
+    title = ""
+    for node in LexborHTMLParser(page).css(f"div.{TITLE_CLASS}, div.option"):
+        if TITLE_CLASS in (node.attributes["class"] or ""):
+            title = _text(node)
+        elif "cluster" not in title.casefold():
+            texts = (_text(node.css_first(f"div.option__{part}")) for part in ("price", "duration", "duration__hr"))
+            yield Option(title, *texts)
 
 
-def _offers(title: str, option: Option, now: datetime) -> Iterator[Offer]:
-    machine = _machine(title)
+def _text(node: LexborNode | None) -> str:
+    """An element's text without doubled and non-breaking spaces, empty where there is no element."""
+    return " ".join(node.text(separator=" ").split()) if node else ""
+
+
+def _offers(option: Option, now: datetime) -> Iterator[Offer]:
+    machine = _machine(option.title)
     if machine is None:
         return
-    term = _term(title, option)
+    term = _term(option)
     month, is_exact = _month(option, machine.accelerators)
     kind = f"{machine.accelerators}x {machine.accelerator}"
     rate = month / HOURS_IN_MONTH
@@ -140,18 +90,18 @@ def _offers(title: str, option: Option, now: datetime) -> Iterator[Offer]:
 
 def _machine(title: str) -> Machine | None:
     """None for an accelerator of which there are no figures."""
-    read = TITLE.fullmatch(title)
-    assert read is not None
+    named = TITLE.fullmatch(title)
+    assert named is not None
     memory = GIGABYTES.search(title)
-    name = accelerator("cirrascale", GIGABYTES.sub("", read["gpu"]).strip(), float(memory[1]) if memory else None)
-    return Machine(name, int(read["count"])) if name else None
+    name = accelerator("cirrascale", GIGABYTES.sub("", named["gpu"]).strip(), float(memory[1]) if memory else None)
+    return Machine(name, int(named["count"])) if name else None
 
 
-def _term(title: str, option: Option) -> str:
+def _term(option: Option) -> str:
     for text, term in TERMS.items():
         if text in option.duration.casefold():
             return term
-    raise LeftOut("prices whose term is not said left out", f"{title} {option.price or option.hourly}")
+    raise LeftOut("prices whose term is not said left out", f"{option.title} {option.price or option.hourly}")
 
 
 def _month(option: Option, count: int) -> tuple[Decimal, bool]:
@@ -167,8 +117,12 @@ def _month(option: Option, count: int) -> tuple[Decimal, bool]:
     return each * count * HOURS_IN_MONTH, False
 
 
-def _build(environment: Environment, http: Http) -> Cirrascale:
-    return Cirrascale(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("cirrascale", "Cirrascale", _build, SITE.settings, SITE.secrets)
+SITE = Site("cirrascale", address("COSTCALC_CIRRASCALE_URL", "https://cirrascale.com"))
+SPEC = SourceSpec(
+    name="cirrascale",
+    label="Cirrascale",
+    build=SITE.build(collect),
+    rates="by the month, for 1, 3, 6 or 12 months",
+    cannot_see='clusters of many nodes ("as low as" prices), storage, discounts by quote',
+    settings=SITE.settings,
+)

@@ -1,19 +1,20 @@
-"""Hetzner: dedicated GPU servers by the month, in euros without VAT.
+"""Hetzner's dedicated GPU servers by the month, in euros without VAT.
 
-Needs no permission: the server configurator's list of available configurations is public.
-Cannot see: the server auction, Hetzner Cloud (it has no accelerators), traffic above the free share. The list doesn't name
-the accelerator: our table does, by product. Setting a server up costs once; the fee stands in `upfront` and is counted in
-every month, so that the bill of a run shorter than a month is exact and that of a longer one too high. Billing by the hour
-is offered only where there is no such fee; a month caps it, which the monthly offer says.
+The server configurator's list doesn't name the accelerator: our table does, by product. Setting a server up costs once; the
+fee stands in `upfront` and is counted in every month (flag `setup_fee_in_each_month`), so the bill of a run shorter than a
+month is exact and that of a longer one too high: the GEX131 at 896.30 a month with 2,912 for the setup is billed 3,808.30
+for a run of up to a month. Billing by the hour is offered only where there is no such fee; the month is its cap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
@@ -21,13 +22,11 @@ from pricing.offer_flags import NO_CAPACITY
 from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly, spread
-from pricing.sources.common.endpoint import Endpoint, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, Environment, SourceSpec
+from pricing.sources.source import Collected, SourceSpec
 
 SOURCE = "Hetzner available configurations"
-SITE = Site("hetzner", "COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de")
 PATH = "/order/server/available_configurations"
 CURRENCY = "EUR"
 HOURS_IN_MONTH = 730
@@ -40,48 +39,75 @@ ACCELERATORS = {  # hetzner.com/dedicated-rootserver/matrix-gpu: each holds one
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Hetzner:
-    """The source: one call lists everything."""
+class Price(Struct):
+    """What a server costs, and setting it up."""
 
-    api: Endpoint
+    monthly: Decimal
+    hourly: Decimal
+    setup: Decimal | None = None
 
-    def collect(self, now: datetime) -> Collected:
-        """Every GPU server in every place, at its cheapest configuration. Raises SourceError."""
-        return offers(self.api.get(PATH, currency=CURRENCY), now)
+
+class Availability(Struct):
+    """A place: how many servers are free there, and their price."""
+
+    quantity: int
+    price: Price
+
+
+class Part(Struct):
+    """A part of a server: a processor has threads, memory a size and a unit."""
+
+    type: str
+    threads: int = 0
+    size: float = 0
+    unit: str = ""
+
+
+class Server(Struct):
+    """A configuration of a product, by the places that have it."""
+
+    product_name: str
+    availabilities: dict[str, Availability]
+    configuration: list[Part]
+
+
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Every GPU server in every place, at its cheapest configuration; one call lists everything. Raises SourceError."""
+    return offers(api.get(PATH, currency=CURRENCY), now)
 
 
 def offers(document: Any, now: datetime) -> Collected:
     """The configurations of GPU servers as offers."""
-    return read_rows("hetzner", listed("hetzner", document), lambda row: _offers(row, now))
+    servers = filter(_has_gpu, listed("hetzner", document))
+    return read_rows("hetzner", servers, lambda row: _offers(convert(row, Server), now))
 
 
-def _offers(row: Mapping[str, Any], now: datetime) -> Iterator[Offer]:
-    product = row["product_name"]
-    if not product.startswith(GPU_PRODUCT):
-        return
-    machine = _machine(row)
-    for place, availability in row["availabilities"].items():
+def _has_gpu(row: Any) -> bool:
+    return isinstance(row, dict) and str(row.get("product_name")).startswith(GPU_PRODUCT)
+
+
+def _offers(server: Server, now: datetime) -> Iterator[Offer]:
+    machine = _machine(server)
+    for place, availability in server.availabilities.items():
         offer = Offer(
-            *("hetzner", place.lower(), product, machine, PurchaseOption.ON_DEMAND),
-            hourly_rate=amount(availability["price"]["hourly"]),
+            *("hetzner", place.lower(), server.product_name, machine, PurchaseOption.ON_DEMAND),
+            hourly_rate=amount(availability.price.hourly),
             observed_at=now,
             source=SOURCE,
             currency=CURRENCY,
-            flags=() if availability["quantity"] else (NO_CAPACITY,),
+            flags=() if availability.quantity else (NO_CAPACITY,),
         )
-        yield from _bought(offer, availability["price"])
+        yield from _bought(offer, availability.price)
 
 
-def _bought(offer: Offer, price: Mapping[str, Any]) -> Iterable[Offer]:
-    month, setup = amount(price["monthly"]), amount(price.get("setup") or 0)
-    if not setup:
+def _bought(offer: Offer, price: Price) -> Iterable[Offer]:
+    month, setup = amount(price.monthly), amount(price.setup or 0)
+    rental = monthly(offer, month, HOURS_IN_MONTH)
+    if setup:
+        yield _with_setup(rental, month, setup)
+    else:
         yield billing("hetzner").of(offer)
-    yield (
-        _with_setup(monthly(offer, month, HOURS_IN_MONTH), month, setup)
-        if setup
-        else monthly(offer, month, HOURS_IN_MONTH)
-    )
+        yield rental
 
 
 def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
@@ -96,21 +122,24 @@ def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
     )
 
 
-def _machine(row: Mapping[str, Any]) -> Machine:
-    product = row["product_name"]
+def _machine(server: Server) -> Machine:
+    product = server.product_name
     if product not in ACCELERATORS:
         raise LeftOut("GPU servers not known here left out", product)
     name = accelerator("hetzner", ACCELERATORS[product])
     if name is None:
         raise LeftOut("GPU servers whose accelerator has no figures left out", product)
-    parts = row["configuration"]
-    threads = sum(part["threads"] for part in parts if part["type"] == "cpu")
-    memory_gib = sum(part["size"] for part in parts if part["type"] == "ram" and part["unit"] == "GB")
+    threads = sum(part.threads for part in server.configuration if part.type == "cpu")
+    memory_gib = sum(part.size for part in server.configuration if part.type == "ram" and part.unit == "GB")
     return filled(Machine(name, 1, None, threads or None, float(memory_gib) or None))
 
 
-def _build(environment: Environment, http: Http) -> Hetzner:
-    return Hetzner(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("hetzner", "Hetzner", _build, SITE.settings, SITE.secrets)
+SITE = Site("hetzner", address("COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de"))
+SPEC = SourceSpec(
+    name="hetzner",
+    label="Hetzner",
+    build=SITE.build(collect),
+    rates="by the month, and by the hour where no setup fee is charged, in euros",
+    cannot_see="the server auction and traffic above the free share. Hetzner Cloud has no accelerators",
+    settings=SITE.settings,
+)

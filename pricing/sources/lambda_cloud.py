@@ -1,17 +1,20 @@
-"""Lambda: on-demand machines.
+"""Lambda's on-demand machines.
 
-Needs an API key (cloud.lambda.ai, "API keys") in COSTCALC_LAMBDA_API_KEY; any key may list instance types.
-Cannot see: reserved clusters and 1-Click Clusters (quoted by sales), spot (there is none), file systems, taxes. Prices are
-the same everywhere, so that the region is `any`; a machine that no region can give now is flagged `no_capacity`.
+Instance types keep Lambda's names; prices are cents for the whole machine. Lambda has one price everywhere, and its answer
+lists only the regions that have a machine free: the region is `any`, and a machine that no region has free is flagged
+`no_capacity`. The description names the accelerator; where an answer lacks it, the packaged machine types or the instance's
+name do.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
@@ -20,27 +23,43 @@ from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import ANY_REGION, accelerator
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount
-from pricing.sources.common.endpoint import Endpoint, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
 
 SOURCE = "Lambda Cloud API instance-types"
 PATH = "/api/v1/instance-types"
-SITE = Site("lambda", "COSTCALC_LAMBDA_URL", "https://cloud.lambda.ai", "COSTCALC_LAMBDA_API_KEY")
 CENTS = 100
 NAMED = re.compile(r"gpu_\d+x_(?P<gpu>.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Lambda:
-    """The source: one call lists everything."""
+class Specs(Struct):
+    """What an instance type holds."""
 
-    api: Endpoint
+    gpus: int
+    vcpus: int
+    memory_gib: float
 
-    def collect(self, now: datetime) -> Collected:
-        """Every instance type with an accelerator. Raises SourceError."""
-        return offers(self.api.get(PATH), now)
+
+class InstanceType(Struct):
+    """A machine and its price. Some answers lack the accelerator's description, such as "H100 (80 GB SXM5)"."""
+
+    name: str
+    price_cents_per_hour: Decimal
+    specs: Specs
+    gpu_description: str | None = None
+
+
+class Entry(Struct):
+    """One entry of the answer."""
+
+    instance_type: InstanceType
+    regions_with_capacity_available: list[Any]
+
+
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Every instance type with an accelerator; one call lists everything. Raises SourceError."""
+    return offers(api.get(PATH), now)
 
 
 def offers(document: Any, now: datetime) -> Collected:
@@ -49,47 +68,56 @@ def offers(document: Any, now: datetime) -> Collected:
     if not isinstance(data, dict) or not data:
         raise SchemaChanged("lambda: the answer holds no instance types")
     packaged = packaged_machines("lambda")
-    return read_rows("lambda", data.values(), lambda entry: _offers(entry, packaged, now))
+    return read_rows("lambda", data.values(), lambda row: _offers(convert(row, Entry), packaged, now))
 
 
-def _offers(entry: Mapping[str, Any], packaged: Mapping[str, Machine], now: datetime) -> Iterable[Offer]:
-    kind, regions = entry["instance_type"], entry["regions_with_capacity_available"]
+def _offers(entry: Entry, packaged: Mapping[str, Machine], now: datetime) -> Iterable[Offer]:
+    kind = entry.instance_type
     machine = _machine(kind, packaged)
     if machine is None:
         return
     yield billing("lambda").of(
         Offer(
-            *("lambda", ANY_REGION, kind["name"], machine, PurchaseOption.ON_DEMAND),
-            hourly_rate=amount(kind["price_cents_per_hour"]) / CENTS,
+            *("lambda", ANY_REGION, kind.name, machine, PurchaseOption.ON_DEMAND),
+            hourly_rate=amount(kind.price_cents_per_hour) / CENTS,
             observed_at=now,
             source=SOURCE,
-            flags=() if regions else (NO_CAPACITY,),
+            flags=() if entry.regions_with_capacity_available else (NO_CAPACITY,),
         )
     )
 
 
-def _machine(kind: Mapping[str, Any], packaged: Mapping[str, Machine]) -> Machine | None:
+def _machine(kind: InstanceType, packaged: Mapping[str, Machine]) -> Machine | None:
     """What the instance holds, or None where it has no accelerator, or one of which there are no figures."""
-    name, specs = kind["name"], kind["specs"]
-    known, count = packaged.get(name), int(specs["gpus"])
-    if not count:
+    known, specs = packaged.get(kind.name), kind.specs
+    if not specs.gpus:
         return None
-    gpu = known.accelerator if known and known.accelerators == count else _accelerator(kind)
-    return filled(Machine(gpu, count, None, specs["vcpus"], float(specs["memory_gib"])), known) if gpu else None
+    gpu = known.accelerator if known and known.accelerators == specs.gpus else _accelerator(kind)
+    return filled(Machine(gpu, specs.gpus, None, specs.vcpus, specs.memory_gib), known) if gpu else None
 
 
-def _accelerator(kind: Mapping[str, Any]) -> str | None:
-    """By the description ("H100 (80 GB SXM5)"), which some answers lack, else by the name."""
-    if kind.get("gpu_description"):
-        return accelerator("lambda", kind["gpu_description"])
-    named = NAMED.fullmatch(kind["name"])
+def _accelerator(kind: InstanceType) -> str | None:
+    """By the description, else by the name."""
+    if kind.gpu_description:
+        return accelerator("lambda", kind.gpu_description)
+    named = NAMED.fullmatch(kind.name)
     if named is None:
-        raise LeftOut("machines whose accelerator is not named left out", kind["name"])
+        raise LeftOut("machines whose accelerator is not named left out", kind.name)
     return accelerator("lambda", named["gpu"])
 
 
-def _build(environment: Environment, http: Http) -> Lambda:
-    return Lambda(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("lambda", "Lambda", _build, SITE.settings, SITE.secrets, SITE.missing)
+SITE = Site(
+    "lambda",
+    address("COSTCALC_LAMBDA_URL", "https://cloud.lambda.ai"),
+    SourceSetting("COSTCALC_LAMBDA_API_KEY", "an API key of the account", secret=True),
+)
+SPEC = SourceSpec(
+    name="lambda",
+    label="Lambda",
+    build=SITE.build(collect),
+    rates="on demand",
+    needs='any API key of the account (cloud.lambda.ai, "API keys")',
+    cannot_see="reserved and 1-Click clusters, which sales quotes; file systems; taxes. There is no spot",
+    settings=SITE.settings,
+    missing=SITE.missing,
+)

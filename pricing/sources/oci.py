@@ -1,19 +1,20 @@
-"""Oracle Cloud Infrastructure: on demand and preemptible, from the public price list.
+"""Oracle Cloud Infrastructure, on demand and preemptible, from the public price list.
 
-Needs no permission. Oracle prices an accelerator-hour with its share of the host; which shape holds how many is our table
-(docs.oracle.com, "Compute Shapes"). One price holds in all regions: the region is `any`. Preemptible capacity costs half
-(docs.oracle.com, "Preemptible Instances") and comes in the older virtual machines only; the list doesn't name it, so that
-its rate is flagged `derived`.
-Cannot see: annual and monthly universal credits, negotiated rates, block storage, and whether a region has the shape.
+Oracle prices an accelerator-hour with its share of the host: a shape costs its accelerators times that. Which shape holds how
+many stands in the packaged machine types and, for newer shapes, below. One price holds in all regions: the region is `any`.
+Preemptible capacity costs half (docs.oracle.com, "Preemptible Instances") and comes in the older virtual machines only; the
+list doesn't name it, so its rate is flagged `derived`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
@@ -21,13 +22,11 @@ from pricing.packaged.machine_facts import Billing, filled
 from pricing.packaged.names import ANY_REGION, accelerator
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount
-from pricing.sources.common.endpoint import Endpoint, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, Environment, SourceSpec
+from pricing.sources.source import Collected, SourceSpec
 
 SOURCE = "Oracle public price list"
-SITE = Site("oci", "COSTCALC_OCI_URL", "https://apexapps.oracle.com")
 PATH = "/pls/apex/cetools/api/v1/products/"
 GPU_HOUR = "GPU Per Hour"
 PREEMPTIBLE_SHARE = Decimal("0.5")
@@ -44,30 +43,47 @@ NEWER_SHAPES: Mapping[str, Machine] = {
 FORMS = {"Bare Metal": "BM.", "Virtual Machine": "VM."}  # parts that price one of the two only
 
 
-@dataclass(frozen=True, slots=True)
-class Oci:
-    """The source: one call lists everything."""
+class Price(Struct):
+    """A price by the way of paying it, such as `PAY_AS_YOU_GO`."""
 
-    api: Endpoint
+    model: str
+    value: Decimal
 
-    def collect(self, now: datetime) -> Collected:
-        """Every GPU shape whose part is priced. Raises SourceError."""
-        return offers(self.api.get(PATH, currencyCode="USD"), now)
+
+class Localization(Struct, rename="camel"):
+    """The prices in one currency."""
+
+    currency_code: str
+    prices: list[Price]
+
+
+class Part(Struct, rename="camel"):
+    """A part of the price list that is sold by the GPU and hour."""
+
+    part_number: str
+    display_name: str
+    currency_code_localizations: list[Localization]
+
+
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Every GPU shape whose part is priced; one call lists everything. Raises SourceError."""
+    return offers(api.get(PATH, currencyCode="USD"), now)
 
 
 def offers(document: Any, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
-    parts = [part for part in listed("oci", document, "items") if part["metricName"] == GPU_HOUR]
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
-    return read_rows("oci", parts, lambda part: _offers(part, shapes, now))
+    rows = listed("oci", document, "items")
+    parts = (row for row in rows if isinstance(row, dict) and row.get("metricName") == GPU_HOUR)
+    return read_rows("oci", parts, lambda row: _offers(convert(row, Part), shapes, now))
 
 
-def _offers(part: Mapping[str, Any], shapes: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
     name = _accelerator(part)
-    form = next((prefix for text, prefix in FORMS.items() if text in part["displayName"]), "")
+    form = next((prefix for text, prefix in FORMS.items() if text in part.display_name), "")
     holding = {shape: machine for shape, machine in shapes.items() if machine.accelerator == name}
     if name and not holding:
-        raise LeftOut("accelerators in no shape known here left out", part["displayName"])
+        raise LeftOut("accelerators in no shape known here left out", part.display_name)
     hourly = _price(part)
     for shape, machine in holding.items():
         if not shape.startswith(form):
@@ -76,26 +92,26 @@ def _offers(part: Mapping[str, Any], shapes: Mapping[str, Machine], now: datetim
             *("oci", ANY_REGION, shape, filled(machine), PurchaseOption.ON_DEMAND),
             hourly_rate=hourly * machine.accelerators,
             observed_at=now,
-            source=f"{SOURCE}: {part['partNumber']}",
+            source=f"{SOURCE}: {part.part_number}",
         )
         yield from map(_metered, (offer, *_preemptible(offer)))
 
 
-def _accelerator(part: Mapping[str, Any]) -> str | None:
+def _accelerator(part: Part) -> str | None:
     """By part number, else by name: new parts come under new numbers."""
     try:
-        return accelerator("oci", part["partNumber"])
+        return accelerator("oci", part.part_number)
     except LookupError:
-        return accelerator("oci", part["displayName"])
+        return accelerator("oci", part.display_name)
 
 
-def _price(part: Mapping[str, Any]) -> Decimal:
+def _price(part: Part) -> Decimal:
     """Pay as you go, in US dollars."""
-    for prices in part["currencyCodeLocalizations"]:
-        if prices["currencyCode"] == "USD":
-            found = [price["value"] for price in prices["prices"] if price["model"] == "PAY_AS_YOU_GO"]
+    for localization in part.currency_code_localizations:
+        if localization.currency_code == "USD":
+            found = [price.value for price in localization.prices if price.model == "PAY_AS_YOU_GO"]
             return amount(found[-1])
-    raise LeftOut("parts without a price in USD left out", part["displayName"])
+    raise LeftOut("parts without a price in USD left out", part.display_name)
 
 
 def _preemptible(offer: Offer) -> Iterator[Offer]:
@@ -108,8 +124,12 @@ def _metered(offer: Offer) -> Offer:
     return (VIRTUAL if offer.instance_type.startswith("VM.") else BARE_METAL).of(offer)
 
 
-def _build(environment: Environment, http: Http) -> Oci:
-    return Oci(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("oci", "Oracle Cloud Infrastructure", _build, SITE.settings, SITE.secrets)
+SITE = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com"))
+SPEC = SourceSpec(
+    name="oci",
+    label="Oracle Cloud Infrastructure",
+    build=SITE.build(collect),
+    rates="on demand and preemptible",
+    cannot_see="annual and monthly universal credits, negotiated rates, block storage, and whether a region has a shape",
+    settings=SITE.settings,
+)

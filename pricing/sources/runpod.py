@@ -1,9 +1,9 @@
-"""RunPod: secure and community cloud by the accelerator-hour, on demand, spot and by term.
+"""RunPod's secure and community cloud, priced by the accelerator.
 
-Needs no permission: the GraphQL listing answers anybody. COSTCALC_RUNPOD_API_KEY is sent where it is set.
-Cannot see: prices by data centre, network volumes, serverless, clusters, and whether so many accelerators can be had in
-one machine. RunPod prices an accelerator; a machine here is 1, 2, 4 or 8 of them. The spot price moves with bids. Terms
-that cost as much as on demand are no offers. Machines without stock are flagged `no_capacity`.
+A machine here is 1, 2, 4 or 8 of an accelerator, up to the most that the cloud puts into one pod: `2x H100 secure`. A price
+of null or zero is unknown. The spot price moves with bids. The prices of a week, a month or a year have mostly equalled on
+demand: only cheaper ones are offers (`savings_plan` with that term; how they are paid isn't listed). Machines without stock
+are flagged `no_capacity`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from msgspec import UNSET, Struct, UnsetType, convert
+
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
@@ -21,55 +23,63 @@ from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import maybe_amount, spot
-from pricing.sources.common.endpoint import Endpoint, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
 
 SOURCE = "RunPod GraphQL API gpuTypes"
-SITE = Site("runpod", "COSTCALC_RUNPOD_URL", "https://api.runpod.io", "COSTCALC_RUNPOD_API_KEY", key_is_optional=True)
 COUNTS = (1, 2, 4, 8)
-TERMS = {
-    "oneWeekPrice": "7d",
-    "oneMonthPrice": "1mo",
-    "threeMonthPrice": "3mo",
-    "sixMonthPrice": "6mo",
-    "oneYearPrice": "1y",
-}
-QUERY = f"""{{ gpuTypes {{
+MAKERS = ("nvidia", "amd")  # a placeholder's is "unknown"
+QUERY = """{ gpuTypes {
   id displayName manufacturer memoryInGb secureCloud communityCloud
   maxGpuCount maxGpuCountSecureCloud maxGpuCountCommunityCloud
-  securePrice communityPrice secureSpotPrice communitySpotPrice {" ".join(TERMS)}
-  lowestPrice(input: {{gpuCount: 1}}) {{ minimumBidPrice uninterruptablePrice stockStatus }}
-}} }}"""
+  securePrice communityPrice secureSpotPrice communitySpotPrice
+  oneWeekPrice oneMonthPrice threeMonthPrice sixMonthPrice oneYearPrice
+  lowestPrice(input: {gpuCount: 1}) { minimumBidPrice uninterruptablePrice stockStatus }
+} }"""
+
+
+class LowestPrice(Struct, rename="camel"):
+    """What one accelerator can be had for now; `stock_status` is null where none is free."""
+
+    stock_status: str | UnsetType | None = UNSET
+
+
+class Gpu(Struct, rename="camel"):
+    """An accelerator with its prices in US dollars an hour."""
+
+    id: str
+    manufacturer: str
+    memory_in_gb: float
+    secure_price: Decimal | None
+    community_price: Decimal | None
+    secure_spot_price: Decimal | None = None
+    community_spot_price: Decimal | None = None
+    max_gpu_count: int | None = None
+    max_gpu_count_secure_cloud: int | None = None
+    max_gpu_count_community_cloud: int | None = None
+    one_week_price: Decimal | None = None
+    one_month_price: Decimal | None = None
+    three_month_price: Decimal | None = None
+    six_month_price: Decimal | None = None
+    one_year_price: Decimal | None = None
+    lowest_price: LowestPrice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """One of RunPod's two: the name it bears in an instance type, and the fields that belong to it."""
+    """One of RunPod's two clouds: what it asks for an accelerator, and the most it puts into one pod."""
 
     name: str
-    price: str
-    spot_price: str
-    most: str
-    terms: Mapping[str, str]
+    price: Decimal | None
+    spot_price: Decimal | None
+    largest_pod: int
+    prices_by_term: Mapping[str, Decimal | None]
 
 
-CLOUDS = (
-    Cloud("secure", "securePrice", "secureSpotPrice", "maxGpuCountSecureCloud", TERMS),
-    Cloud("community", "communityPrice", "communitySpotPrice", "maxGpuCountCommunityCloud", {}),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class RunPod:
-    """The source: one query lists everything."""
-
-    api: Endpoint
-
-    def collect(self, now: datetime) -> Collected:
-        """Both clouds' prices. Raises SourceError."""
-        return offers(self.api.post("/graphql", {"query": QUERY}), now)
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Both clouds' prices; one query lists everything. Raises SourceError."""
+    return offers(api.post("/graphql", {"query": QUERY}), now)
 
 
 def offers(document: Any, now: datetime) -> Collected:
@@ -77,19 +87,19 @@ def offers(document: Any, now: datetime) -> Collected:
     if isinstance(document, dict) and document.get("errors"):
         raise SchemaChanged("runpod: the query is not understood any more")
     packaged = packaged_machines("runpod")
-    return read_rows("runpod", listed("runpod", document, "data", "gpuTypes"), lambda gpu: _offers(gpu, packaged, now))
+    gpus = listed("runpod", document, "data", "gpuTypes")
+    return read_rows("runpod", gpus, lambda row: _offers(convert(row, Gpu), packaged, now))
 
 
-def _offers(gpu: Mapping[str, Any], packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
-    if gpu["manufacturer"].casefold() not in ("nvidia", "amd"):
-        return  # a placeholder, "unknown"
-    name = accelerator("runpod", gpu["id"], gpu["memoryInGb"])
-    for cloud in CLOUDS if name else ():
-        price = maybe_amount(gpu[cloud.price])
-        most = int(gpu.get(cloud.most) or gpu.get("maxGpuCount") or 1)
-        for count in (count for count in COUNTS if price and count <= most):
+def _offers(gpu: Gpu, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+    if gpu.manufacturer.casefold() not in MAKERS:
+        return
+    name = accelerator("runpod", gpu.id, gpu.memory_in_gb)
+    for cloud in _clouds(gpu) if name else ():
+        price = maybe_amount(cloud.price)
+        for count in (count for count in COUNTS if price and count <= cloud.largest_pod):
             kind = f"{count}x {name} {cloud.name}"
-            machine = filled(Machine(str(name), count, float(gpu["memoryInGb"])), packaged.get(kind))
+            machine = filled(Machine(str(name), count, gpu.memory_in_gb), packaged.get(kind))
             one = Offer(
                 *("runpod", UNSPECIFIED, kind, machine, PurchaseOption.ON_DEMAND),
                 hourly_rate=price or Decimal(0),
@@ -97,16 +107,33 @@ def _offers(gpu: Mapping[str, Any], packaged: Mapping[str, Machine], now: dateti
                 source=SOURCE,
                 flags=(NO_CAPACITY,) if _is_out_of_stock(gpu) else (),
             )
-            yield from (billing("runpod").of(_times(offer, count)) for offer in _bought(one, gpu, cloud))
+            yield from (billing("runpod").of(_times(offer, count)) for offer in _bought(one, cloud))
 
 
-def _bought(one: Offer, gpu: Mapping[str, Any], cloud: Cloud) -> Iterable[Offer]:
+def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
+    """Only the secure cloud is rented by term."""
+    most = gpu.max_gpu_count or 1
+    terms = {
+        "7d": gpu.one_week_price,
+        "1mo": gpu.one_month_price,
+        "3mo": gpu.three_month_price,
+        "6mo": gpu.six_month_price,
+        "1y": gpu.one_year_price,
+    }
+    secure_pod, community_pod = gpu.max_gpu_count_secure_cloud, gpu.max_gpu_count_community_cloud
+    return (
+        Cloud("secure", gpu.secure_price, gpu.secure_spot_price, secure_pod or most, terms),
+        Cloud("community", gpu.community_price, gpu.community_spot_price, community_pod or most, {}),
+    )
+
+
+def _bought(one: Offer, cloud: Cloud) -> Iterable[Offer]:
     """One accelerator's price in every way that it can be bought."""
     yield one
-    if rate := maybe_amount(gpu.get(cloud.spot_price)):
+    if rate := maybe_amount(cloud.spot_price):
         yield spot(one, rate)
-    for column, term in cloud.terms.items():
-        rate = maybe_amount(gpu.get(column))
+    for term, price in cloud.prices_by_term.items():
+        rate = maybe_amount(price)
         if rate and rate < one.hourly_rate:
             yield replace(one, purchase_option=PurchaseOption.SAVINGS_PLAN, term=term, hourly_rate=rate)
 
@@ -115,13 +142,23 @@ def _times(offer: Offer, count: int) -> Offer:
     return replace(offer, hourly_rate=offer.hourly_rate * count)
 
 
-def _is_out_of_stock(gpu: Mapping[str, Any]) -> bool:
-    lowest = gpu.get("lowestPrice") or {}
-    return "stockStatus" in lowest and lowest["stockStatus"] is None
+def _is_out_of_stock(gpu: Gpu) -> bool:
+    return gpu.lowest_price is not None and gpu.lowest_price.stock_status is None
 
 
-def _build(environment: Environment, http: Http) -> RunPod:
-    return RunPod(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("runpod", "RunPod", _build, SITE.settings, SITE.secrets)
+SITE = Site(
+    "runpod",
+    address("COSTCALC_RUNPOD_URL", "https://api.runpod.io"),
+    SourceSetting("COSTCALC_RUNPOD_API_KEY", "an API key; optional, the listing answers anybody", secret=True),
+    key_is_optional=True,
+)
+SPEC = SourceSpec(
+    name="runpod",
+    label="RunPod",
+    build=SITE.build(collect),
+    rates="on demand, spot and by term, of the secure and the community cloud",
+    needs="nothing; a key is optional",
+    cannot_see="prices by data centre, network volumes, serverless, clusters, and whether one machine has so many accelerators",
+    settings=SITE.settings,
+    missing=SITE.missing,
+)

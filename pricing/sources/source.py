@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -57,17 +57,43 @@ def nothing_missing(environment: Environment) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceSpec:
-    """One line of `pricing.SOURCES`: command line, settings, docs and tests all read it.
+class SourceSetting:
+    """An environment variable that a source reads. `default` is None where unset means nothing; a secret is never shown."""
 
-    `build(environment, http)` imports its SDK itself. `settings` are the environment variables it reads, with a default
-    or None; `secrets` those of them that are never shown. `missing(environment)` says what has to be set before the source
-    can be asked at all, None if nothing has.
+    variable: str
+    meaning: str
+    default: str | None = None
+    secret: bool = False
+
+    def read(self, environment: Environment) -> str:
+        """Its value, else its default, else an empty text."""
+        return environment.get(self.variable) or self.default or ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """How a source describes itself: commands, settings, documentation and the tests that all sources share derive from it.
+
+    `build(environment, http)` makes the source and imports its SDK itself. `missing(environment)` says what has to be set
+    before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
+    which account and permissions it takes, `cannot_see` which prices of the provider stay out.
     """
 
     name: str
-    title: str
+    label: str
     build: Callable[[Environment, Http], Source]
-    settings: Mapping[str, str | None] = field(default_factory=dict)
-    secrets: frozenset[str] = frozenset()
+    rates: str = ""
+    needs: str = "nothing"
+    cannot_see: str = ""
+    settings: tuple[SourceSetting, ...] = ()
     missing: Callable[[Environment], str | None] = nothing_missing
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The variables whose values are never shown."""
+        return frozenset(setting.variable for setting in self.settings if setting.secret)
+
+
+def separated(text: str) -> tuple[str, ...]:
+    """The names in a setting that separates them by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

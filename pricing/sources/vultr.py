@@ -1,19 +1,20 @@
-"""Vultr: cloud GPU and bare metal plans, by the hour, preemptible, and by the month (the cap: 672 hours of
-bare metal, 730 of cloud GPU).
+"""Vultr's cloud GPU and bare metal plans, by the hour, preemptible (as spot) and by the month.
 
-Needs no permission: plans are public.
-Cannot see: 36-month prepaid contracts, clusters, free capacity. Fractions of an accelerator are no offers here. Plans of
-virtual dedicated metal (`vdm`) and bare metal don't name their accelerator: it is read from the plan's id, and an A100
-left out there, since the id doesn't say SXM or PCIe.
+The month caps the hours: 672 of bare metal, 730 of cloud GPU. Fractions of an accelerator are no offers. Plans of bare metal
+and virtual dedicated metal (`vdm`) don't name their accelerator: it is read from the plan's id, and an A100 is left out
+there, since the id doesn't say SXM or PCIe.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, convert
 
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
@@ -23,13 +24,11 @@ from pricing.packaged.machine_facts import billing, data_sheet_memory_gib, fille
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
-from pricing.sources.common.endpoint import Endpoint, NotThere, Site
-from pricing.sources.common.http import Http
+from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSpec
 
 SOURCE = "Vultr API plans"
-SITE = Site("vultr", "COSTCALC_VULTR_URL", "https://api.vultr.com")
 LISTS = {"/v2/plans-metal": "plans_metal", "/v2/plans": "plans"}
 PAGE_SIZE = "500"
 MOST_PAGES = 100
@@ -39,101 +38,120 @@ METAL = re.compile(r"vbm-\d+c-\d+gb-(?:(?P<count>\d+)-)?(?P<gpu>[a-z0-9]+)-gpu")
 LEAST_SHARE = 0.95  # of the data sheet's memory, for a whole accelerator
 
 
-@dataclass(frozen=True, slots=True)
-class Vultr:
-    """The source: two lists of plans, page by page."""
+class Plan(Struct):
+    """A machine and its prices in US dollars. `ram` is in MiB; bare metal has `cpu_threads`, cloud plans `vcpu_count`."""
 
-    api: Endpoint
+    id: str
+    ram: int
+    locations: list[str]
+    hourly_cost: Decimal | None = None
+    monthly_cost: Decimal | None = None
+    hourly_cost_preemptible: Decimal | None = None
+    deploy_ondemand: bool | None = None
+    vcpu_count: int | None = None
+    cpu_threads: int | None = None
+    gpu_type: str | None = None
+    gpu_vram_gb: float = 0
 
-    def collect(self, now: datetime) -> Collected:
-        """Every plan with whole accelerators, in every place; a list that is gone is a fault. Raises SourceError."""
-        plans: list[Any] = []
-        faults = []
-        for path in LISTS:
-            try:
-                plans += self._plans(path)
-            except NotThere as fault:
-                faults.append(fault)
-        if not plans:
-            raise faults[0]
-        found = offers(plans, now)
-        silent = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
-        return Collected(found.offers, found.gaps, tuple(silent))
+    @property
+    def is_metal(self) -> bool:
+        """Whether it is bare metal, going by its id."""
+        return self.id.startswith("vbm-")
 
-    def _plans(self, path: str) -> Iterator[Any]:
-        asked = {"per_page": PAGE_SIZE}
-        for _ in range(MOST_PAGES):
-            document = self.api.get(path, **asked)
-            yield from listed("vultr", document, LISTS[path])
-            cursor = ((document.get("meta") or {}).get("links") or {}).get("next")
-            if not cursor:
-                return
-            asked["cursor"] = cursor
-        raise SchemaChanged("vultr: the pages of plans have no end")
+
+def collect(api: Endpoint, now: datetime) -> Collected:
+    """Every plan with whole accelerators, in every place; a list that is gone is a fault. Raises SourceError."""
+    plans: list[Any] = []
+    faults = []
+    for path in LISTS:
+        try:
+            plans += _plans(api, path)
+        except NotThere as fault:
+            faults.append(fault)
+    if not plans:
+        raise faults[0]
+    found = offers(plans, now)
+    silent = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
+    return Collected(found.offers, found.gaps, tuple(silent))
+
+
+def _plans(api: Endpoint, path: str) -> Iterator[Any]:
+    query = {"per_page": PAGE_SIZE}
+    for _ in range(MOST_PAGES):
+        document = api.get(path, **query)
+        yield from listed("vultr", document, LISTS[path])
+        cursor = ((document.get("meta") or {}).get("links") or {}).get("next")
+        if not cursor:
+            return
+        query["cursor"] = cursor
+    raise SchemaChanged("vultr: the pages of plans have no end")
 
 
 def offers(plans: list[Any], now: datetime) -> Collected:
     """The plans with accelerators as offers."""
     packaged = packaged_machines("vultr")
-    return read_rows("vultr", plans, lambda plan: _offers(plan, packaged, now))
+    return read_rows("vultr", plans, lambda row: _offers(convert(row, Plan), packaged, now))
 
 
-def _offers(plan: Mapping[str, Any], packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+def _offers(plan: Plan, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
     machine = _machine(plan, packaged)
     if machine is None:
         return
-    places = [place for place in plan["locations"] if place]
-    for place in places or [UNSPECIFIED]:
-        yield from (billing("vultr").of(offer) for offer in _bought(plan, place, machine, now, not places))
+    regions = [region for region in plan.locations if region]
+    for region in regions or [UNSPECIFIED]:
+        offer = Offer(
+            *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(plan.hourly_cost), now, SOURCE),
+            flags=() if regions else (NO_CAPACITY,),
+        )
+        yield from map(billing("vultr").of, _bought(offer, plan))
 
 
-def _bought(plan: Mapping[str, Any], place: str, machine: Machine, now: datetime, is_out: bool) -> Iterable[Offer]:
-    flags = (NO_CAPACITY,) if is_out else ()
-    rate = amount(plan["hourly_cost"])
-    offer = Offer(*("vultr", place, plan["id"], machine, PurchaseOption.ON_DEMAND, rate, now, SOURCE), flags=flags)
-    if plan.get("deploy_ondemand") is not False:
+def _bought(offer: Offer, plan: Plan) -> Iterable[Offer]:
+    """The plan in every way that it can be bought."""
+    if plan.deploy_ondemand is not False:
         yield offer
-        yield monthly(offer, amount(plan["monthly_cost"]), _month_hours(plan))
-    if preemptible := maybe_amount(plan.get("hourly_cost_preemptible")):
+        hours = METAL_MONTH_HOURS if plan.is_metal else CLOUD_MONTH_HOURS
+        yield monthly(offer, amount(plan.monthly_cost), hours)
+    if preemptible := maybe_amount(plan.hourly_cost_preemptible):
         yield spot(offer, preemptible)
 
 
-def _month_hours(plan: Mapping[str, Any]) -> int:
-    return METAL_MONTH_HOURS if plan["id"].startswith("vbm-") else CLOUD_MONTH_HOURS
-
-
-def _machine(plan: Mapping[str, Any], packaged: Mapping[str, Machine]) -> Machine | None:
+def _machine(plan: Plan, packaged: Mapping[str, Machine]) -> Machine | None:
     """None for a plan without accelerators, with a fraction of one, or with one of which there are no figures."""
-    known = packaged.get(plan["id"])
-    vcpus, memory_gib = plan.get("vcpu_count") or plan.get("cpu_threads"), plan["ram"] / MIB_IN_GIB
+    known = packaged.get(plan.id)
+    vcpus, memory_gib = plan.vcpu_count or plan.cpu_threads, plan.ram / MIB_IN_GIB
     if known is not None:
         return replace(known, vcpus=known.vcpus or vcpus, memory_gib=known.memory_gib or memory_gib)
-    gpu = _metal(plan["id"]) if plan["id"].startswith("vbm-") else _cloud(plan)
+    gpu = _metal(plan.id) if plan.is_metal else _cloud(plan)
     return filled(Machine(*gpu, None, vcpus, memory_gib)) if gpu else None
 
 
-def _metal(plan: str) -> tuple[str, int] | None:
-    read = METAL.fullmatch(plan)
-    if read is None:
+def _metal(plan_id: str) -> tuple[str, int] | None:
+    named = METAL.fullmatch(plan_id)
+    if named is None:
         return None
-    if read["gpu"] == "a100":
-        raise LeftOut("plans that don't say SXM or PCIe left out", plan)
-    name = accelerator("vultr", read["gpu"])
-    return (name, int(read["count"] or 1)) if name else None
+    if named["gpu"] == "a100":
+        raise LeftOut("plans that don't say SXM or PCIe left out", plan_id)
+    name = accelerator("vultr", named["gpu"])
+    return (name, int(named["count"] or 1)) if name else None
 
 
-def _cloud(plan: Mapping[str, Any]) -> tuple[str, int] | None:
-    if not plan.get("gpu_type"):
+def _cloud(plan: Plan) -> tuple[str, int] | None:
+    if not plan.gpu_type:
         return None
-    name = accelerator("vultr", plan["gpu_type"])
+    name = accelerator("vultr", plan.gpu_type)
     each = data_sheet_memory_gib(name) if name else None
-    if name is None or each is None or plan["gpu_vram_gb"] < LEAST_SHARE * each:
+    if name is None or each is None or plan.gpu_vram_gb < LEAST_SHARE * each:
         return None
-    return name, max(1, round(plan["gpu_vram_gb"] / each))
+    return name, max(1, round(plan.gpu_vram_gb / each))
 
 
-def _build(environment: Environment, http: Http) -> Vultr:
-    return Vultr(SITE.open(environment, http))
-
-
-SPEC = SourceSpec("vultr", "Vultr", _build, SITE.settings, SITE.secrets)
+SITE = Site("vultr", address("COSTCALC_VULTR_URL", "https://api.vultr.com"))
+SPEC = SourceSpec(
+    name="vultr",
+    label="Vultr",
+    build=SITE.build(collect),
+    rates="by the hour, by the month and preemptible",
+    cannot_see="36-month prepaid contracts, clusters, and whether a machine is free",
+    settings=SITE.settings,
+)

@@ -1,10 +1,8 @@
 """Amazon Web Services: on demand, reserved, spot, Savings Plans and capacity blocks.
 
-Permissions (all read-only; one that is refused is a gap of its own, but for the first): pricing:GetProducts,
-ec2:DescribeInstanceTypes, ec2:DescribeSpotPriceHistory, ec2:DescribeCapacityBlockOfferings,
-savingsplans:DescribeSavingsPlansOfferingRates. Without credentials: the public bulk price list, on demand and reserved.
-Cannot see: negotiated discounts, reservations resold on the marketplace, Local Zones, China and GovCloud, and whether
-capacity can be had.
+Each service needs a permission of its own; one that is refused is a gap, but for the price list, without which nothing is
+read. Without credentials the public bulk price list is read instead, on demand and reserved only.
+docs/price-sources-aws.md says how a rate comes about and lists the permissions.
 """
 
 from __future__ import annotations
@@ -30,7 +28,9 @@ from pricing.sources.source import (
     NotAllowed,
     SchemaChanged,
     SourceError,
+    SourceSetting,
     SourceSpec,
+    separated,
 )
 
 # Regions that every account has; others must be opted into (docs.aws.amazon.com, "AWS Regions").
@@ -39,19 +39,33 @@ REGIONS = (
     "ap-northeast-1,ap-northeast-2,ap-northeast-3,ap-south-1,ap-southeast-1,ap-southeast-2"
 )
 BULK_REGIONS = "us-east-1,us-west-2,eu-west-1"  # each a file of some hundred MB
-SETTINGS = {
-    "AWS_ACCESS_KEY_ID": None,
-    "AWS_SECRET_ACCESS_KEY": None,
-    "AWS_SESSION_TOKEN": None,
-    "AWS_PROFILE": None,
-    "AWS_ENDPOINT_URL": None,
-    "AWS_ENDPOINT_URL_PRICING": None,
-    "AWS_ENDPOINT_URL_EC2": None,
-    "AWS_ENDPOINT_URL_SAVINGSPLANS": None,
-    "COSTCALC_AWS_REGIONS": None,
-    "COSTCALC_AWS_BULK_URL": "https://pricing.us-east-1.amazonaws.com",
-    "COSTCALC_AWS_READ_SECONDS": "10",
-}
+READ_SECONDS = SourceSetting(
+    "COSTCALC_AWS_READ_SECONDS", "how many seconds one read may stall; each call is tried four times", "10"
+)
+BULK_ADDRESS = SourceSetting(
+    "COSTCALC_AWS_BULK_URL",
+    "base URL of the public price list, read where there are no credentials",
+    "https://pricing.us-east-1.amazonaws.com",
+)
+ONLY_REGIONS = SourceSetting(
+    "COSTCALC_AWS_REGIONS",
+    "regions to collect, separated by commas; unset: the price list of all, the other services in the 17 that every account has",
+)
+SETTINGS = (
+    SourceSetting(
+        "AWS_ACCESS_KEY_ID", "access key; unset, with no profile or role: the public price list", secret=True
+    ),
+    SourceSetting("AWS_SECRET_ACCESS_KEY", "secret of the access key", secret=True),
+    SourceSetting("AWS_SESSION_TOKEN", "session token, for temporary credentials", secret=True),
+    SourceSetting("AWS_PROFILE", "profile in AWS's own configuration files, instead of a key"),
+    SourceSetting("AWS_ENDPOINT_URL", "address of all AWS services, for a proxy or a test server"),
+    SourceSetting("AWS_ENDPOINT_URL_PRICING", "address of the Price List API"),
+    SourceSetting("AWS_ENDPOINT_URL_EC2", "address of EC2"),
+    SourceSetting("AWS_ENDPOINT_URL_SAVINGSPLANS", "address of Savings Plans"),
+    ONLY_REGIONS,
+    BULK_ADDRESS,
+    READ_SECONDS,
+)
 SESSION_ARGUMENTS = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
     "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
@@ -114,13 +128,13 @@ class Aws:
         calls = open_calls(self._environment)
         if calls is None:
             return self._public(now)
-        only = self._environment.get("COSTCALC_AWS_REGIONS")
-        return Account(calls, packaged_machines("aws"), _names(REGIONS), _names(only or "")).collect(now)
+        only = separated(ONLY_REGIONS.read(self._environment))
+        return Account(calls, packaged_machines("aws"), separated(REGIONS), only).collect(now)
 
     def _public(self, now: datetime) -> Collected:
         offers: list[Offer] = []
         faults, unknown = [], set()
-        for region in _names(self._environment.get("COSTCALC_AWS_REGIONS") or BULK_REGIONS):
+        for region in separated(ONLY_REGIONS.read(self._environment) or BULK_REGIONS):
             try:
                 found, strangers = self._public_region(region, now)
             except (HttpError, SourceError) as error:
@@ -137,7 +151,7 @@ class Aws:
     def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
         from pricing.sources.aws.bulk import SOURCE, bulk_offers, bulk_url
 
-        url = bulk_url(_setting(self._environment, "COSTCALC_AWS_BULK_URL"), region)
+        url = bulk_url(BULK_ADDRESS.read(self._environment), region)
         with self._http.stream(url) as stream:
             return bulk_offers(stream, region, packaged_machines("aws").get, Seen(SOURCE, now))
 
@@ -212,7 +226,7 @@ def open_calls(environment: Environment) -> Calls | None:
         return None
     config = Config(
         connect_timeout=CONNECT_SECONDS,
-        read_timeout=float(_setting(environment, "COSTCALC_AWS_READ_SECONDS")),
+        read_timeout=float(READ_SECONDS.read(environment)),
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=CONNECTIONS,
         **({} if signed else {"signature_version": UNSIGNED}),
@@ -266,18 +280,14 @@ def _endpoint(environment: Environment, service: str) -> str | None:
     return environment.get(f"AWS_ENDPOINT_URL_{service.upper()}") or environment.get("AWS_ENDPOINT_URL") or None
 
 
-def _setting(environment: Environment, name: str) -> str:
-    return environment.get(name) or SETTINGS[name] or ""
-
-
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
-
-
 SPEC = SourceSpec(
     name="aws",
-    title="Amazon Web Services",
+    label="Amazon Web Services",
     build=Aws,
+    rates="on demand, spot, reserved, Savings Plans and capacity blocks",
+    needs="pricing:GetProducts, ec2:DescribeInstanceTypes, ec2:DescribeSpotPriceHistory, "
+    "ec2:DescribeCapacityBlockOfferings and savingsplans:DescribeSavingsPlansOfferingRates; without credentials the public "
+    "price list, on demand and reserved only",
+    cannot_see="negotiated discounts, reservations resold on the marketplace, Local Zones, China, GovCloud, free capacity",
     settings=SETTINGS,
-    secrets=frozenset({"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}),
 )

@@ -1,8 +1,7 @@
-"""Azure: on demand, spot, reservations and savings plans from the public retail price API. No credentials, no permissions.
+"""Azure's list prices of N-series machines under Linux, from the public retail price API.
 
-Sees list prices of N-series machines under Linux: no negotiated or enterprise rates, no capacity, no Windows, low priority,
-dev/test, dedicated hosts or promotions, no government regions, and no size whose accelerators the packaged table doesn't
-know (those become a gap).
+Sizes whose accelerators the packaged table doesn't know become a gap. Windows, low priority, dev/test, dedicated hosts and
+promotions stay out. docs/price-sources-azure.md says how a rate comes about.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.azure.items import N_SERIES, LeftOut, Quote, latest, names, offer, read_item
+from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
-PRICES_URL = "https://prices.azure.com"
+ADDRESS = address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com")
 PATH = "/api/retail/prices"
 API_VERSION = "2023-01-01-preview"  # without a preview version there are no savings plans
 VIRTUAL_MACHINES = "serviceName eq 'Virtual Machines'"
@@ -116,10 +116,14 @@ class Azure:
 
 
 def _build(environment: Environment, http: Http) -> Azure:
-    url = (environment.get("COSTCALC_AZURE_PRICES_URL") or PRICES_URL).rstrip("/")
-    return Azure(http, url, packaged_machines("azure"))
+    return Azure(http, ADDRESS.read(environment).rstrip("/"), packaged_machines("azure"))
 
 
 SPEC = SourceSpec(
-    name="azure", title="Microsoft Azure", build=_build, settings={"COSTCALC_AZURE_PRICES_URL": PRICES_URL}
+    name="azure",
+    label="Microsoft Azure",
+    build=_build,
+    rates="on demand, spot, reservations and savings plans",
+    cannot_see="enterprise, negotiated and CSP rates, quotas, zones, free capacity, government regions",
+    settings=(ADDRESS,),
 )

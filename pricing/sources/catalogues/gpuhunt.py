@@ -1,10 +1,10 @@
-"""gpuhunt's published catalogue (dstackai/gpuhunt): breadth, second hand, without any credentials.
+"""The catalogue that dstackai/gpuhunt publishes daily: many clouds at second hand, without any credentials.
 
-Needs no permission, and not the gpuhunt package: its daily files are read as they are published.
-COSTCALC_GPUHUNT_PROVIDERS names those to read. Every offer is flagged `second_hand`.
-Cannot see: reserved capacity, commitments, months, setup fees (gpuhunt has on demand and spot only), AWS P2 and P3 (left out
-there as retired), TPUs (left out here: the file doesn't say how many chips), RunPod clusters, and Google's calendar mode
-(no on-demand price). gpuhunt's Lambda rows stand in every region, with or without stock.
+For each provider the newest version is asked for, then that version's file, which is read without the gpuhunt package. Every
+offer is flagged `second_hand`, with gpuhunt's own flags behind, and observed on the day of its catalogue. A provider whose
+file can't be read is a fault of its own. Google's zones become regions; spot is the cheapest of them. gpuhunt writes A100 and
+H100 for SXM and PCIe alike: where neither the packaged machine types nor the instance's name nor the cloud tells which, the
+row stays out. Lambda stands in every region, with or without stock; Oracle's spot is half by rule.
 """
 
 from __future__ import annotations
@@ -24,15 +24,27 @@ from pricing.offer_flags import MARKETPLACE, SECOND_HAND
 from pricing.packaged.machine_facts import billing
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, start_of_day
 from pricing.sources.common.amounts import amount
-from pricing.sources.common.endpoint import Endpoint, Site
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import read_rows
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import (
+    Collected,
+    CredentialsMissing,
+    Environment,
+    SchemaChanged,
+    SourceError,
+    SourceSetting,
+    SourceSpec,
+    separated,
+)
 
 SOURCE = "gpuhunt catalogue"
-SITE = Site("gpuhunt", "COSTCALC_GPUHUNT_URL", "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com")
-PROVIDERS = "COSTCALC_GPUHUNT_PROVIDERS"
-PUBLISHED = "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift"
+SITE = Site("gpuhunt", address("COSTCALC_GPUHUNT_URL", "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com"))
+PROVIDERS = SourceSetting(
+    "COSTCALC_GPUHUNT_PROVIDERS",
+    "the providers to read from gpuhunt's catalogue, separated by commas",
+    "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift",
+)
 VERSION_PATH, ZIP_PATH = "/v3/{provider}/version", "/v3/{provider}/{version}/catalog.zip"
 OURS = {"lambdalabs": "lambda", "vastai": "vast"}
 MARKETS = {"vast": (MARKETPLACE,)}
@@ -153,8 +165,15 @@ def _region(provider: str, location: str) -> str:
 
 
 def _build(environment: Environment, http: Http) -> Gpuhunt:
-    wanted = (environment.get(PROVIDERS) or PUBLISHED).split(",")
-    return Gpuhunt(SITE.open(environment, http), tuple(name.strip() for name in wanted if name.strip()))
+    return Gpuhunt(SITE.open(environment, http), separated(PROVIDERS.read(environment)))
 
 
-SPEC = SourceSpec("gpuhunt", "gpuhunt catalogue", _build, {**SITE.settings, PROVIDERS: PUBLISHED})
+SPEC = SourceSpec(
+    name="gpuhunt",
+    label="gpuhunt's catalogue",
+    build=_build,
+    rates="on demand and spot of nine clouds, second hand",
+    cannot_see="reserved capacity, commitments, months and setup fees; AWS P2 and P3, which it left out as retired; TPUs, whose "
+    "chips the file doesn't count; Google's calendar mode; RunPod's clusters",
+    settings=(*SITE.settings, PROVIDERS),
+)

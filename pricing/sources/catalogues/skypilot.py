@@ -1,11 +1,11 @@
-"""SkyPilot's catalogue (skypilot-org/skypilot-catalog): breadth, second hand, without any credentials.
+"""The catalogue of skypilot-org/skypilot-catalog: many clouds at second hand, without any credentials.
 
-Needs no permission. COSTCALC_SKYPILOT_CLOUDS names the clouds to read. Every offer is flagged `second_hand`.
-Cannot see: reserved capacity, commitments, months. Google's rows lack the accelerator's price, which stands in rows of its
-own: the two are added, or the machine is refused. Left out of Google's are accelerators added to N1 hosts, A4 (sold in
-slices), TPU v2 to v4, and on-demand rates that look like calendar mode or flex-start: below their own spot rate, or far
-below other regions'. Local SSD that Google includes in A3 and A2 Ultra is not in the sum: flagged `without_local_ssd`.
-700.0 means unknown. A region's spot rate is its cheapest zone's.
+Every offer is flagged `second_hand`. A region's spot rate is its cheapest zone's. An empty price, 0 and 700.0 mean unknown.
+Google's rows price the host only, and the accelerator in rows of its own: both are added and kept as parts, or the machine is
+refused by name. In November 2026 many of Google's accelerator rows held calendar-mode or flex-start rates as on demand
+(A100-80GB in us-central1 at 1.85 an hour, below its spot rate of 1.96; H100 at 4.20 in some regions, 9.80 and more in others):
+an on-demand rate below its own spot rate, or below 55 % of the dearest region's, is refused and named. `without_local_ssd`
+marks A2 Ultra and A3, whose local SSD isn't in the file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import accelerator
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
-from pricing.sources.common.endpoint import Endpoint, Site
+from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
 
-SITE = Site("skypilot", "COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com")
-CLOUDS = "COSTCALC_SKYPILOT_CLOUDS"
-PUBLISHED = "aws,gcp,lambda,nebius,oci,verda"
+SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
+CLOUDS = SourceSetting(
+    "COSTCALC_SKYPILOT_CLOUDS",
+    "the clouds to read from SkyPilot's catalogue, separated by commas",
+    "aws,gcp,lambda,nebius,oci,verda",
+)
 PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"
 SOURCE = "SkyPilot catalogue v8"
 COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "Region"})
@@ -222,8 +225,14 @@ def _tpu(row: Cells, now: datetime) -> Iterator[Offer]:
 
 
 def _build(environment: Environment, http: Http) -> SkyPilot:
-    wanted = (environment.get(CLOUDS) or PUBLISHED).split(",")
-    return SkyPilot(SITE.open(environment, http), tuple(name.strip() for name in wanted if name.strip()))
+    return SkyPilot(SITE.open(environment, http), separated(CLOUDS.read(environment)))
 
 
-SPEC = SourceSpec("skypilot", "SkyPilot catalogue", _build, {**SITE.settings, CLOUDS: PUBLISHED})
+SPEC = SourceSpec(
+    name="skypilot",
+    label="SkyPilot's catalogue",
+    build=_build,
+    rates="on demand and spot of six clouds, second hand",
+    cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4",
+    settings=(*SITE.settings, CLOUDS),
+)

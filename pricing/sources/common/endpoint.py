@@ -4,55 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pricing.sources.common.http import Http, HttpError
-from pricing.sources.source import CredentialsMissing, Environment, SourceError
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting
 
 
 class NotThere(SourceError):
     """The provider has nothing at this address (404)."""
 
 
+def address(variable: str, url: str) -> SourceSetting:
+    """The setting of an API's address."""
+    return SourceSetting(variable, "base URL of the API; set it to use a mirror, a proxy or a test server", url)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSource:
+    """A source that is one API and a function that reads it."""
+
+    api: Endpoint
+    read: Callable[[Endpoint, datetime], Collected]
+
+    def collect(self, now: datetime) -> Collected:
+        """Every current offer. Raises SourceError."""
+        return self.read(self.api, now)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a source's API lives, and which variables say otherwise. An optional key is sent where there is one."""
+    """Where a source's API is, and the settings that say otherwise. An optional key is sent where there is one."""
 
     source: str
-    url_setting: str
-    url: str
-    key_setting: str | None = None
+    address: SourceSetting
+    key: SourceSetting | None = None
     key_is_optional: bool = False
 
     @property
-    def settings(self) -> dict[str, str | None]:
-        """The environment variables it reads, with their defaults."""
-        key: dict[str, str | None] = {self.key_setting: None} if self.key_setting else {}
-        return {self.url_setting: self.url, **key}
-
-    @property
-    def secrets(self) -> frozenset[str]:
-        """Those of the settings that are never shown."""
-        return frozenset({self.key_setting} if self.key_setting else ())
+    def settings(self) -> tuple[SourceSetting, ...]:
+        """Its settings, the address first."""
+        return (self.address, self.key) if self.key else (self.address,)
 
     def missing(self, environment: Environment) -> str | None:
         """What to set. A plain-http address (a test server) is called without a key if none is set."""
-        needed = self.key_setting and not self.key_is_optional and self._url(environment).startswith("https:")
-        return f"set {self.key_setting} to an API key" if needed and not self._key(environment) else None
+        if self.key is None or self.key_is_optional or self.key.read(environment) or self.is_plain(environment):
+            return None
+        return f"set {self.key.variable} to an API key"
+
+    def is_plain(self, environment: Environment) -> bool:
+        """Whether the address is one of plain HTTP, to which no credentials need to be sent."""
+        return self.address.read(environment).startswith("http:")
 
     def open(self, environment: Environment, http: Http) -> Endpoint:
-        """The API as these settings name it."""
-        key, missing = self._key(environment), self.missing(environment)
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        hint = f"check {self.key_setting or self.url_setting}"
-        refusal = missing and f"{self.source}: {missing}"
-        return Endpoint(self.source, http, self._url(environment), headers, hint, refusal)
+        """The API as the settings name it."""
+        key, missing = self.key.read(environment) if self.key else "", self.missing(environment)
+        return Endpoint(
+            self.source,
+            http,
+            self.address.read(environment).rstrip("/"),
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            hint=f"check {(self.key or self.address).variable}",
+            refusal=missing and f"{self.source}: {missing}",
+        )
 
-    def _url(self, environment: Environment) -> str:
-        return (environment.get(self.url_setting) or self.url).rstrip("/")
-
-    def _key(self, environment: Environment) -> str | None:
-        return environment.get(self.key_setting) or None if self.key_setting else None
+    def build(self, read: Callable[[Endpoint, datetime], Collected]) -> Callable[[Environment, Http], ApiSource]:
+        """What makes the source, for its SourceSpec."""
+        return lambda environment, http: ApiSource(self.open(environment, http), read)
 
 
 @dataclass(frozen=True, slots=True)

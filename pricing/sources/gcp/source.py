@@ -1,9 +1,7 @@
-"""Google Cloud: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
+"""Google Cloud's list prices: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
 
-Needs an API key for the catalogue (public prices: the key needs no role, its project the Cloud Billing API), and for the
-inventory application default credentials with compute.machineTypes.list and compute.acceleratorTypes.list
-(roles/compute.viewer) in COSTCALC_GCP_PROJECT; without them the packaged machine types stand in and a gap says so. Sees list
-prices only: no sustained-use, negotiated or spend-based discounts, no calendar-mode or DWS reservations, no free capacity.
+Without a project or credentials for Compute Engine the packaged machine types stand in, and a gap says so.
+docs/price-sources-gcp.md says how a rate comes about.
 """
 
 from __future__ import annotations
@@ -16,14 +14,31 @@ from typing import Any
 from costcalc.answers import Gap
 from costcalc.hardware import Machine
 from pricing.packaged.offers import packaged_machines
+from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Inventory, MachineType, left_out, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import LeftOut, Sku, rate_book, read_sku
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import (
+    Collected,
+    CredentialsMissing,
+    Environment,
+    SchemaChanged,
+    SourceError,
+    SourceSetting,
+    SourceSpec,
+)
 
-BILLING_URL = "https://cloudbilling.googleapis.com"
-COMPUTE_URL = "https://compute.googleapis.com"
+API_KEY = SourceSetting(
+    "COSTCALC_GCP_API_KEY",
+    "API key for the price catalogue; prices are public, so it needs no role: restrict it to the Cloud Billing API",
+    secret=True,
+)
+PROJECT = SourceSetting(
+    "COSTCALC_GCP_PROJECT", "project whose zones are listed; unset: the packaged machine types stand in"
+)
+BILLING_ADDRESS = address("COSTCALC_GCP_BILLING_URL", "https://cloudbilling.googleapis.com")
+COMPUTE_ADDRESS = address("COSTCALC_GCP_COMPUTE_URL", "https://compute.googleapis.com")
 COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
 CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
 PAGE_SIZE = 5000  # the most it gives
@@ -113,20 +128,14 @@ class Gcp:
 
 def _missing(environment: Environment) -> str | None:
     """A plain-http address is called without a key."""
-    plain = _url(environment, "COSTCALC_GCP_BILLING_URL", BILLING_URL).startswith("http:")
-    return None if plain or environment.get("COSTCALC_GCP_API_KEY") else NO_KEY
+    is_plain = BILLING_ADDRESS.read(environment).startswith("http:")
+    return None if is_plain or API_KEY.read(environment) else NO_KEY
 
 
 def _build(environment: Environment, http: Http) -> Gcp:
-    billing_url = _url(environment, "COSTCALC_GCP_BILLING_URL", BILLING_URL)
-    api_key = environment.get("COSTCALC_GCP_API_KEY") or None
-    compute_url = _url(environment, "COSTCALC_GCP_COMPUTE_URL", COMPUTE_URL)
-    project = environment.get("COSTCALC_GCP_PROJECT", "")
+    billing_url, compute_url = (each.read(environment).rstrip("/") for each in (BILLING_ADDRESS, COMPUTE_ADDRESS))
+    api_key, project = API_KEY.read(environment) or None, PROJECT.read(environment)
     return Gcp(http, billing_url, api_key, lambda: inventory(compute_url, project), packaged_machines("gcp"))
-
-
-def _url(environment: Environment, name: str, default: str) -> str:
-    return (environment.get(name) or default).rstrip("/")
 
 
 def inventory(compute_url: str, project: str) -> Inventory:
@@ -213,14 +222,12 @@ def _machine_type(listed: Any, zone: str) -> MachineType:
 
 SPEC = SourceSpec(
     name="gcp",
-    title="Google Cloud",
+    label="Google Cloud",
     build=_build,
-    settings={
-        "COSTCALC_GCP_BILLING_URL": BILLING_URL,
-        "COSTCALC_GCP_COMPUTE_URL": COMPUTE_URL,
-        "COSTCALC_GCP_API_KEY": None,
-        "COSTCALC_GCP_PROJECT": None,
-    },
-    secrets=frozenset({"COSTCALC_GCP_API_KEY"}),
+    rates="on demand, spot and committed use of GPU machines and Cloud TPUs",
+    needs="an API key of a project with the Cloud Billing API; for machine types also application default credentials with "
+    "roles/compute.viewer",
+    cannot_see="sustained-use, spend-based and negotiated discounts, calendar-mode and DWS reservations, free capacity",
+    settings=(API_KEY, PROJECT, BILLING_ADDRESS, COMPUTE_ADDRESS),
     missing=_missing,
 )

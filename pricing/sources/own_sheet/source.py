@@ -1,8 +1,7 @@
-"""The sheet that finance keeps: own negotiated rates, rental quotes, own machines, as a CSV file or its web address.
+"""The sheet that finance keeps: own negotiated rates, rental quotes and machines, as a CSV file or its web address.
 
-Needs no permission beyond reading COSTCALC_SHEET. Sees exactly what the sheet says: nothing in it is looked up or guessed.
-One fault refuses the whole sheet, so that a typing error never passes for a price; the message names row, column and what
-to type. Columns are those of `sheet_cells.COLUMNS`; docs/price-sources-others.md shows examples.
+Nothing in it is looked up or guessed. One fault refuses the whole sheet, so that a typing error never passes for a price; the
+message names row, column and what to type. `docs/price-sources-sheet.md` lists the columns.
 """
 
 from __future__ import annotations
@@ -24,10 +23,13 @@ from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.cells import COLUMNS, Cells, Fault, numbered_rows
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSpec
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
 
-SETTING = "COSTCALC_SHEET"
-NO_SHEET = f"set {SETTING} to the path or the web address of a CSV file"
+SHEET = SourceSetting(
+    "COSTCALC_SHEET",
+    "path or web address of your own price sheet; an address that opens without signing in is as secret as its link",
+)
+NO_SHEET = f"set {SHEET.variable} to the path or the web address of a CSV file"
 OWN = "own"
 MOST_FAULTS = 10  # in one message
 LARGEST_BYTES = 10_000_000
@@ -51,13 +53,13 @@ class Sheet:
     def _content(self) -> bytes:
         if self.place.startswith(("http://", "https://")):
             return Endpoint(
-                "sheet", self.http, self.place, hint=f"check {SETTING}: is the link readable without signing in?"
+                "sheet", self.http, self.place, hint=f"check {SHEET.variable}: is the link readable without signing in?"
             ).bytes("")
         try:
             with Path(self.place).expanduser().open("rb") as file:
                 return file.read(LARGEST_BYTES + 1)
         except OSError as error:
-            raise SourceError(f"sheet: {self.place}: {error.strerror}; check {SETTING}") from None
+            raise SourceError(f"sheet: {self.place}: {error.strerror}; check {SHEET.variable}") from None
 
 
 def _text(content: bytes) -> str:
@@ -207,11 +209,20 @@ def _currency(cells: Cells) -> str:
 
 
 def _build(environment: Environment, http: Http) -> Sheet:
-    return Sheet(environment.get(SETTING) or "", http)
+    return Sheet(SHEET.read(environment), http)
 
 
 def _missing(environment: Environment) -> str | None:
-    return None if environment.get(SETTING) else NO_SHEET
+    return None if SHEET.read(environment) else NO_SHEET
 
 
-SPEC = SourceSpec("sheet", "Price sheet of your own", _build, {SETTING: None}, missing=_missing)
+SPEC = SourceSpec(
+    name="sheet",
+    label="Your own price sheet",
+    build=_build,
+    rates="your own rates, quotes and machines",
+    needs="a CSV file, or an address of one that opens without signing in",
+    cannot_see="what the sheet doesn't say",
+    settings=(SHEET,),
+    missing=_missing,
+)

@@ -1,7 +1,7 @@
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import NOW, recorded
+from support.recorded_sources import NOW, recorded
 
 from costcalc.offers import tariff
 from pricing.packaged.offers import packaged_machines

@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 import pricing.sources.digitalocean
 from costcalc.offers import tariff
@@ -47,7 +47,7 @@ def test_pages_are_followed(httpserver):
         query = {"page": str(number), "per_page": "200"}
         answer = json.dumps(paged(size, number, number == 1), default=float)
         httpserver.expect_request("/v2/sizes", query_string=query).respond_with_data(answer)
-    collected = CLOUDS["digitalocean"].collect(httpserver.url_for(""))
+    collected = RECORDED["digitalocean"].collect(httpserver.url_for(""))
     assert {offer.instance_type for offer in collected.offers} == {"gpu-h100x8-640gb", "gpu-mi300x8-1536gb"}
 
 
@@ -56,4 +56,4 @@ def test_pages_without_an_end_are_a_reason(httpserver, monkeypatch):
     endless = json.dumps(paged(sizes()[1], 1, True), default=float)
     httpserver.expect_request("/v2/sizes").respond_with_data(endless)
     with pytest.raises(SchemaChanged, match="no end"):
-        CLOUDS["digitalocean"].collect(httpserver.url_for(""))
+        RECORDED["digitalocean"].collect(httpserver.url_for(""))

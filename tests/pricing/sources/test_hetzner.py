@@ -1,7 +1,7 @@
 import json
 from decimal import Decimal
 
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import tariff
 from pricing.sources.hetzner import offers
@@ -57,6 +57,6 @@ def test_the_cheapest_configuration_of_a_product_stands_for_it():
 
 
 def test_euros_are_asked_for(httpserver):
-    CLOUDS["hetzner"].serve(httpserver)
-    CLOUDS["hetzner"].collect(httpserver.url_for(""))
+    RECORDED["hetzner"].serve(httpserver)
+    RECORDED["hetzner"].collect(httpserver.url_for(""))
     assert httpserver.log[0][0].args["currency"] == "EUR"

@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import NOW, recorded
+from support.recorded_sources import NOW, recorded
 
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption

@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from pricing.sources.oci import offers
 from pricing.sources.source import SchemaChanged
@@ -60,6 +60,6 @@ def test_a_list_in_another_currency_altogether_gives_nothing():
 
 
 def test_dollars_are_asked_for(httpserver):
-    CLOUDS["oci"].serve(httpserver)
-    CLOUDS["oci"].collect(httpserver.url_for(""))
+    RECORDED["oci"].serve(httpserver)
+    RECORDED["oci"].collect(httpserver.url_for(""))
     assert httpserver.log[0][0].args["currencyCode"] == "USD"

@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import PurchaseOption
 from pricing.sources.runpod import offers
@@ -60,8 +60,8 @@ def test_a_query_that_is_refused_is_a_changed_schema():
 
 
 def test_the_query_asks_for_what_is_read(httpserver):
-    CLOUDS["runpod"].serve(httpserver)
-    CLOUDS["runpod"].collect(httpserver.url_for(""))
+    RECORDED["runpod"].serve(httpserver)
+    RECORDED["runpod"].collect(httpserver.url_for(""))
     asked = httpserver.log[0][0].get_json()["query"]
     gpu = json.loads(recorded("runpod/gpu_types.json"))["data"]["gpuTypes"][0]
     assert [field for field in [*gpu, *gpu["lowestPrice"]] if field not in asked] == []

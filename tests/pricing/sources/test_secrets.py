@@ -31,7 +31,7 @@ def secret_settings() -> list[str]:
 
 
 def addresses() -> list[str]:
-    listed = {variable for name in SOURCES for variable in SOURCES[name].settings}
+    listed = {setting.variable for spec in SOURCES.values() for setting in spec.settings}
     return sorted(variable for variable in listed if "_URL" in variable)
 
 

@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import RatePart
 from pricing.sources.source import SourceError
@@ -49,8 +49,8 @@ def test_unknown_accelerators_are_named():
 
 
 def test_machines_of_each_size_are_asked_for(httpserver):
-    CLOUDS["vast"].serve(httpserver)
-    CLOUDS["vast"].collect(httpserver.url_for(""))
+    RECORDED["vast"].serve(httpserver)
+    RECORDED["vast"].collect(httpserver.url_for(""))
     asked = [request.get_json() for request, _ in httpserver.log]
     assert [query["num_gpus"] for query in asked] == [{"eq": count} for count in (1, 2, 4, 8)]
     assert all(query["rentable"] == {"eq": True} and query["rented"] == {"eq": False} for query in asked)
@@ -62,11 +62,11 @@ def test_a_capped_listing_is_a_gap_without_a_key(httpserver, key, capped):
     httpserver.expect_request("/api/v0/bundles/", method="POST").respond_with_data(
         json.dumps({"offers": many}, default=float)
     )
-    collected = CLOUDS["vast"].collect(httpserver.url_for(""), COSTCALC_VAST_API_KEY=key)
+    collected = RECORDED["vast"].collect(httpserver.url_for(""), COSTCALC_VAST_API_KEY=key)
     assert any("COSTCALC_VAST_API_KEY" in gap.reason for gap in collected.gaps) is capped
 
 
 def test_sizes_that_nobody_offers_are_no_fault_but_all_of_them_are(httpserver):
     httpserver.expect_request("/api/v0/bundles/", method="POST").respond_with_json({"offers": []})
     with pytest.raises(SourceError, match="empty"):
-        CLOUDS["vast"].collect(httpserver.url_for(""))
+        RECORDED["vast"].collect(httpserver.url_for(""))

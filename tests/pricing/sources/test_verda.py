@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, SECRET, recorded
+from support.recorded_sources import NOW, RECORDED, SECRET, recorded
 
 from pricing.sources.source import SchemaChanged
 from pricing.sources.verda import offers
@@ -26,15 +26,15 @@ def test_another_currency_is_a_gap():
 
 
 def test_the_client_signs_in_first(httpserver):
-    cloud = CLOUDS["verda"]
+    cloud = RECORDED["verda"]
     cloud.serve(httpserver)
     cloud.collect(httpserver.url_for(""))
     (asked, _), (priced, _) = httpserver.log
-    assert asked.get_json() == {"grant_type": "client_credentials", "client_id": "an-id", "client_secret": SECRET}
+    assert asked.get_json() == {"grant_type": "client_credentials", "client_id": SECRET, "client_secret": SECRET}
     assert priced.headers["Authorization"] == "Bearer t0ken"
 
 
 def test_an_answer_without_a_token_is_a_changed_schema(httpserver):
     httpserver.expect_request("/v1/oauth2/token").respond_with_json({"token": "t0ken"})
     with pytest.raises(SchemaChanged, match="access_token"):
-        CLOUDS["verda"].collect(httpserver.url_for(""))
+        RECORDED["verda"].collect(httpserver.url_for(""))

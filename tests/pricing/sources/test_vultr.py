@@ -2,7 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import tariff
 from pricing.sources.source import SourceError
@@ -79,10 +79,10 @@ def test_a_list_that_is_gone_is_a_fault_and_one_that_fails_is_a_failure(httpserv
     httpserver.expect_request("/v2/plans-metal").respond_with_data(recorded("vultr/plans_metal.json"))
     httpserver.expect_request("/v2/plans").respond_with_data("", status=status)
     if taken:
-        assert any("404" in gap.reason for gap in CLOUDS["vultr"].collect(httpserver.url_for("")).faults)
+        assert any("404" in gap.reason for gap in RECORDED["vultr"].collect(httpserver.url_for("")).faults)
     else:
         with pytest.raises(SourceError, match="500"):
-            CLOUDS["vultr"].collect(httpserver.url_for(""))
+            RECORDED["vultr"].collect(httpserver.url_for(""))
 
 
 def test_pages_are_followed(httpserver):
@@ -92,5 +92,5 @@ def test_pages_are_followed(httpserver):
     httpserver.expect_request("/v2/plans-metal", query_string=query).respond_with_json(metal)
     httpserver.expect_request("/v2/plans-metal").respond_with_json(first)
     httpserver.expect_request("/v2/plans").respond_with_json(cloud)
-    collected = CLOUDS["vultr"].collect(httpserver.url_for(""))
+    collected = RECORDED["vultr"].collect(httpserver.url_for(""))
     assert "vbm-112c-2048gb-8-h100-gpu" in {offer.instance_type for offer in collected.offers}

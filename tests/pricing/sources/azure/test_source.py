@@ -147,8 +147,3 @@ def test_pages_without_end_are_a_changed_schema(cloud):
     cloud.server.answer = lambda _: {"Items": [], "NextPageLink": link}
     with pytest.raises(SchemaChanged, match="no end"):
         cloud.collect()
-
-
-def test_the_settings_are_those_that_the_source_reads():
-    assert SPEC.settings == {"COSTCALC_AZURE_PRICES_URL": "https://prices.azure.com"}
-    assert SPEC.secrets == frozenset()

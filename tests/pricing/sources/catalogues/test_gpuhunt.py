@@ -8,14 +8,16 @@ import pytest
 from gpuhunt import CatalogItem
 from gpuhunt._internal.models import AcceleratorVendor
 from gpuhunt._internal.storage import CATALOG_V2_FIELDS, item_to_row
-from support.small_clouds import CLOUDS, GPUHUNT_VERSION, NOW, recorded, zipped
+from support.recorded_sources import NOW, RECORDED, recorded, zipped
 
 from pricing.sources.catalogues.gpuhunt import COLUMNS, offers, table
 from pricing.sources.source import SchemaChanged
 
+VERSION = "20261119-7"
+
 
 def read(provider):
-    return offers(recorded(f"gpuhunt/{provider}.csv").decode(), provider, GPUHUNT_VERSION, NOW)
+    return offers(recorded(f"gpuhunt/{provider}.csv").decode(), provider, VERSION, NOW)
 
 
 def by_key(provider):
@@ -69,7 +71,7 @@ def test_runpods_machines_are_told_apart_by_count_and_cloud():
 
 def test_an_h100_of_unknown_form_is_not_guessed():
     text = recorded("gpuhunt/runpod.csv").decode().replace("NVIDIA H100 80GB HBM3", "h100.x1")
-    reasons = [gap.reason for gap in offers(text, "cloudrift", GPUHUNT_VERSION, NOW).gaps]
+    reasons = [gap.reason for gap in offers(text, "cloudrift", VERSION, NOW).gaps]
     assert reasons == ["machines that don't say SXM or PCIe left out: cloudrift h100.x1"]
 
 
@@ -83,16 +85,16 @@ def test_the_columns_are_those_that_gpuhunt_writes():
     writer = csv.DictWriter(text, CATALOG_V2_FIELDS)
     writer.writeheader()
     writer.writerow(item_to_row(item))
-    [offer] = offers(text.getvalue(), "nebius", GPUHUNT_VERSION, NOW).offers
+    [offer] = offers(text.getvalue(), "nebius", VERSION, NOW).offers
     assert set(CATALOG_V2_FIELDS) > COLUMNS
     assert offer.hourly_rate == Decimal(repr(0.1 + 0.2))
     assert (offer.machine.accelerator, offer.flags) == ("H100", ("second_hand", "some-flag"))
 
 
 def test_a_provider_without_a_catalogue_costs_the_others_nothing(httpserver):
-    CLOUDS["gpuhunt"].serve(httpserver)
+    RECORDED["gpuhunt"].serve(httpserver)
     url = httpserver.url_for("")
-    collected = CLOUDS["gpuhunt"].collect(url, COSTCALC_GPUHUNT_PROVIDERS="aws, lambdalabs")
+    collected = RECORDED["gpuhunt"].collect(url, COSTCALC_GPUHUNT_PROVIDERS="aws, lambdalabs")
     assert {offer.provider for offer in collected.offers} == {"aws"}
     assert [gap.reason.split(":")[0] for gap in collected.faults] == ["lambdalabs"]
 
@@ -114,4 +116,4 @@ def test_a_file_that_unpacks_into_gigabytes_is_not_unpacked(monkeypatch):
 
 def test_missing_columns_are_named():
     with pytest.raises(SchemaChanged, match=r"lacks .*gpu_count"):
-        offers("instance_name,price\n", "aws", GPUHUNT_VERSION, NOW)
+        offers("instance_name,price\n", "aws", VERSION, NOW)

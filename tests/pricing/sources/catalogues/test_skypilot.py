@@ -2,11 +2,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, SKYPILOT, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import RatePart
 from pricing.sources.catalogues.skypilot import cloud_offers
 from pricing.sources.source import SchemaChanged
+
+FOLDER = "/skypilot-org/skypilot-catalog/master/catalogs/v8"
 
 
 def read(cloud):
@@ -107,19 +109,19 @@ def test_another_file_is_a_changed_schema(content):
 
 
 def test_a_cloud_whose_rates_cannot_be_is_a_fault(httpserver):
-    CLOUDS["skypilot"].serve(httpserver)
+    RECORDED["skypilot"].serve(httpserver)
     row = "BM.GPU{0},L40S,{0},8.0,61.0,,{1},,any,\n"
     odd = recorded("skypilot/aws.csv").decode().splitlines()[0].removesuffix(",Arch") + "\n"
     odd += row.format(4, "11.8") + row.format(8, "5.9")
-    httpserver.expect_request(f"{SKYPILOT}/oci/vms.csv").respond_with_data(odd)
-    collected = CLOUDS["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="oci,gcp")
+    httpserver.expect_request(f"{FOLDER}/oci/vms.csv").respond_with_data(odd)
+    collected = RECORDED["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="oci,gcp")
     assert {offer.provider for offer in collected.offers} == {"gcp"}
     assert any(gap.reason.startswith("oci: its prices were not taken over") for gap in collected.faults)
 
 
 def test_a_cloud_without_a_file_costs_the_others_nothing(httpserver):
-    CLOUDS["skypilot"].serve(httpserver)
-    httpserver.expect_request(f"{SKYPILOT}/nebius/vms.csv").respond_with_data("", status=404)
-    collected = CLOUDS["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="gcp,nebius")
+    RECORDED["skypilot"].serve(httpserver)
+    httpserver.expect_request(f"{FOLDER}/nebius/vms.csv").respond_with_data("", status=404)
+    collected = RECORDED["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="gcp,nebius")
     assert {offer.provider for offer in collected.offers} == {"gcp"}
     assert any(gap.reason.startswith("nebius: ") and "404" in gap.reason for gap in collected.faults)

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from support.small_clouds import CLOUDS, NOW, RECORDINGS, recorded
+from support.recorded_sources import NOW, RECORDED, RECORDINGS, recorded
 
 from costcalc.hardware import Machine
 from costcalc.offers import tariff
@@ -77,8 +77,8 @@ def test_an_own_machine_has_a_price_a_life_and_a_running_cost(found):
 
 
 def test_a_path_and_a_web_address_give_the_same(httpserver):
-    CLOUDS["sheet"].serve(httpserver)
-    assert collect(SHEET).offers == CLOUDS["sheet"].collect(httpserver.url_for("")).offers
+    RECORDED["sheet"].serve(httpserver)
+    assert collect(SHEET).offers == RECORDED["sheet"].collect(httpserver.url_for("")).offers
 
 
 def test_no_sheet_and_a_missing_one_name_the_variable(tmp_path):
@@ -200,5 +200,5 @@ def test_another_encoding_is_said_by_row(tmp_path):
 
 
 def test_the_documentation_lists_the_columns():
-    page = (RECORDINGS.parents[1] / "docs" / "price-sources-others.md").read_text(encoding="utf-8")
+    page = (RECORDINGS.parents[1] / "docs" / "price-sources-sheet.md").read_text(encoding="utf-8")
     assert [column for column in COLUMNS if f"| `{column}` |" not in page] == []
