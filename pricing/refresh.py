@@ -8,9 +8,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from costcalc.answers import Gap
 from costcalc.evidence import load_evidence
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.checks import Judged, violations
 from pricing.offer_flags import PRICE_JUMP
 from pricing.sources import SOURCES

@@ -16,9 +16,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import UNSPECIFIED, accelerator

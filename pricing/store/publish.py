@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, func, insert, select
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import PackagedPrices
 from pricing.store.offer_rows import Sighting, observation
 from pricing.store.snapshots import ROWS_AT_ONCE, newest, read_gaps, standing

@@ -11,10 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, to_offer
 from pricing.store.tables import catalogues, machines, observations, retractions, sightings, snapshots
 

@@ -9,10 +9,9 @@ from importlib.resources.abc import Traversable
 
 from sqlalchemy import func, select
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.store import snapshots
 from pricing.store.database import Database, StoreError, default_url

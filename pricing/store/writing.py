@@ -12,9 +12,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.offer_flags import SECOND_HAND
 from pricing.store.bulk import insert_many
 from pricing.store.offer_rows import Observation, Sighting, machine_cells

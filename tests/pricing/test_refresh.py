@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from support.prices import LATER, NOW, many, offer
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offers import Gap, PurchaseOption
 from pricing import refresh as refreshing
 from pricing.offer_flags import PRICE_JUMP
 from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source

@@ -9,10 +9,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import StatementError
 from support.prices import LATER, NOW, P3, listed, offer
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
 from pricing.store import tables as schema
 from pricing.store.database import Database, StoreUnavailable
 from pricing.store.publish import Publication
