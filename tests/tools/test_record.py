@@ -72,6 +72,9 @@ class TestCompare:
         assert OLD not in text
         assert "1 of 3 the same but for the accepted sentences, 1 in all" in text
 
+    def test_an_accepted_sentence_hides_no_other_change_of_its_line(self, told):
+        assert told([(TEXT, f"{OLD} 2.5")], [(TEXT, f"{NEW} 2.50")], f"{OLD} => {NEW}\n")[0] == 1
+
     def test_an_accepted_sentence_may_still_stand_elsewhere(self, told):
         assert told([(TEXT, f"{OLD}\n{OLD}")], [(TEXT, f"{NEW}\n{OLD}")], f"{OLD} => {NEW}\n")[0] == 0
 

@@ -27,9 +27,9 @@ PLACES = ("/models", "/models/nosuch", "/models/resnet5", "/models/resnet50?form
 OTHER_METHODS = {"/cost": "POST", "/plan?as_of=2026-11-20": "DELETE", "/slack/cost": "POST", "/offers": "OPTIONS"}
 COMMANDS = ("-h", "--version", "cost -h", "plan -h", "serve -h", "settings -h", "validate -h", "prices -h", "prices refresh -h",
             "prices try -h", "prices status -h", "slack -h", "slack notice -h", "settings", "nosuch", "cost", "cost resnet50",
-            "cost resnet50 0.757 --nosuch 1", "cost nosuch 0.757", "cost resnet50 75.7", "validate --format xml", "validate",
-            "prices try nosuch", "prices refresh nosuch", "serve --bind nowhere", "serve --workers 0", "plan /nosuch.csv",
-            "slack notice --every month", "slack notice --moved some --dry-run")  # fmt: skip
+            "cost resnet50 0.757 --nosuch 1", "cost nosuch 0.757", "cost resnet50 75.7", "validate --format xml",
+            "validate --into /nosuch", "prices try nosuch", "prices refresh nosuch", "serve --bind nowhere", "serve --workers 0",
+            "plan /nosuch.csv", "slack notice --every month", "slack notice --moved some --dry-run")  # fmt: skip
 TYPED = ("", "help", "models", "recipes", "recipes resnet50", "recipes nosuch", "nosuch", "resnet50", "0.757")
 WEIGHTS = {"/cost": 80, "/cost.csv": 60, "/cost.xlsx": 36, "/cost.svg": 6, "/cost.png": 4, "/accuracy": 26, "/accuracy.csv": 10,
            "/plan": 14, "/plan.csv": 8, "POST /plan": 36, "/commitments": 18, "/commitments.csv": 10, "/commitments.xlsx": 8,
@@ -113,7 +113,7 @@ class Draw:
     def questions(self, count: int) -> list[Question]:
         """So many questions: those that are always asked, then drawn ones."""
         always = [
-            *(Question(TERMINAL, words) for words in reversed(COMMANDS)),
+            *(Question(TERMINAL, words) for words in COMMANDS),
             *(Question("GET", place) for place in PLACES),
             *(Question(method, place) for place, method in OTHER_METHODS.items()),
             *(Question(SLACK, text) for text in TYPED),
