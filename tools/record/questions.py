@@ -55,10 +55,10 @@ FLAGS = ("excel", "frontier")
 ACCEPTED = ("*/*", "*/*", "application/json", "text/csv", "text/html", "application/pdf")
 PHRASES = ("on {provider}", "{accelerator}", "8 x {accelerator}", "{instance_type}", "{purchase}", "within 12h", "under $200",
            "€1.5k", "at most 40 gbp", "fastest", "frontier", "all regions", "no overheads", "share", "12% discount", "95% sure",
-           "currency=CHF", "limit=3", "runs=20", "16 gpus", "2 nodes", "under 70", "hourss", "colour=red")  # fmt: skip
+           "currency=CHF", "limit=3", "runs=20", "16 gpus", "2 nodes", "hourss")  # fmt: skip
 
-WELL_KNOWN = 6  # models with the most measured speeds: as many questions ask for these as for all models
-MOST_PARAMETERS = 6
+WELL_KNOWN = 4  # models with the most measured speeds: two thirds of the questions ask for these
+MOST_PARAMETERS = 5
 
 Pairs = list[tuple[str, str]]
 
@@ -77,7 +77,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Listed:
-    """What a service lists: the schema of each parameter by method and path, models, recipes, and the offers of each date."""
+    """What a service lists: the schema of each parameter by method and path, models, recipes, and offers of each date."""
 
     parameters: dict[str, dict[str, Any]]
     models: list[dict[str, Any]]
@@ -97,7 +97,7 @@ def listed_by(ask: Callable[[Question], bytes]) -> Listed:
         for path, methods in paths.items()
         for method, known in methods.items()
     }
-    offers = {day: get(f"/offers?{urlencode({'as_of': day})}")["offers"] for day in DATES}
+    offers = {day: _newest(get(f"/offers?{urlencode({'as_of': day})}")["offers"]) for day in DATES}
     return Listed(parameters, models, sorted({name for each in models for name in each["recipes"]}), offers)
 
 
@@ -108,7 +108,7 @@ class Draw:
         self._listed = listed
         self._random = random.Random(seed)
         trained = sorted((each for each in listed.models if each["best_top1"]), key=lambda each: -each["throughputs"])
-        self._models = [*trained, *trained[:WELL_KNOWN] * (len(trained) // WELL_KNOWN)]
+        self._models = [*trained, *trained[:WELL_KNOWN] * (2 * len(trained) // WELL_KNOWN)]
 
     def questions(self, count: int) -> list[Question]:
         """So many questions: those that are always asked, then drawn ones."""
@@ -146,7 +146,7 @@ class Draw:
     def _pairs(self, operation: str) -> Pairs:
         """Parameters that agree: the model reaches the target, and the filters let one offer of that day pass."""
         schemas = self._listed.parameters[operation]
-        day = self._one((*DATES, *DATES[7:]))
+        day = self._one((*DATES, *DATES[7:], *DATES[7:]))
         drawn = self._facts(day)
         drawn |= {name: self._one(values) for name, values in VALUES.items() if name != "as_of"}
         drawn |= {name: self._one(words) for name, schema in schemas.items() if (words := _words(schema))}
@@ -158,7 +158,7 @@ class Draw:
     def _facts(self, day: str) -> dict[str, str]:
         offer = self._one(self._listed.offers[day] or self._listed.offers[DATES[-1]])
         model = self._one(self._models)
-        share = self._one((0.8, 0.9, 0.94, 0.97, 0.99, 1, 1.01))
+        share = self._one((0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 1.01))
         facts = {name: str(offer[key]) for name, key in OFFERED.items() if offer[key] is not None}
         recipe = self._one((*model["recipes"], self._one(self._listed.recipes), "mlperf-*"))
         target = f"{model['best_top1'] * share:.4f}"
@@ -195,7 +195,7 @@ class Draw:
     def _typed(self) -> str:
         day = self._one(DATES)
         known = {"purchase": "spot", **self._facts(day)}
-        phrases = [phrase.format(**known) for phrase in self._some(PHRASES, 4)]
+        phrases = [phrase.format(**known) for phrase in self._some(PHRASES, 3)]
         target = self._one((known["target"], f"{float(known['target']) * 100:.4g}%"))
         return " ".join([known["model"], target, *phrases, f"as of {day}" if "+" not in day else f"as_of={day}"])
 
@@ -207,6 +207,11 @@ class Draw:
 
     def _chance(self, share: float) -> bool:
         return self._random.random() < share
+
+
+def _newest(offers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The half that was seen last, whose prices are seldom stale."""
+    return sorted(offers, key=lambda each: str(each["observed_at"]))[len(offers) // 2 :]
 
 
 def _words(schema: dict[str, Any]) -> list[str]:
