@@ -1,10 +1,10 @@
-# make serve | test | check | bench : each sets up what it needs on a machine with Python 3.11 and make.
+# make serve | test | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: setup serve test check bench fit
+.PHONY: setup serve test check bench fit mutants
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -34,3 +34,7 @@ bench: setup
 
 fit: .venv/installed
 	$(BIN)/python tools/fit.py
+
+ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting validation)
+mutants: setup
+	$(BIN)/python -m tools.mutants --seed 1 --count 150 $(ENGINE)

@@ -16,11 +16,11 @@ from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
 from pricing.packaged.offers import PackagedTableError, read_packaged
 from pricing.sources import SOURCES
-from pricing.store.place import usual_place
+from pricing.store.local_file import default_path
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.store import Store
-    from pricing.store.worker_catalogue import CatalogueHolder
+    from pricing.store.worker_catalogue import WorkerCatalogue
 
 
 class CannotStart(Exception):
@@ -39,20 +39,20 @@ def utc_now() -> datetime:
 class WatchedPrices:
     """The snapshot that a watcher keeps up to date."""
 
-    holder: CatalogueHolder
+    worker: WorkerCatalogue
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first is loaded."""
         from pricing.store.worker_catalogue import NoSnapshot
 
         try:
-            return self.holder.catalogue()
+            return self.worker.catalogue()
         except NoSnapshot:
             raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
 
     def trouble(self) -> str | None:
         """That the store cannot be reached; None while it can. Where it is and why is for the log, not for everybody."""
-        return None if self.holder.state().store_reachable else "the log says why"
+        return None if self.worker.state().store_reachable else "the log says why"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
 
     Raises TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
     """
-    from pricing.store.worker_catalogue import CatalogueHolder
+    from pricing.store.worker_catalogue import WorkerCatalogue
 
     known = evidence or load_evidence()
-    holder = CatalogueHolder(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
-    holder.start()
-    return Service(known, WatchedPrices(holder), utc_now, tuple(SOURCES))
+    worker = WorkerCatalogue(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
+    worker.start()
+    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES))
 
 
 def build_once(settings: Settings) -> Service:
@@ -93,11 +93,11 @@ def build_once(settings: Settings) -> Service:
 
 
 def _catalogue(settings: Settings) -> Catalogue:
-    return _stored(settings) if settings.database_url or usual_place().exists() else _packaged()
+    return _stored(settings) if settings.database_url or default_path().exists() else _packaged()
 
 
 def _stored(settings: Settings) -> Catalogue:
-    from pricing.store.database import StoreError
+    from pricing.store.connection import StoreError
 
     try:
         return _opener(settings)().load_current()

@@ -85,8 +85,7 @@ def listing(moment):
     from dataclasses import replace
 
     from benchmarks.synthetic import packaged
-    from pricing.store.publish import Listing, Publication
-    from pricing.store.writing import Attempt
+    from pricing.store.publish import Attempt, Listing, Publication
 
     known = packaged()
     base = [known.offer(row) for row in known.view(moment, 36_500).rows.tolist()]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from costcalc.convergence.eligibility import BestReached
 from costcalc.costing.bills import Bill, Component
 from costcalc.money import ExchangeRate
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offers import Gap, Payment, PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Tier
 
@@ -19,14 +20,6 @@ class EvidenceTiers:
 
     throughput: Tier
     convergence: Tier
-
-
-@dataclass(frozen=True, slots=True)
-class PriceSource:
-    """Where and when a rate was read."""
-
-    source: str
-    observed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +99,6 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """A price source, or a part of one, that is silent: its last good prices go on being used."""
-
-    source: str
-    reason: str
-    since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PriceBasis:
     """The snapshot an answer was computed from; the observation dates are those of the offers considered."""
 
@@ -123,14 +107,6 @@ class PriceBasis:
     oldest_observed_at: datetime | None
     newest_observed_at: datetime | None
     gaps: tuple[Gap, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BestReached:
-    """The highest accuracy any recipe of a model reached in one metric."""
-
-    recipe: str
-    accuracy: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def _interruptions(query: EstimateQuery) -> str:
 
 
 def _overhead(recipe: Recipe) -> str:
-    counted = recipe.clock == overheads.EVALUATION_COUNTED
+    counted = recipe.counts_evaluation
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
         f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"

@@ -11,9 +11,6 @@ from functools import lru_cache
 from itertools import count
 from typing import TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from costcalc.answers import Answer, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, View
 from costcalc.convergence.eligibility import best_reached, reached
@@ -30,10 +27,9 @@ from costcalc.hardware import Cluster
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import Flags
 
 T = TypeVar("T")
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 WORKED_OUT_KEPT = 64
 OFFERS_KEPT = 4096
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from costcalc.answers import (
-    ConvergenceSource,
-    Estimate,
-    EvidenceTiers,
-    PriceSource,
-    Sources,
-    ThroughputSource,
-)
+from costcalc.answers import ConvergenceSource, Estimate, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import accumulated, assumptions, converted
 from costcalc.costing.bills import Bill, Terms
 from costcalc.costing.candidates import discount_fraction
@@ -23,7 +16,7 @@ from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import Plan
 from costcalc.duration.training_times import Run
 from costcalc.money import cents
-from costcalc.offers import Offer
+from costcalc.offers import Offer, PriceSource
 from costcalc.query import EstimateQuery
 from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier

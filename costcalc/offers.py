@@ -8,9 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from costcalc.hardware import Machine
-
-HOURS_PER_YEAR = 8760
-HOURS_PER_DAY = 24
+from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
 
 class PurchaseOption(StrEnum):
@@ -106,6 +104,23 @@ class Offer:
             self.payment.value if self.payment else "",
             self.offering_class or "",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PriceSource:
+    """Where and when a rate was read."""
+
+    source: str
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A price source, or a part of one, that is silent: its last good prices go on being used."""
+
+    source: str
+    reason: str
+    since: datetime | None = None
 
 
 def term_hours(term: str, hours_in_month: int = 730) -> int:

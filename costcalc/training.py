@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from costcalc.units import SECONDS_PER_HOUR
+
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
+EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
+"""Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
+EVALUATION_COUNTED = "training+evaluation"
+MOST_CLOCK_FACTOR = 1.3
 MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
 
 
@@ -130,6 +136,26 @@ class Recipe:
         if not self.name.startswith("mlperf-"):
             return None
         return MLPERF_FIRST_TARGET if self.name.startswith("mlperf-v0.5-") else MLPERF_TARGET
+
+    @property
+    def counts_evaluation(self) -> bool:
+        """Whether the clock of its published hours ran during evaluation."""
+        return self.clock == EVALUATION_COUNTED
+
+    @property
+    def clock_factor(self) -> float:
+        """Hours on the recipe's own clock for one hour of training alone: as its own log shows where evaluation counts.
+
+        1 for MLPerf's, whose evaluations and warm-up are modelled apart.
+        """
+        if not self.counts_evaluation or self.is_mlperf:
+            return 1.0
+        end = self.evaluations[-1]
+        spent = [(min(phase.to_epoch, end.epochs) - phase.from_epoch, phase.images_per_second) for phase in self.phases]
+        if end.hours is None or not all(rate for _, rate in spent):
+            return 1 + EVALUATION_SHARE
+        train = sum(epochs * IMAGES_PER_EPOCH / (rate or 1) for epochs, rate in spent) / SECONDS_PER_HOUR
+        return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,12 @@
-"""Words that stand in an offer's `flags`."""
+"""Words that stand in an offer's `flags`, some with a value, such as `zone=us-east-1a`."""
 
-NO_CAPACITY = "no_capacity"  # priced, and nothing free to rent when it was read
-SECOND_HAND = "second_hand"  # read in somebody else's collection, not at the provider's
-SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # set by an adapter whose provider does list spot so
-PRICE_JUMP = "price_jump"  # set where a person looked at a jump and accepted it
-MARKETPLACE = "marketplace"  # hosts compete: eight accelerators of one may undercut four of another
+NO_CAPACITY = "no_capacity"  # has a price, but none was free to rent when it was read
+SECOND_HAND = "second_hand"  # read in somebody else's collection, not at the provider
+SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
+PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it
+MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one host may cost less than four of another
+
+# These say where, when and beside what a rate was seen. They may change while the rate does not.
+CIRCUMSTANCES = frozenset(
+    {"zone", "zones", "starts", "hours", "spot_median", NO_CAPACITY, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND}
+)

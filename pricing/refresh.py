@@ -8,17 +8,15 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from costcalc.answers import Gap
 from costcalc.evidence import load_evidence
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.checks import Judged, violations
 from pricing.offer_flags import PRICE_JUMP
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSpec
-from pricing.store.publish import Listing, Publication
+from pricing.store.publish import Attempt, Listing, Publication, Published
 from pricing.store.store import SourceState, Store
-from pricing.store.writing import Attempt, Published
 
 LIMIT_SECONDS = 1800.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"

@@ -18,7 +18,7 @@ from api.reports.offers import OfferRow, as_row
 from api.settings import Setting, Settings
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
-from pricing.store.database import StoreError
+from pricing.store.connection import StoreError
 from pricing.store.store import SourceState, Store
 
 FINE, FAILED, WRONG_USE = 0, 1, 2

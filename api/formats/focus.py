@@ -22,9 +22,9 @@ from api.questions.schemas import Layout
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.training import Recipe
+from costcalc.units import SECONDS_PER_HOUR
 
 INTERVAL_LEVEL = Decimal("0.8")
-SECONDS_PER_HOUR = 3600
 SERVICES = {  # names as the three clouds write them into their own FOCUS exports
     "aws": ("AWS", "Amazon Elastic Compute Cloud"),
     "azure": ("Microsoft", "Virtual Machines"),

@@ -15,18 +15,18 @@ from api.questions.schemas import Layout
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import COMMITMENTS, PurchaseOption
+from costcalc.units import Indices
 
 ROWS_AT_ONCE = 4096
 AMOUNTS_KEPT = 8192
 COMMITTED = [code for code, option in enumerate(OPTIONS) if option in COMMITMENTS]
 MONTHLY = OPTIONS.index(PurchaseOption.MONTHLY)
 
-Rows = NDArray[np.int64]
 Texts = Sequence[str | None]
 
 
 def chunks(
-    catalogue: Catalogue, rows: Rows, names: Sequence[str], layout: Layout, words: Mapping[str, str] | None = None
+    catalogue: Catalogue, rows: Indices, names: Sequence[str], layout: Layout, words: Mapping[str, str] | None = None
 ) -> Iterator[bytes]:
     """The rows in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
     own = words or {}
@@ -45,14 +45,14 @@ class _PriceSheet:
         self._moments = lru_cache(AMOUNTS_KEPT)(_moment)
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
-    def lines(self, rows: Rows, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
+    def lines(self, rows: Indices, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
         """The cells of each row, the same words at the end of all."""
         columns = [*(self._by_name[name] for name in names), *map(self._repeated, words)]
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = rows[start : start + ROWS_AT_ONCE]
             yield from zip(*(column(part) for column in columns), strict=True)
 
-    def _of_machines(self) -> dict[str, Callable[[Rows], Texts]]:
+    def _of_machines(self) -> dict[str, Callable[[Indices], Texts]]:
         codes, instances = self._catalogue.columns.instance, self._catalogue.vocabulary.instances
         names = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
         return {
@@ -61,7 +61,7 @@ class _PriceSheet:
             **{name: self._words(codes, [getattr(machine, name) for *_, machine in instances]) for name in names},
         }
 
-    def _of_words(self) -> dict[str, Callable[[Rows], Texts]]:
+    def _of_words(self) -> dict[str, Callable[[Indices], Texts]]:
         columns, words = self._catalogue.columns, self._catalogue.vocabulary
         flags = [tuple(flag for flag in text.split(";") if flag) for text in words.flags]
         return {
@@ -75,7 +75,7 @@ class _PriceSheet:
             "offering_class": self._words(columns.offering, words.classes),
         }
 
-    def _of_rates(self) -> dict[str, Callable[[Rows], Texts]]:
+    def _of_rates(self) -> dict[str, Callable[[Indices], Texts]]:
         columns = self._catalogue.columns
         return {
             "hourly_rate": self._hourly,
@@ -86,18 +86,18 @@ class _PriceSheet:
             "observed_at": self._written(columns.observed, self._moments),
         }
 
-    def _repeated(self, words: str) -> Callable[[Rows], Texts]:
+    def _repeated(self, words: str) -> Callable[[Indices], Texts]:
         safe = self._cells(words)
         return lambda rows: [safe] * len(rows)
 
-    def _words(self, codes: NDArray[Any], words: Sequence[Any]) -> Callable[[Rows], Texts]:
+    def _words(self, codes: NDArray[Any], words: Sequence[Any]) -> Callable[[Indices], Texts]:
         return self._written(codes, list(map(self._cells, words)).__getitem__)
 
     @staticmethod
-    def _written(values: NDArray[Any], write: Callable[[int], str | None]) -> Callable[[Rows], Texts]:
+    def _written(values: NDArray[Any], write: Callable[[int], str | None]) -> Callable[[Indices], Texts]:
         return lambda rows: list(map(write, values[rows].tolist()))
 
-    def _hourly(self, rows: Rows) -> Texts:
+    def _hourly(self, rows: Indices) -> Texts:
         """Rates that an upfront payment or a month spreads over hours have more digits than the column holds."""
         columns = self._catalogue.columns
         upfront, recurring = columns.upfront[rows], columns.recurring[rows]

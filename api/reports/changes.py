@@ -12,7 +12,6 @@ import numpy as np
 from flask import Blueprint, Response
 
 from api.formats import csv as csv_export
-from api.formats.price_sheet import Rows
 from api.formats.sheet_columns import word_columns
 from api.reports.documents import to_json
 from api.reports.offers import selected
@@ -20,6 +19,7 @@ from api.service import CHANGES
 from api.web.responses import Body, answered, arguments, page_of, service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.units import Indices
 
 blueprint = Blueprint("changes", __name__)
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
@@ -63,7 +63,7 @@ class ChangesDocument:
     changes: tuple[ChangeRow, ...]
 
 
-def changed_rows(catalogue: Catalogue, before: Rows, after: Rows) -> tuple[Rows, Rows]:
+def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple[Indices, Indices]:
     """Of the rows current after, those that are new or have other rates, each with its row before, -1 where there was none."""
     columns = catalogue.columns
     current = np.full(int(columns.key.max(initial=-1)) + 1, -1)

@@ -12,10 +12,11 @@ from api.service import Service
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
-from costcalc.costing.commitments import HOURS_PER_MONTH, Need, ways
+from costcalc.costing.commitments import Need, ways
 from costcalc.costing.payments import FIXED
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
 PAGE = 100

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from costcalc.answers import PriceBasis, PriceSource
+from costcalc.answers import PriceBasis
 from costcalc.costing.commitments import Way
 from costcalc.money import ExchangeRate
+from costcalc.offers import PriceSource
 from costcalc.query import EstimateQuery
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from api.service import with_moment
-from costcalc.answers import Answer, BestReached, Estimate, PriceBasis
+from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 

@@ -14,7 +14,6 @@ import numpy as np
 from flask import Blueprint, Response
 
 from api.formats import csv as csv_export
-from api.formats.price_sheet import Rows
 from api.formats.sheet_columns import word_columns
 from api.questions.fields import Names, Number
 from api.questions.price_fields import Moment
@@ -24,6 +23,7 @@ from api.reports.offers import OfferRow, as_row, filters_as_query
 from api.web.responses import answered, arguments, page_of, service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.placements import passing
+from costcalc.units import Indices
 
 blueprint = Blueprint("history", __name__)
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
@@ -68,14 +68,14 @@ class HistoryDocument:
 class Runs:
     """Observations of a rate that did not change between them: the rows of the first and of the last."""
 
-    first: Rows
-    last: Rows
+    first: Indices
+    last: Indices
 
     def __getitem__(self, some: slice) -> Runs:
         return Runs(self.first[some], self.last[some])
 
 
-def runs(catalogue: Catalogue, rows: Rows) -> Runs:
+def runs(catalogue: Catalogue, rows: Indices) -> Runs:
     """These observations as runs of equal rates, by offer and then by when they began."""
     columns = catalogue.columns
     rows = rows[np.lexsort((columns.observed[rows], columns.source[rows], columns.key[rows]))]

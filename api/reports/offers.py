@@ -12,18 +12,17 @@ from flask import Blueprint, Response
 
 from api.formats import csv as csv_export
 from api.formats import price_sheet
-from api.formats.price_sheet import Rows
 from api.formats.sheet_columns import word_columns, words_of
 from api.reports.conversion import columns_of_pairs, converter
 from api.reports.documents import to_json
 from api.service import OFFERS
 from api.web.responses import answered, arguments, page_of, service
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.placements import allowed_rows
 from costcalc.money import ExchangeRate
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import Indices
 
 blueprint = Blueprint("offers", __name__)
 ANY_AGE_DAYS = 36_500
@@ -71,7 +70,7 @@ class OffersDocument:
 
 def selected(
     catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
-) -> Rows:
+) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
     view = catalogue.view(as_of, ANY_AGE_DAYS)
     return allowed_rows(catalogue, view, replace(filters_as_query(filters), regions=regions))

@@ -69,9 +69,9 @@ def shared_memory(settings: Settings) -> Memory:
     """Redis where one is configured, else a table beside the prices."""
     if settings.redis_url:
         return RedisMemory(settings.redis_url)
-    from pricing.store.replay import SeenOnce
+    from pricing.store.replay import ReplayStore
 
-    return SeenOnce(settings.database_url)
+    return ReplayStore(settings.database_url)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from api.questions.errors import NotReady
 from api.reports.documents import to_json
 from api.web import metrics
 from api.web.responses import JSON_TYPE, service
-from costcalc.answers import Gap
+from costcalc.offers import Gap
 
 blueprint = Blueprint("health", __name__)
 UNKEPT = {"Cache-Control": "no-store"}

@@ -13,15 +13,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.answers import Gap
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.catalogue.encoding import build
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.offers import COMMITMENTS, Gap, Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.units import SECONDS_PER_DAY, Indices
 
-Rows = NDArray[np.int64]
-SECONDS_PER_DAY = 86_400
 VIEWS_KEPT = 8
 OPTIONS = tuple(PurchaseOption)
 
@@ -35,9 +33,9 @@ class View:
     was observed, in seconds since 1970.
     """
 
-    rows: Rows
-    heads: Rows
-    stale: Rows
+    rows: Indices
+    heads: Indices
+    stale: Indices
     oldest: int | None
     newest: int | None
 
@@ -50,7 +48,7 @@ class Catalogue:
         self.vocabulary = vocabulary
         self.snapshot = snapshot
         self.gaps = gaps
-        self._moments: NDArray[np.int64] = np.unique(columns.observed)
+        self._moments: Indices = np.unique(columns.observed)
         self._views: OrderedDict[tuple[int, int], View] = OrderedDict()
         self._lock = Lock()
 
@@ -102,8 +100,8 @@ class Catalogue:
         bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
         return View(rows, _starts(self.columns.group[rows]), current[~young], *bounds)
 
-    def _newest_by(self, newest: int) -> Rows:
-        """Rows are stored by key and moment, so the newest known one of each key is the last of its run."""
+    def _newest_by(self, newest: int) -> Indices:
+        """Indices are stored by key and moment, so the newest known one of each key is the last of its run."""
         rows = np.arange(len(self))
         if newest < len(self._moments):
             rows = np.flatnonzero(self.columns.observed < self._moments[newest])
@@ -118,7 +116,7 @@ class Catalogue:
         return tuple(sorted({(machine.accelerator, machine.accelerators) for machine in self._machines}))
 
     @cached_property
-    def shape_of_instance(self) -> Rows:
+    def shape_of_instance(self) -> Indices:
         """The index into `shapes` of each instance code."""
         index = {shape: number for number, shape in enumerate(self.shapes)}
         return np.array([index[machine.accelerator, machine.accelerators] for machine in self._machines], np.int64)
@@ -181,7 +179,7 @@ class Catalogue:
         return from_nanos(columns.hourly[row])
 
 
-def _starts(groups: NDArray[np.int32]) -> Rows:
+def _starts(groups: NDArray[np.int32]) -> Indices:
     if not len(groups):
         return np.zeros(0, np.int64)
     return np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])

@@ -6,11 +6,9 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.training import Metric
-
-Floats = NDArray[np.float64]
+from costcalc.units import Floats
 
 SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
 """Standard deviation of end accuracy from run to run, on the one recipe whose many seeds were published (MLPerf LARS:

@@ -10,13 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.training import Crossing, Evaluation, Metric, Recipe
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from costcalc.units import Flags, Floats
 
 
 def isotonic(values: Sequence[float]) -> Floats:

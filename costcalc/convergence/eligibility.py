@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from costcalc.answers import BestReached
 from costcalc.convergence.chance import STOPPED_SHARE, success_probability, target_shift
 from costcalc.convergence.curves import Reach
 from costcalc.duration.training_matrix import Plan
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from costcalc.units import Flags, Floats
 
 INTERVAL = 0.8
 NEAR_THE_END = 0.04  # accuracy: further below its end the borrowed curve of a schedule nobody ran was never checked
@@ -32,6 +28,14 @@ class Reached:
     below: Floats
     above: Floats
     rejections: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BestReached:
+    """The highest accuracy any recipe of a model reached in one metric."""
+
+    recipe: str
+    accuracy: float
 
 
 def reached(plan: Plan, query: EstimateQuery) -> Reached:

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.training import Evaluation, Metric, Phase, Recipe
-
-Floats = NDArray[np.float64]
+from costcalc.units import Floats
 
 FEWEST_LENGTHS = 4
 

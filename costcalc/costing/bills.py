@@ -10,8 +10,8 @@ from typing import NamedTuple
 from costcalc.costing.storage_and_egress import Extra
 from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+from costcalc.units import SECONDS_PER_HOUR
 
-SECONDS_PER_HOUR = 3600
 MILLIONTH = Decimal("0.000001")
 ONE = Decimal(1)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing import ranking
@@ -17,10 +16,8 @@ from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import Flags, Floats, Indices
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
 SPOT = OPTIONS.index(PurchaseOption.SPOT)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from costcalc.answers import PriceSource
 from costcalc.costing.bills import Bill
 from costcalc.costing.payments import Cash, by_month, due, fixed_cost, pays_back, term_months
 from costcalc.money import cents
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offers import Payment, PriceSource, PurchaseOption
+from costcalc.units import HOURS_PER_MONTH
 
-HOURS_PER_MONTH = 730
 UTILIZATIONS = tuple(map(Decimal, ("0.1", "0.25", "0.5", "0.75", "1")))
 NO_HOURS = Decimal(0)
 MILLIONTH = Decimal("0.000001")

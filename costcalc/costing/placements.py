@@ -15,9 +15,8 @@ from costcalc.duration.training_matrix import Plan
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput import REFUSALS
+from costcalc.units import Flags, Indices
 
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 STALE_PRICE, NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "stale_price", "no_matching_offer", "no_matching_cluster"
 FREE = OPTIONS.index(PurchaseOption.FREE)
 Codes = NDArray[np.integer[Any]]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from costcalc.units import Flags, Floats, Indices
 
 
-def first(sort_by: tuple[Floats, ...], count: int) -> Rows:
+def first(sort_by: tuple[Floats, ...], count: int) -> Indices:
     """The positions of the `count` smallest in order, ties settled by the later keys, then by position."""
     primary = sort_by[0]
     candidates = np.arange(len(primary))
@@ -20,7 +18,7 @@ def first(sort_by: tuple[Floats, ...], count: int) -> Rows:
     return candidates[order[:count]]
 
 
-def frontier(cost: Floats, hours: Floats) -> NDArray[np.bool_]:
+def frontier(cost: Floats, hours: Floats) -> Flags:
     """Which points no other beats: none is as good on both cost and time and better on one."""
     order = np.lexsort((cost, hours))
     sorted_cost, sorted_hours = cost[order], hours[order]

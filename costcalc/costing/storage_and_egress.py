@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
+from costcalc.units import HOURS_PER_MONTH
 
-HOURS_PER_MONTH = 730
 STORAGE, EGRESS = "storage", "egress"
 NAMES = {STORAGE: "data set storage", EGRESS: "data egress"}
 UNITS = {STORAGE: "GB-months", EGRESS: "GB"}

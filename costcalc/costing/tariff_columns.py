@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.costing.bills import SECONDS_PER_HOUR
+from costcalc.units import SECONDS_PER_HOUR, Floats
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from costcalc.units import Floats
 
 POWERS = np.arange(0.3, 1.01, 0.05)
 FACTORS = np.exp(np.arange(-5.0, 1.5, 0.1))

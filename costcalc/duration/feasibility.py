@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.duration.training_matrix import ANY_INSTANCE, NOWHERE, Plan, Shape, Site
@@ -16,9 +15,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
 from costcalc.throughput.reference_model import SLICED_VENDORS
 from costcalc.training import Recipe
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from costcalc.units import Flags, Floats
 
 
 @lru_cache(maxsize=4)

@@ -5,14 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from costcalc.training import IMAGES_PER_EPOCH, Recipe
+from costcalc.units import DAYS_PER_WEEK, HOURS_PER_DAY, SECONDS_PER_HOUR, Floats
 
-Floats = NDArray[np.float64]
-
-SECONDS_PER_HOUR = 3600
-HOURS_PER_DAY, DAYS_PER_WEEK = 24, 7
 STARTUP_HOURS = 300 / SECONDS_PER_HOUR
 """Booting and initialising, billed: 5 minutes; MLPerf initialisation alone is 49 s in the median, machines boot in 1-5 min."""
 STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS = 168 / SECONDS_PER_HOUR, 552 / SECONDS_PER_HOUR
@@ -21,11 +16,6 @@ STAGING_HOURS = 149_000 / 500 / SECONDS_PER_HOUR
 """ImageNet as TFRecords, 142 GB + 7 GB (RiseML, April 2018), at 500 MB/s."""
 CHECKPOINT_SECONDS = 20
 EPOCHS_PER_CHECKPOINT = 10
-EVALUATION_SHARE = 50_000 / 1_281_167 / 3
-"""Validating 50,000 images after every epoch: a forward pass is a third of a training step's arithmetic."""
-
-EVALUATION_COUNTED = "training+evaluation"
-MOST_CLOCK = 1.3
 
 SPOT_HOURS_BETWEEN = 48.0
 SPOT_PESSIMISTIC_HOURS_BETWEEN = 12.0
@@ -33,21 +23,6 @@ SPOT_RESTART_HOURS = 0.1
 SPOT_WRITE_HOURS = CHECKPOINT_SECONDS / SECONDS_PER_HOUR
 ENDLESS_HOURS = 1_000_000.0
 """A century: work that interruptions stretch so far is never done."""
-
-
-def clock_factor(recipe: Recipe) -> float:
-    """What to multiply training alone with to have the recipe's own clock: as its own log shows where evaluation counts.
-
-    MLPerf's is left at 1: its clock follows `Fitted.wall_seconds`.
-    """
-    if recipe.clock != EVALUATION_COUNTED or recipe.is_mlperf:
-        return 1.0
-    end = recipe.evaluations[-1]
-    spent = [(min(phase.to_epoch, end.epochs) - phase.from_epoch, phase.images_per_second) for phase in recipe.phases]
-    if end.hours is None or not all(rate for _, rate in spent):
-        return 1 + EVALUATION_SHARE
-    train = sum(epochs * IMAGES_PER_EPOCH / (rate or 1) for epochs, rate in spent) / SECONDS_PER_HOUR
-    return min(max(end.hours / train, 1.0), MOST_CLOCK)
 
 
 def checkpoint_hours(epochs: Floats) -> Floats:

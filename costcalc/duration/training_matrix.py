@@ -6,21 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.chance import INTERPOLATION_SIGMA, SEED_SIGMA
 from costcalc.convergence.curves import Curves, Reach
-from costcalc.duration.overheads import EVALUATION_COUNTED, clock_factor
 from costcalc.throughput import Fitted, SpeedTable
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
+from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
 Shape = tuple[str, int]
 ANY_INSTANCE = NOWHERE = -1
-SECONDS_PER_HOUR = 3600
 OPEN_DIVISION = "-open-"
 EXPENSIVE_OPTIMIZERS = frozenset(
     {"thor", "shampoo", "distributed_shampoo", "shampoo_submission", "caspr_adaptive", "kfac"}
@@ -105,7 +100,7 @@ class Plan:
     @cached_property
     def clock(self) -> Floats:
         """What to multiply training alone with to have each recipe's own clock."""
-        return np.array([clock_factor(recipe) for recipe in self.recipes], float)
+        return np.array([recipe.clock_factor for recipe in self.recipes], float)
 
     @cached_property
     def length_width(self) -> Floats:
@@ -120,7 +115,7 @@ class Plan:
     @cached_property
     def evaluation_included(self) -> Flags:
         """Whether each recipe's clock counts evaluation."""
-        return np.array([recipe.clock == EVALUATION_COUNTED for recipe in self.recipes], bool)
+        return np.array([recipe.counts_evaluation for recipe in self.recipes], bool)
 
     @cached_property
     def own_rates(self) -> Floats:

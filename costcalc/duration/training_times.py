@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.convergence.eligibility import Reached
 from costcalc.duration import overheads
 from costcalc.duration.training_matrix import NOWHERE, Plan
 from costcalc.query import EstimateQuery
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+from costcalc.training import EVALUATION_SHARE
+from costcalc.units import Flags, Floats, Indices
 
 OWN_WIDTH = 0.03  # ln half-width at 80 % of a run repeated on its own system
 
@@ -176,7 +173,7 @@ def _charge(plan: Plan, query: EstimateQuery, epochs: Floats) -> _Charge:
     if query.overheads == "none":
         return _Charge(plan.clock, np.ones(len(included)), np.zeros(len(included)))
     fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + overheads.checkpoint_hours(epochs)
-    return _Charge(plan.clock, np.where(included, 1.0, 1 + overheads.EVALUATION_SHARE), fixed)
+    return _Charge(plan.clock, np.where(included, 1.0, 1 + EVALUATION_SHARE), fixed)
 
 
 def campaign(single: Runs, count: int) -> Runs:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from costcalc.fitting.ridge import Floats, Term, fit
+from costcalc.fitting.ridge import Term, fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import Chips
 from costcalc.throughput.rates import training_rate
 from costcalc.throughput.reference_model import Core, Setting, Usual, batch_keys, step_overhead, terms, tool
 from costcalc.training import Throughput
+from costcalc.units import Floats
 
 NOISE = 0.02  # standard deviation of ln(rate) between equal systems of one organisation
 MACHINE = 16  # most accelerators of one machine; a slice of more is a pod

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from costcalc.units import Floats
+
 Key = tuple[str, ...]
 Term = tuple[Key, float, float]
 

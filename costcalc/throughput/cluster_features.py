@@ -8,17 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.data_sheets import twin
 from costcalc.throughput.reference_model import OVERHEAD_IMAGES, REFERENCE_BATCH, SLICED_VENDORS, Core, tool
 from costcalc.throughput.transfer import Relative
 from costcalc.throughput.workloads import Work
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+from costcalc.units import Flags, Floats, Indices
 
 NOWHERE = np.zeros(0, np.int64)
 FEWEST_PER_NODE = 4  # no measured cluster has machines with fewer accelerators
@@ -46,7 +42,7 @@ class Field:
     largest_batch: Floats
     scatter: Floats
     shapes: tuple[tuple[str, int, int], ...]
-    shape_of: NDArray[np.int64]
+    shape_of: Indices
     intercept: Floats
     slope: Floats
     _added: dict[Hashable, Floats] = field(default_factory=dict)

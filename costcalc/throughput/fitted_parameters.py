@@ -16,9 +16,8 @@ from costcalc.throughput.data_sheets import Chips
 from costcalc.throughput.reference_model import Core, Usual
 from costcalc.throughput.transfer import Relative
 from costcalc.training import Model
+from costcalc.units import Flags, Floats
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Kinds = NDArray[np.int8]  # indices of KINDS
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack")
 # kinds from most evidence to least: none is surer than those before it

@@ -8,7 +8,6 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import Field
@@ -17,9 +16,7 @@ from costcalc.throughput.memory import densest
 from costcalc.throughput.rates import bits, precision_class, training_rate
 from costcalc.throughput.reference_model import USUAL_YEAR
 from costcalc.training import Model, Recipe, Throughput
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from costcalc.units import Floats, Indices
 
 
 class Cell(NamedTuple):

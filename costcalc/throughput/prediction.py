@@ -19,9 +19,8 @@ from costcalc.throughput.speed_table import REFUSALS
 from costcalc.throughput.steps import SHORTEST_SECONDS, shortest_step
 from costcalc.throughput.workloads import Work, code, own_rates, work
 from costcalc.training import Recipe
+from costcalc.units import Flags, Floats
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
 
 

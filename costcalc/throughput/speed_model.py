@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import Field, prepare
@@ -18,8 +17,8 @@ from costcalc.throughput.reference_model import USUAL_YEAR, tool
 from costcalc.throughput.speed_table import REFUSALS, TIERS, SpeedTable
 from costcalc.throughput.workloads import own_rates
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
+from costcalc.units import Floats, Indices
 
-Floats = NDArray[np.float64]
 TIER_OF_KIND = {
     "transferred": Tier.TRANSFERRED,
     "interpolated": Tier.INTERPOLATED,
@@ -59,7 +58,7 @@ class SpeedModel:
         field = prepare(clusters, self._fitted.core, self._fitted.relative)
         table, sentences = _empty(self._throughputs, recipes, clusters), _Sentences(self._throughputs)
         done: dict[tuple[object, ...], int] = {}
-        evidence: dict[tuple[str, str | None, int], tuple[Measurements, NDArray[np.int64], Others]] = {}
+        evidence: dict[tuple[str, str | None, int], tuple[Measurements, Indices, Others]] = {}
         for r, recipe in enumerate(recipes):
             twin = done.setdefault(signature(recipe), r)
             if twin != r:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.training import Throughput, Tier
+from costcalc.units import Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
 REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small")
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
-Indices = NDArray[np.int32]
+Numbers = NDArray[np.int32]
 Widths = NDArray[np.float32]
 
 
@@ -35,12 +35,12 @@ class SpeedTable:
     refusal: Codes
     tier: Codes
     kind: Codes
-    steps: Indices
+    steps: Numbers
     width_80: Widths
     width_90: Widths
-    row: Indices
+    row: Numbers
     sentences: tuple[str, ...]
-    sentence: Indices
+    sentence: Numbers
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -52,7 +52,7 @@ class SpeedTable:
         index = int(self.sentence[recipe, cluster])
         return (self.sentences[index],) if index >= 0 else ()
 
-    def of(self, clusters: NDArray[np.int64]) -> SpeedTable:
+    def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
         columns = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "width_90", "row", "sentence")
         return replace(self, **{name: getattr(self, name)[:, clusters] for name in columns})

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from costcalc.duration.overheads import clock_factor
 from costcalc.throughput.rates import precision_class
 from costcalc.throughput.reference_model import tool
 from costcalc.training import Model, Recipe, Throughput
@@ -91,4 +90,4 @@ def own_rates(recipe: Recipe) -> list[float]:
     epochs = [phase.to_epoch - phase.from_epoch for phase in recipe.phases]
     each = [phase.image_size**SIZE_EXPONENT for phase in recipe.phases]
     mean = sum(spent * effort for spent, effort in zip(epochs, each, strict=True)) / sum(epochs)
-    return [recipe.images_per_second * clock_factor(recipe) * mean / effort for effort in each]
+    return [recipe.images_per_second * recipe.clock_factor * mean / effort for effort in each]

@@ -7,12 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.throughput.rates import bits, training_rate
 from costcalc.throughput.transfer import Ratio
-
-Floats = NDArray[np.float64]
+from costcalc.units import Flags, Floats
 
 
 def additive(found: Iterable[Ratio], cell: Callable[[Ratio], Hashable]) -> dict[str, float]:
@@ -37,7 +35,7 @@ def _errors(table: Sequence[Ratio], cell: Callable[[Ratio], Hashable]) -> list[t
     return [(table[row].row.name, error) for row, error in errors]
 
 
-def _left_out(design: Floats, rates: Floats, held: NDArray[np.bool_]) -> list[tuple[int, float]]:
+def _left_out(design: Floats, rates: Floats, held: Flags) -> list[tuple[int, float]]:
     """The errors of the held rows whose effects the others determine."""
     inverse = np.linalg.pinv(design[~held])
     tied = np.isclose(design @ inverse @ design[~held], design).all(axis=1)

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.convergence.curves import isotonic
 from costcalc.convergence.schedules import OutOfRange
-
-Floats = NDArray[np.float64]
+from costcalc.units import Floats
 
 BATCH_REACH = 1.25  # times the largest measured batch
 WIDEST_GAP = 4.0  # between neighbouring measured batches

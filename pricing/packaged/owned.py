@@ -10,7 +10,8 @@ from decimal import Decimal
 
 from costcalc.evidence.tables import Row
 from costcalc.hardware import Machine
-from costcalc.offers import HOURS_PER_YEAR, Offer, PurchaseOption
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.units import HOURS_PER_YEAR
 from pricing.packaged.cells import amount, day
 from pricing.packaged.names import ANY_REGION
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.sources.common.http import Http
 
 Environment = Mapping[str, str]

@@ -15,9 +15,8 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.machine_facts import billing, filled
 from pricing.packaged.names import UNSPECIFIED, accelerator

@@ -16,9 +16,8 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
 from pricing.packaged.machine_facts import billing, data_sheet_memory_gib, filled
 from pricing.packaged.names import UNSPECIFIED, accelerator

@@ -1,4 +1,4 @@
-"""Offers as the store's rows and back: money in nano-units, digests that tell an offer and its rate apart."""
+"""Offers as rows of the store and back: money in billionths, digests that identify an offer and its rate."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos, to_nanos
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+from pricing.offer_flags import CIRCUMSTANCES
 
-# Flags that say where, when and beside what a rate was seen, not how much it is: they may change while it does not.
-CIRCUMSTANCES = frozenset(
-    {"zone", "zones", "starts", "hours", "spot_median", "no_capacity", "price_jump", "spot_above_on_demand"}
-)
 RATE_COLUMNS = (
     *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
     *("parts", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
@@ -27,7 +24,7 @@ MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcp
 
 
 class Sighting(NamedTuple):
-    """When an observation was seen again unchanged; `flags` where they had changed."""
+    """The moment at which an observation was seen again with the same rate; `flags` if they had changed."""
 
     observation_id: int
     seen_at: datetime
@@ -43,26 +40,26 @@ class Observation:
     rate_digest: bytes
 
     def row(self) -> dict[str, Any]:
-        """Its row in `observations`, without what only the store knows."""
-        return {**_cells(self.offer), "offer_digest": self.offer_digest, "rate_digest": self.rate_digest}
+        """Its row in `observations`, without the columns that the store fills."""
+        return {**_row(self.offer), "offer_digest": self.offer_digest, "rate_digest": self.rate_digest}
 
 
 def observation(offer: Offer) -> Observation:
-    """The offer ready to be compared and stored. A new publication date of an unchanged rate is no new rate."""
-    cells = _cells(offer)
-    rate = (repr(cells[column]) for column in RATE_COLUMNS)
+    """The offer with its digests. An unchanged rate with a new publication date is no new rate."""
+    row = _row(offer)
+    rate = (repr(row[column]) for column in RATE_COLUMNS)
     flags = (flag for flag in offer.flags if flag.partition("=")[0] not in CIRCUMSTANCES)
     return Observation(offer, _digest(*offer.key), _digest(offer.source, *rate, *flags))
 
 
-def machine_cells(offer: Offer) -> dict[str, Any]:
-    """The row of the machine this offer rents."""
+def machine_row(offer: Offer) -> dict[str, Any]:
+    """The row in `machines` of the machine that this offer rents."""
     facts = {column: getattr(offer.machine, column) for column in MACHINE_COLUMNS}
     return {"provider": offer.provider, "instance_type": offer.instance_type, **facts}
 
 
 def to_offer(row: Any, machine: Machine, again: Sighting | None = None) -> Offer:
-    """The offer of a row of `observations`, as it was seen `again` if it was."""
+    """The offer of a row of `observations`, with the moment and flags of the sighting `again` if there is one."""
     flags = row.flags if again is None or again.flags is None else again.flags
     return Offer(
         provider=row.provider,
@@ -96,7 +93,7 @@ def key_of(row: Any) -> tuple[str, ...]:
     return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
 
 
-def _cells(offer: Offer) -> dict[str, Any]:
+def _row(offer: Offer) -> dict[str, Any]:
     return {
         "provider": offer.provider,
         "region": offer.region,

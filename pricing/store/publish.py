@@ -1,38 +1,61 @@
-"""Publishing: what sources brought becomes new observations, sightings and one snapshot, in a single transaction."""
+"""Publishing: a refresh becomes new observations, sightings of known ones and one snapshot, in a single transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Column, Connection, func, insert, select
+from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, select
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Gap, Offer
+from pricing.offer_flags import SECOND_HAND
 from pricing.packaged.offers import PackagedPrices
-from pricing.store.offer_rows import Sighting, observation
-from pricing.store.snapshots import ROWS_AT_ONCE, newest, read_gaps, standing
-from pricing.store.tables import observations, packaged_editions
-from pricing.store.writing import Attempt, Changes, Published, record_attempts, write_snapshot
+from pricing.store.inserts import insert_many, upsert
+from pricing.store.offer_rows import Observation, Sighting, machine_row, observation
+from pricing.store.snapshots import all_offers, newest, read_gaps, standing, write_gaps
+from pricing.store.tables import (
+    ROWS_AT_ONCE,
+    catalogues,
+    machines,
+    observations,
+    packaged_editions,
+    retractions,
+    sightings,
+    snapshots,
+    source_status,
+)
 
 PACKAGED = "packaged"
+CATALOGUES_KEPT = 3  # a worker may still be loading the one before
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one source listed; `origin` is the source's name."""
+    """The offers that one source listed; `origin` is the source's name."""
 
     origin: str
     offers: Sequence[Offer]
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """How asking one source went: `offers` is the length of its listing, None if it failed; `error` says what failed."""
+
+    name: str
+    seconds: float
+    offers: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Publication:
     """All that one refresh brings: an attempt for each source asked, and a listing for each that answered.
 
-    `gaps` are those of the sources asked; the gaps of others stand as they did.
+    `gaps` are those of the sources asked; the gaps of other sources stay.
     """
 
     listings: tuple[Listing, ...]
@@ -40,61 +63,66 @@ class Publication:
     gaps: tuple[Gap, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The snapshot that was published, how many rates were new, and how many were seen again unchanged."""
+
+    snapshot: str
+    new: int
+    seen_again: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """New observations with their origin, sightings of known ones, ids to retract, and an offer for each machine.
+
+    `second_hand_machines` were described by a second-hand source only: they fill what is unknown and overrule nothing.
+    """
+
+    new: list[tuple[str, Observation]] = field(default_factory=list)
+    seen_again: list[Sighting] = field(default_factory=list)
+    retracted: list[int] = field(default_factory=list)
+    machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
+    second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
+
+    def note_machines(self, offers: Iterable[Offer]) -> None:
+        """Remember one offer for each machine that these offers rent."""
+        for offer in offers:
+            noted = self.second_hand_machines if SECOND_HAND in offer.flags else self.machines
+            noted[offer.provider, offer.instance_type] = offer
+
+
 def publish(connection: Connection, publication: Publication, now: datetime) -> Published:
-    """Everything a refresh brought, as the next snapshot. The connection is the only writer's transaction."""
-    changes = Changes()
+    """Write everything a refresh brought as the next snapshot, within the caller's transaction."""
+    changes = _Changes()
     for listing in publication.listings:
         _compare(connection, listing, changes)
-    record_attempts(connection, publication.attempts, now)
-    return write_snapshot(connection, changes, _standing_gaps(connection, publication, now), now)
-
-
-def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
-    """Old gaps of sources not asked, and the new ones; a gap that stays open keeps the moment it opened."""
-    before, asked = open_gaps(connection), {attempt.name for attempt in publication.attempts}
-    since = {(gap.source, gap.reason): gap.since for gap in before}
-    others = tuple(gap for gap in before if gap.source not in asked)
-    return others + tuple(
-        replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in publication.gaps
-    )
-
-
-def open_gaps(connection: Connection) -> tuple[Gap, ...]:
-    """What the newest snapshot says was silent."""
-    current = newest(connection)
-    return read_gaps(current.gaps) if current else ()
+    _record_attempts(connection, publication.attempts, now)
+    return _write_snapshot(connection, changes, _standing_gaps(connection, publication, now), now)
 
 
 def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime) -> Published | None:
-    """The packaged prices, once per edition: its rows are added, rows it no longer holds are taken back."""
+    """Publish the packaged prices once per edition: add its rows, retract those of older editions that it lacks."""
     if has_edition(connection, prices.digest):
         return None
-    changes = _edition(connection, prices.offers)
-    record_attempts(connection, (Attempt(PACKAGED, 0, len(prices.offers)),), now)
-    published = write_snapshot(connection, changes, open_gaps(connection), now)
+    changes = _edition_changes(connection, prices.offers)
+    _record_attempts(connection, (Attempt(PACKAGED, 0, len(prices.offers)),), now)
+    published = _write_snapshot(connection, changes, open_gaps(connection), now)
     edition = {"digest": prices.digest, "sequence": newest(connection).sequence}
     connection.execute(insert(packaged_editions), edition)
     return published
 
 
 def has_edition(connection: Connection, digest: str) -> bool:
-    """Whether this edition of the packaged prices was merged in before."""
+    """Whether this edition of the packaged prices was merged before."""
     known = select(packaged_editions.c.digest).where(packaged_editions.c.digest == digest)
     return connection.execute(known).first() is not None
 
 
-def _compare(connection: Connection, listing: Listing, changes: Changes) -> None:
-    """A rate that is unchanged since it was last seen is a sighting, any other a new observation."""
-    changes.note_machines(listing.offers)
-    known = (observations.c.id, observations.c.rate_digest, observations.c.observed_at, observations.c.flags)
-    last = last_seen(connection, listing.origin, *known)
-    for item in {item.offer_digest: item for item in map(observation, listing.offers)}.values():
-        before = last.get(item.offer_digest)
-        if before is None or before.rate_digest != item.rate_digest:
-            changes.new.append((listing.origin, item))
-        elif item.offer.observed_at > before.observed_at:
-            flags = ";".join(item.offer.flags)
-            changes.seen.append(Sighting(before.id, item.offer.observed_at, None if flags == before.flags else flags))
+def open_gaps(connection: Connection) -> tuple[Gap, ...]:
+    """The gaps of the newest snapshot."""
+    current = newest(connection)
+    return read_gaps(current.gaps) if current else ()
 
 
 def last_seen(connection: Connection, origin: str, *columns: Column[Any]) -> dict[bytes, Any]:
@@ -108,8 +136,23 @@ def last_seen(connection: Connection, origin: str, *columns: Column[Any]) -> dic
     return {row.offer_digest: row for row in rows}
 
 
-def _edition(connection: Connection, offers: Sequence[Offer]) -> Changes:
-    """What must be added and taken back so that exactly these packaged observations stand."""
+def _compare(connection: Connection, listing: Listing, changes: _Changes) -> None:
+    """A rate that is unchanged since it was last seen is a sighting, any other a new observation."""
+    changes.note_machines(listing.offers)
+    known = (observations.c.id, observations.c.rate_digest, observations.c.observed_at, observations.c.flags)
+    last = last_seen(connection, listing.origin, *known)
+    for item in {item.offer_digest: item for item in map(observation, listing.offers)}.values():
+        before = last.get(item.offer_digest)
+        if before is None or before.rate_digest != item.rate_digest:
+            changes.new.append((listing.origin, item))
+        elif item.offer.observed_at > before.observed_at:
+            flags = ";".join(item.offer.flags)
+            changed_flags = None if flags == before.flags else flags
+            changes.seen_again.append(Sighting(before.id, item.offer.observed_at, changed_flags))
+
+
+def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Changes:
+    """What must be added and retracted so that exactly these packaged observations stand."""
     rows = connection.execute(standing().where(observations.c.origin == PACKAGED))
     before = {(row.offer_digest, row.rate_digest, row.observed_at, row.effective_from): row.id for row in rows}
     items = {
@@ -118,6 +161,87 @@ def _edition(connection: Connection, offers: Sequence[Offer]) -> Changes:
     }
     new = [(PACKAGED, item) for identity, item in items.items() if identity not in before]
     gone = [number for identity, number in before.items() if identity not in items]
-    changes = Changes(new, [], gone)
+    changes = _Changes(new, [], gone)
     changes.note_machines(offers)
     return changes
+
+
+def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
+    """The gaps of sources that were not asked, and the new ones; a gap that stays open keeps the moment it opened."""
+    before, asked = open_gaps(connection), {attempt.name for attempt in publication.attempts}
+    since = {(gap.source, gap.reason): gap.since for gap in before}
+    others = tuple(gap for gap in before if gap.source not in asked)
+    return others + tuple(
+        replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in publication.gaps
+    )
+
+
+def _record_attempts(connection: Connection, attempts: Sequence[Attempt], now: datetime) -> None:
+    """How each source fared; a failure keeps the moment and the length of the last good listing."""
+    rows = [
+        {
+            "name": attempt.name,
+            "attempted_at": now,
+            "succeeded_at": None if attempt.offers is None else now,
+            "offers": attempt.offers,
+            "seconds": attempt.seconds,
+            "error": attempt.error,
+        }
+        for attempt in attempts
+    ]
+    upsert(connection, source_status, rows, _keep_last_success)
+
+
+def _write_snapshot(connection: Connection, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> Published:
+    """The changes and the snapshot that follows from them."""
+    previous = newest(connection)
+    sequence = previous.sequence + 1 if previous else 1
+    snapshot = _snapshot_id(previous.id if previous else "", changes, gaps, now)
+    row = {"sequence": sequence, "id": snapshot, "published_at": now, "gaps": write_gaps(gaps)}
+    connection.execute(insert(snapshots), row)
+    _write_observations(connection, changes, sequence)
+    _write_sightings(connection, changes.seen_again)
+    catalogue = Catalogue.from_offers(all_offers(connection), snapshot, gaps)
+    connection.execute(insert(catalogues), {"sequence": sequence, "document": catalogue.to_bytes()})
+    connection.execute(delete(catalogues).where(catalogues.c.sequence <= sequence - CATALOGUES_KEPT))
+    return Published(snapshot, len(changes.new), len(changes.seen_again))
+
+
+def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> str:
+    """The moment of publication and a digest of the previous id and all changes: equal ids mean equal prices."""
+    digest = blake2b(previous.encode(), digest_size=4)
+    for origin, item in changes.new:
+        digest.update(origin.encode() + item.offer_digest + item.rate_digest)
+    digest.update(repr((changes.seen_again, changes.retracted, gaps)).encode())
+    return f"{now:%Y%m%dT%H%M%SZ}-{digest.hexdigest()}"
+
+
+def _write_observations(connection: Connection, changes: _Changes, sequence: int) -> None:
+    upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
+    upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), _if_unknown)
+    rows = ({**item.row(), "sequence": sequence, "origin": origin} for origin, item in changes.new)
+    insert_many(connection, observations, rows)
+    if changes.retracted:
+        retracted = [{"observation_id": number, "sequence": sequence} for number in changes.retracted]
+        connection.execute(insert(retractions), retracted)
+
+
+def _write_sightings(connection: Connection, seen_again: Sequence[Sighting]) -> None:
+    rows = ({**each._asdict(), "month": f"{each.seen_at:%Y-%m}"} for each in seen_again)
+    upsert(connection, sightings, rows, _overwrite)
+
+
+def _overwrite(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return new
+
+
+def _unless_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.coalesce(new, old)
+
+
+def _if_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.coalesce(old, new)
+
+
+def _keep_last_success(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    return _unless_unknown(old, new) if new.key in ("succeeded_at", "offers") else new

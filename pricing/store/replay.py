@@ -1,4 +1,4 @@
-"""Keys that may be used only once, remembered for every worker beside the prices."""
+"""Keys that may be used only once, such as signatures of requests. All workers share them, beside the prices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from pricing.store.database import POSTGRESQL, StoreUnavailable, default_url
+from pricing.store.connection import POSTGRESQL, StoreUnavailable
+from pricing.store.local_file import default_url
 
 WAIT_SECONDS = 1
 SWEEP_SECONDS = 60
@@ -23,10 +24,10 @@ _POSTGRESQL_OPTIONS = {
 }
 
 
-class SeenOnce:
-    """One table. On SQLite it has a file of its own, so that a refresh that is writing prices keeps nobody waiting.
+class ReplayStore:
+    """Remembers used keys in one table. On SQLite the table has its own file, so that no key waits for a refresh.
 
-    It is made, and made again after a failure, on use. Threads may share it; forked processes open their own.
+    The table is created on use, and again after a failure. Threads may share a store; forked processes open their own.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -47,7 +48,7 @@ class SeenOnce:
             raise StoreUnavailable(f"used keys cannot be kept beside the prices: {reason}") from error
 
     def close(self) -> None:
-        """Give up the connections."""
+        """Close the connections."""
         with self._lock:
             if self._engine is not None:
                 self._engine.dispose()
@@ -69,7 +70,7 @@ class SeenOnce:
                     connection.exec_driver_sql("PRAGMA synchronous = OFF")
                 connection.execute(_CREATE)
         except DBAPIError as error:
-            # PostgreSQL refuses one of two who make it at once
+            # PostgreSQL refuses one of two processes that create it at once
             if not any(told in str(error) for told in ("already exists", "duplicate key")):
                 engine.dispose()
                 raise
@@ -82,6 +83,6 @@ class SeenOnce:
             return create_engine(postgresql, pool_pre_ping=True, connect_args=_POSTGRESQL_OPTIONS)
         prices = Path(url.database or "").expanduser().absolute()
         if not prices.exists():
-            raise FileNotFoundError(prices)  # a store that was taken away; a file made in its place would be nobody's
+            raise FileNotFoundError(prices)  # the store was taken away: create no file beside it
         beside = prices.with_name(f"{prices.stem}-seen.sqlite3")
         return create_engine(f"sqlite:///{beside}", connect_args={"timeout": WAIT_SECONDS})

@@ -1,4 +1,4 @@
-"""Snapshots: all observations as a catalogue's columns, and the gaps that were open when it was published."""
+"""Snapshots: all observations as a catalogue, and the gaps that were open when it was published."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, to_offer
-from pricing.store.tables import catalogues, machines, observations, retractions, sightings, snapshots
+from pricing.store.tables import ROWS_AT_ONCE, catalogues, machines, observations, retractions, sightings, snapshots
 
-ROWS_AT_ONCE = 10_000
 Machines = Mapping[tuple[str, str], Machine]
 
 
@@ -28,7 +26,7 @@ def newest(connection: Connection) -> Any:
 
 
 def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
-    """The catalogue of a snapshot, or None if it is no longer kept; rebuilt if another version of the code wrote it."""
+    """The catalogue of a snapshot, or None if it is no longer kept. Rebuilt if another version of the code wrote it."""
     columns = (snapshots.c.gaps, catalogues.c.document)
     found = connection.execute(select(*columns).join(catalogues).where(snapshots.c.id == snapshot_id)).first()
     if found is None:
@@ -41,25 +39,25 @@ def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
 
 
 def all_offers(connection: Connection) -> Iterator[Offer]:
-    """Every observation that was not retracted, once for its first moment and once for each kept later sighting."""
-    kinds, seen = all_machines(connection), _sightings(connection)
+    """Every observation that was not retracted: once as first observed, and once for each later sighting."""
+    machine_of, seen_again = all_machines(connection), _sightings(connection)
     wanted = standing().order_by(observations.c.id)
     rows = connection.execute(wanted, execution_options={"yield_per": ROWS_AT_ONCE})
     for row in rows:
-        machine = kinds[row.provider, row.instance_type]
+        machine = machine_of[row.provider, row.instance_type]
         yield to_offer(row, machine)
-        for again in seen.get(row.id, ()):
+        for again in seen_again.get(row.id, ()):
             yield to_offer(row, machine, again)
 
 
 def standing() -> Select[Any]:
-    """The observations that no later edition of the packaged prices took back."""
-    taken_back = select(retractions.c.observation_id)
-    return select(observations).where(observations.c.id.not_in(taken_back))
+    """The observations that no later edition of the packaged prices retracted."""
+    retracted = select(retractions.c.observation_id)
+    return select(observations).where(observations.c.id.not_in(retracted))
 
 
 def all_machines(connection: Connection) -> Machines:
-    """What each instance type holds."""
+    """The machine of each instance type, by provider and instance type."""
     return {
         (row.provider, row.instance_type): Machine(*(getattr(row, column) for column in MACHINE_COLUMNS))
         for row in connection.execute(select(machines))
@@ -67,10 +65,10 @@ def all_machines(connection: Connection) -> Machines:
 
 
 def _sightings(connection: Connection) -> dict[int, list[Sighting]]:
-    seen: dict[int, list[Sighting]] = defaultdict(list)
+    seen_again: dict[int, list[Sighting]] = defaultdict(list)
     for row in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at, sightings.c.flags)):
-        seen[row.observation_id].append(Sighting(*row))
-    return seen
+        seen_again[row.observation_id].append(Sighting(*row))
+    return seen_again
 
 
 def write_gaps(gaps: tuple[Gap, ...]) -> str:

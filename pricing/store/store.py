@@ -1,4 +1,4 @@
-"""The price store: the newest snapshot, what a refresh publishes, the history of a machine's rates, the sources' health."""
+"""The price store: loads snapshots, publishes refreshes, tells the history of rates and how the sources fared."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from importlib.resources.abc import Traversable
 
 from sqlalchemy import func, select
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.store import snapshots
-from pricing.store.database import Database, StoreError, default_url
+from pricing.store.connection import Database, StoreError
+from pricing.store.local_file import default_url
 from pricing.store.offer_rows import KEY_COLUMNS, key_of, to_offer
-from pricing.store.publish import Publication, has_edition, last_seen, merge_packaged, open_gaps, publish
+from pricing.store.publish import Publication, Published, has_edition, last_seen, merge_packaged, open_gaps, publish
 from pricing.store.tables import observations, sightings, source_status
-from pricing.store.writing import Published
 
 
 class SnapshotGone(StoreError):
@@ -28,7 +27,7 @@ class SnapshotGone(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One rate of the history: the offer as first observed, when it was last seen unchanged, and which source brought it."""
+    """One rate of the history: the offer as first observed, when it was last seen unchanged, and the source's name."""
 
     offer: Offer
     last_seen_at: datetime
@@ -37,7 +36,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How a source last fared. `offers` is the length of its last good listing, `error` what its last attempt met.
+    """How a source last fared. `offers` is the length of its last good listing, `error` what went wrong last time.
 
     All are None for a source that was never asked.
     """
@@ -62,9 +61,9 @@ class Store:
         self._database = Database(url or default_url(), wait_seconds)
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """The store's address, without a password."""
-        return self._database.place
+        return self._database.address
 
     def current_snapshot_id(self) -> str | None:
         """The newest published snapshot, or None in an empty store. Cheap: one row by its primary key."""
@@ -77,7 +76,7 @@ class Store:
         with self._database.reading(bulk=True) as connection:
             catalogue = snapshots.load(connection, snapshot_id)
         if catalogue is None:
-            raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.place} any more")
+            raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.address} any more")
         return catalogue
 
     def load_current(self) -> Catalogue:
@@ -85,7 +84,7 @@ class Store:
         return self.load(self.current_snapshot_id() or "none")
 
     def fill(self, now: datetime, folder: Traversable | None = None) -> str:
-        """The current snapshot, after this edition of the packaged prices was merged in once, by whoever comes first.
+        """Merge this edition of the packaged prices if no process did so yet, and return the current snapshot's id.
 
         Raises PackagedTableError, StoreBusy.
         """
@@ -100,12 +99,12 @@ class Store:
             return str(snapshots.newest(connection).id)
 
     def publish(self, publication: Publication, now: datetime) -> Published:
-        """A whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
+        """Write a whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
         with self._database.writing() as connection:
             return publish(connection, publication, now)
 
     def gaps(self) -> tuple[Gap, ...]:
-        """What the newest snapshot says was silent."""
+        """The gaps of the newest snapshot."""
         with self._database.reading() as connection:
             return open_gaps(connection)
 
@@ -131,13 +130,15 @@ class Store:
         seen = select(sightings.c.observation_id, func.max(sightings.c.seen_at)).group_by(sightings.c.observation_id)
         with self._database.reading() as connection:
             found = connection.execute(rows.order_by(observations.c.observed_at, observations.c.id)).all()
-            kinds = snapshots.all_machines(connection) if found else {}
+            machine_of = snapshots.all_machines(connection) if found else {}
             again = dict(
                 connection.execute(seen.where(sightings.c.observation_id.in_([row.id for row in found]))).all()
             )
         return [
             Observed(
-                to_offer(row, kinds[row.provider, row.instance_type]), again.get(row.id, row.observed_at), row.origin
+                to_offer(row, machine_of[row.provider, row.instance_type]),
+                again.get(row.id, row.observed_at),
+                row.origin,
             )
             for row in found
         ]

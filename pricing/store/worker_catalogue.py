@@ -1,4 +1,4 @@
-"""What a serving worker answers from: the newest snapshot, swapped in behind its back, kept when the store is gone."""
+"""The catalogue a serving worker answers from: the newest snapshot, kept when the store cannot be reached."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from costcalc.catalogue.catalogue import Catalogue
-from pricing.store.database import StoreError
+from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
 log = logging.getLogger("costcalc")
@@ -22,8 +22,8 @@ class NoSnapshot(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class HolderState:
-    """Whether the worker can answer, and whether its store still can be reached."""
+class WorkerState:
+    """The snapshot that the worker answers from, and whether its store could be reached at the last look."""
 
     snapshot: str | None = None
     store_reachable: bool = False
@@ -32,12 +32,12 @@ class HolderState:
 
 
 @dataclass
-class CatalogueHolder:
-    """Holds one catalogue and looks every `poll_seconds` for a newer one, in a daemon thread, off the request path.
+class WorkerCatalogue:
+    """Holds one catalogue. A daemon thread looks every `poll_seconds` for a newer one, so that no request waits for it.
 
-    `open_store` opens the store and fills it; it is called again until it succeeds. `clock` gives the current moment.
-    `warm` runs on a new catalogue before it is answered from. The thread begins with `start()`, again after a fork, and
-    ends with `close()`.
+    `open_store` opens the store and fills it; it is called again until it succeeds. `clock` returns the current moment.
+    `warm` runs on each new catalogue before the first answer from it. `start()` starts the thread, which starts again
+    after a fork; `close()` ends it.
     """
 
     open_store: Callable[[], Store]
@@ -46,7 +46,7 @@ class CatalogueHolder:
     warm: Callable[[Catalogue], None] = lambda _: None
     _store: Store | None = field(default=None, init=False)
     _catalogue: Catalogue | None = field(default=None, init=False)
-    _state: HolderState = field(default=HolderState(), init=False)
+    _state: WorkerState = field(default=WorkerState(), init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
     _starting: threading.Lock = field(default_factory=threading.Lock, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
@@ -68,7 +68,7 @@ class CatalogueHolder:
             raise NoSnapshot(self._state.error or "no prices are loaded yet")
         return self._catalogue
 
-    def state(self) -> HolderState:
+    def state(self) -> WorkerState:
         """The last look at the store."""
         return self._state
 
@@ -77,7 +77,7 @@ class CatalogueHolder:
         now = self.clock()
         try:
             self._renew()
-            self._state = HolderState(self._state.snapshot, True, now, None)
+            self._state = WorkerState(self._state.snapshot, True, now, None)
         except StoreError as error:
             if self._state.error != str(error):
                 log.warning("%s", error)

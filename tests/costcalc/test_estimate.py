@@ -13,7 +13,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.chance import SEED_SIGMA
 from costcalc.convergence.curves import isotonic
 from costcalc.duration.feasibility import speed_model
-from costcalc.duration.overheads import calendar_hours, clock_factor, interrupted_hours
+from costcalc.duration.overheads import calendar_hours, interrupted_hours
 from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
 from costcalc.training import Metric, Tier
@@ -113,8 +113,8 @@ def test_elsewhere_epochs_meet_the_speed_of_each_phase(ask_of, packaged_evidence
     spent = [min(one.epochs, phase.to_epoch) - phase.from_epoch for phase in recipe.phases]
     paced = zip(spent, speeds.seconds_per_epoch[0, 0], strict=False)
     training = sum(max(epochs, 0) * second for epochs, second in paced) / 3600
-    assert one.hours == pytest.approx(training * clock_factor(recipe))
-    assert (clock_factor(recipe) > 1) == (recipe.clock == "training+evaluation")
+    assert one.hours == pytest.approx(training * recipe.clock_factor)
+    assert (recipe.clock_factor > 1) == (recipe.clock == "training+evaluation")
 
 
 def test_an_interpolated_schedule_is_called_that_and_less_sure(ask_of):

@@ -7,8 +7,7 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.store.publish import Listing, Publication
-from pricing.store.writing import Attempt
+from pricing.store.publish import Attempt, Listing, Publication
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import HOURS_PER_DAY, Offer
+from costcalc.offers import Gap, Offer
+from costcalc.units import HOURS_PER_DAY
 from pricing.sources.aws.listing import straightened
 from pricing.sources.aws.machines import described_machines, region_of
 from pricing.sources.aws.offers import (

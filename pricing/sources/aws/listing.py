@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

@@ -18,7 +18,8 @@ from statistics import median
 from typing import Any
 
 from costcalc.hardware import Machine
-from costcalc.offers import HOURS_PER_DAY, HOURS_PER_YEAR, Offer, Payment, PurchaseOption
+from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
 from pricing.sources.source import SchemaChanged
 
 Machines = Callable[[str], Machine | None]  # instance type -> what it holds; None where that is unknown

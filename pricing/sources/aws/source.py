@@ -14,8 +14,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.aws.account import Account, NotOffered, Unreachable, unknown_gap
 from pricing.sources.aws.listing import straightened

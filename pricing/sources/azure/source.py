@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
+from costcalc.offers import Gap
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.azure.items import N_SERIES, LeftOut, Quote, latest, names, offer, read_item
 from pricing.sources.common.endpoint import address

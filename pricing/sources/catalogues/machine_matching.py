@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offers import Gap, Offer
 from pricing.checks import Judged, violations
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators
 from pricing.packaged.names import UnknownName, accelerator

@@ -8,8 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from costcalc.answers import Gap
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.names import UnknownName
 from pricing.sources.source import Collected, SchemaChanged, SourceError

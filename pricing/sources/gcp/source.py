@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from costcalc.answers import Gap
 from costcalc.hardware import Machine
+from costcalc.offers import Gap
 from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError

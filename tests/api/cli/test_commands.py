@@ -17,7 +17,7 @@ from api.cli import cost as terminal
 from api.cli.main import main
 from api.questions.schemas import CostSchema
 from pricing.refresh import RefreshReport, SourceResult
-from pricing.store.writing import Published
+from pricing.store.publish import Published
 
 ASKED = ["cost", "resnet50", "0.757", "--limit", "3", "--as-of", "2024-06-30"]
 

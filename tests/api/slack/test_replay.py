@@ -14,7 +14,7 @@ from support.live_server import start_server
 
 from api.settings import Settings
 from api.slack.replay import REST_SECONDS, RedisMemory, Replays, shared_memory
-from pricing.store.replay import SeenOnce
+from pricing.store.replay import ReplayStore
 
 ALONE = "costcalc_slack_replay_memory_alone_total"
 WORKERS, TIMES = 3, 24
@@ -61,7 +61,7 @@ def test_while_the_memory_fails_it_rests_and_is_counted(caplog):
 
 
 def test_redis_is_used_where_it_is_configured():
-    assert isinstance(shared_memory(Settings()), SeenOnce)
+    assert isinstance(shared_memory(Settings()), ReplayStore)
     assert isinstance(shared_memory(Settings(redis_url="redis://127.0.0.1:6379")), RedisMemory)
 
 

@@ -11,11 +11,10 @@ from fakes.offers import DAY, MACHINES, all_offers, amounts, monthly, offer, res
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import VIEWS_KEPT, Catalogue
 from costcalc.catalogue.columns import Columns
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, RatePart
+from costcalc.offers import Gap, Offer, RatePart
 
 histories = st.lists(
     st.builds(

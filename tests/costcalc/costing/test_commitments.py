@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.costing.bills import Bill, Terms
-from costcalc.costing.commitments import HOURS_PER_MONTH, UTILIZATIONS, Need, break_even_hours, ways
+from costcalc.costing.commitments import UTILIZATIONS, Need, break_even_hours, ways
 from costcalc.costing.payments import by_month, due, fixed_cost, pays_back, term_months
 from costcalc.money import cents
 from costcalc.offers import Payment
+from costcalc.units import HOURS_PER_MONTH
 
 terms = st.builds(
     Terms,

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from costcalc.duration.overheads import clock_factor
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import unfitted
@@ -156,9 +155,7 @@ def test_a_mean_over_image_sizes_is_shared_out_and_comes_back(packaged_evidence)
     assert rates == sorted(rates, reverse=True)
     spent = [phase.to_epoch - phase.from_epoch for phase in recipe.phases]
     hours = sum(epochs * IMAGES_PER_EPOCH / rate for epochs, rate in zip(spent, rates, strict=True)) / 3600
-    assert hours * clock_factor(recipe) == pytest.approx(
-        end.epochs * IMAGES_PER_EPOCH / recipe.images_per_second / 3600
-    )
+    assert hours * recipe.clock_factor == pytest.approx(end.epochs * IMAGES_PER_EPOCH / recipe.images_per_second / 3600)
 
 
 def test_sizes_whose_rates_are_guessed_are_never_sure(packaged_evidence):

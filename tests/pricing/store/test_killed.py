@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.prices import NOW, listed, many
 
-from pricing.store.database import Database
+from pricing.store.connection import Database
 from pricing.store.store import Store
 
 OFFERS = 400

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from pricing.store.database import StoreUnavailable
-from pricing.store.replay import SWEEP_SECONDS, SeenOnce
+from pricing.store.connection import StoreUnavailable
+from pricing.store.replay import SWEEP_SECONDS, ReplayStore
 from pricing.store.store import Store
 
 NOW = 1_800_000_000
@@ -19,13 +19,13 @@ NOW = 1_800_000_000
 @pytest.fixture
 def seen(store_url):
     Store(store_url)
-    once = SeenOnce(store_url)
+    once = ReplayStore(store_url)
     yield once
     once.close()
 
 
 def test_a_key_is_new_once(seen, store_url):
-    other = SeenOnce(store_url)
+    other = ReplayStore(store_url)
     assert seen.add("a", NOW, NOW + 600)
     assert not seen.add("a", NOW, NOW + 600)
     assert not other.add("a", NOW, NOW + 600)
@@ -35,7 +35,7 @@ def test_a_key_is_new_once(seen, store_url):
 
 def test_of_many_at_once_one_wins(store_url):
     Store(store_url)
-    memories = [SeenOnce(store_url) for _ in range(4)]
+    memories = [ReplayStore(store_url) for _ in range(4)]
     won = []
     threads = [
         threading.Thread(target=lambda once=memories[number % 4]: won.append(once.add("a", NOW, NOW + 600)))
@@ -51,7 +51,9 @@ def test_of_many_at_once_one_wins(store_url):
 
 
 def test_it_is_kept_by_another_process(seen, store_url):
-    script = f"from pricing.store.replay import SeenOnce; print(SeenOnce({store_url!r}).add('a', {NOW}, {NOW} + 600))"
+    script = (
+        f"from pricing.store.replay import ReplayStore; print(ReplayStore({store_url!r}).add('a', {NOW}, {NOW} + 600))"
+    )
     told = [
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout for _ in "ab"
     ]
@@ -77,7 +79,7 @@ def test_a_writer_of_prices_keeps_nobody_waiting(seen, store_url):
 
 def test_a_store_that_is_gone_is_an_error_and_its_return_is_noticed(tmp_path):
     prices = tmp_path / "folder" / "prices.sqlite3"
-    once = SeenOnce(f"sqlite:///{prices}")
+    once = ReplayStore(f"sqlite:///{prices}")
     with pytest.raises(StoreUnavailable):
         once.add("a", NOW, NOW + 600)
     assert not prices.parent.exists()
@@ -90,7 +92,7 @@ def test_a_store_that_is_gone_is_an_error_and_its_return_is_noticed(tmp_path):
 
 
 def test_no_password_is_told():
-    once = SeenOnce("postgresql://somebody:sesame@127.0.0.1:1/prices")
+    once = ReplayStore("postgresql://somebody:sesame@127.0.0.1:1/prices")
     with pytest.raises(StoreUnavailable) as told:
         once.add("a", NOW, NOW + 600)
     assert "sesame" not in str(told.value)

@@ -9,15 +9,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import StatementError
 from support.prices import LATER, NOW, P3, listed, offer
 
-from costcalc.answers import Gap
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
 from pricing.store import tables as schema
-from pricing.store.database import Database, StoreUnavailable
-from pricing.store.publish import Publication
+from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.publish import CATALOGUES_KEPT, Attempt, Publication
 from pricing.store.store import SnapshotGone, Store
-from pricing.store.writing import CATALOGUES_KEPT, Attempt
 
 DAY = timedelta(days=1)
 

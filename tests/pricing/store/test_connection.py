@@ -15,7 +15,7 @@ from sqlalchemy import text
 from support.prices import NOW, listed, many, offer
 
 from pricing.store import tables as schema
-from pricing.store.database import Database, StoreBusy, StoreUnavailable
+from pricing.store.connection import Database, StoreBusy, StoreUnavailable
 from pricing.store.store import Store
 
 
@@ -51,7 +51,7 @@ def test_migrations_and_tables_agree(store: Store, store_url: str) -> None:
         assert compare_metadata(context, schema.metadata) == []
         assert context.get_current_revision() == schema.HEAD
     config = Config()
-    config.set_main_option("script_location", "pricing:migrations")
+    config.set_main_option("script_location", "pricing.store:migrations")
     assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
 
 

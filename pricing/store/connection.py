@@ -1,0 +1,211 @@
+"""One database, SQLite or PostgreSQL: how to connect, the lock that allows one writer, migrations on opening."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from pricing.store.tables import HEAD
+
+CONNECT_SECONDS = 5
+WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock
+SECRET_OPTIONS = ("password", "sslpassword")  # libpq also takes them in the query of a URL
+POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+
+
+class StoreError(Exception):
+    """The store cannot do what was asked; the message says what to do."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or read. The message names its address, never a password."""
+
+
+class StoreBusy(StoreError):
+    """Another process is publishing and did not finish in time."""
+
+
+class Database:
+    """Opens a connection for each use, which is safe across forks and notices a store that vanished.
+
+    `wait_seconds` is how long a writer waits for another one. Opening creates an SQLite file and migrates to the newest
+    schema. Raises StoreUnavailable.
+    """
+
+    def __init__(self, url: str, wait_seconds: float = 120) -> None:
+        self._wait_seconds = wait_seconds
+        self._url = _parsed(url)
+        self.address = self._url.difference_update_query(SECRET_OPTIONS).render_as_string(hide_password=True)
+        self._engine = self._connected()
+        self._bulk_engine = _postgresql_in_binary(self._url) if self.dialect == "postgresql" else self._engine
+        with self._explained():
+            self._migrate()
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._engine.dialect.name
+
+    @contextmanager
+    def reading(self, bulk: bool = False) -> Iterator[Connection]:
+        """One connection for reading, `bulk` for large documents. Raises StoreUnavailable."""
+        engine = self._bulk_engine if bulk else self._engine
+        with self._explained(), engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """The transaction of the only writer; an error inside rolls it back. Raises StoreBusy, StoreUnavailable."""
+        with self._explained(), self._engine.connect() as connection:
+            exclusive = connection.execution_options(exclusive=True)
+            with exclusive.begin():
+                if self.dialect == "postgresql":
+                    exclusive.execute(text(f"SET LOCAL lock_timeout = '{self._wait_seconds:.0f}s'"))
+                    exclusive.execute(text(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})"))
+                yield exclusive
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+            if "locked" in reason or "lock timeout" in reason:
+                raise StoreBusy(
+                    f"another refresh is writing to {self.address} since {self._wait_seconds:.0f} s; try again when it is done"
+                ) from error
+            raise StoreUnavailable(f"the price store {self.address} fails: {reason}") from error
+
+    def _connected(self) -> Engine:
+        if self._url.get_backend_name() == "postgresql":
+            return _postgresql(self._url)
+        return _sqlite(self._url, self._wait_seconds)
+
+    def _migrate(self) -> None:
+        with self.reading() as connection:
+            if _revision(connection) == HEAD:
+                return
+        with self.writing() as connection:
+            if _revision(connection) != HEAD:
+                self._upgrade(connection)
+
+    def _upgrade(self, connection: Connection) -> None:
+        from alembic import command
+        from alembic.config import Config
+        from alembic.util import CommandError
+
+        config = Config()
+        config.set_main_option("script_location", "pricing.store:migrations")
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise StoreUnavailable(
+                f"{self.address} was written by a newer costcalc ({_revision(connection)}): upgrade this one"
+            ) from error
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        if parsed.drivername in POSTGRESQL:
+            return parsed.set(drivername="postgresql+psycopg")
+        if parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:"):
+            return parsed
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        pass
+    raise StoreUnavailable(
+        "COSTCALC_DATABASE_URL must look like sqlite:////path/to/prices.sqlite3 or postgresql://user:password@host/database"
+    )
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _postgresql(url: URL, **options: Any) -> Engine:
+    """Connections that give up within seconds where no server answers."""
+    named = {"connect_timeout": CONNECT_SECONDS, "application_name": "costcalc", **options}
+    return create_engine(url, poolclass=NullPool, connect_args=named)
+
+
+def _postgresql_in_binary(url: URL) -> Engine:
+    """Results come in binary: a catalogue of 130 MB takes 0.4 s instead of 2 s. Unfit for reflection, as in migrations."""
+    from psycopg import Cursor
+    from psycopg.pq import Format
+
+    class BinaryCursor(Cursor[Any]):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            self.format = Format.BINARY
+
+    return _postgresql(url, cursor_factory=BinaryCursor)
+
+
+def _sqlite(url: URL, wait_seconds: float) -> Engine:
+    """Connections to a file that is created at once if it is missing. Raises StoreUnavailable."""
+    assert url.database is not None
+    path = Path(url.database).expanduser().absolute()
+    _create_sqlite(path, wait_seconds)
+    return _sqlite_engine(path, wait_seconds)
+
+
+def _create_sqlite(path: Path, wait_seconds: float) -> None:
+    """An SQLite file in write-ahead mode, in which readers go on while one process publishes."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _open_sqlite(path, "rwc", wait_seconds)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreUnavailable(
+            f"cannot keep prices in {path}: {error}; set COSTCALC_DATABASE_URL to a place that can be written"
+        ) from error
+    try:
+        _write_ahead(connection, time.monotonic() + wait_seconds)
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"{path} cannot be used as the price store: {error}") from error
+    finally:
+        connection.close()
+
+
+def _write_ahead(connection: sqlite3.Connection, deadline: float) -> None:
+    """Switch the journal. That needs the file alone for a moment, and SQLite itself does not wait for it."""
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").close()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def _open_sqlite(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
+    address = f"file:{quote(str(path))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=wait_seconds, isolation_level=None)
+
+
+def _sqlite_engine(path: Path, wait_seconds: float) -> Engine:
+    """Connections that never create the file: a store that was taken away is an error, not an empty store."""
+    engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _open_sqlite(path, "rw", wait_seconds))
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute("PRAGMA foreign_keys = ON").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        exclusive = connection.get_execution_options().get("exclusive")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if exclusive else "BEGIN")
+
+    return engine

@@ -1,0 +1,72 @@
+"""Mutants of a toy module: one that its tests cannot tell from the original survives, the others are killed."""
+
+import pytest
+
+from tools.mutants import main, mutants
+
+MODULE = '''"""A toy."""
+
+def clip(value: int, low: int = 0) -> int:
+    """Not below `low`."""
+    return low if value < low else value
+
+'''
+TESTS = """from toy.clipping import clip
+
+def test_clip():
+    assert [clip(-1), clip(3), clip(4, 5)] == [0, 3, 5]
+"""
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A checkout with one module, and a cache of its own."""
+    root = tmp_path / "checkout"
+    (root / "toy").mkdir(parents=True)
+    (root / "toy/clipping.py").write_text(MODULE)
+    (root / "test_toy.py").write_text(TESTS)
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return root
+
+
+def test_only_what_no_test_holds_survives(toy, capsys):
+    survivor = (
+        "clipping.py:5\n    - return low if value < low else value\n    + return low if value <= low else value\n"
+    )
+    assert main(["toy", "--tests", "test_toy.py"]) == 1
+    assert capsys.readouterr().out == f"toy/{survivor}2 of 3 mutants killed (66.7%); 3 are possible.\n"
+    assert (toy / "toy/clipping.py").read_text() == MODULE
+
+
+def test_a_share_that_is_enough_passes(toy, capsys):
+    assert main(["toy/clipping.py", "--tests", "test_toy.py", "--count", "1", "--least", "0"]) == 0
+    assert "of 1 mutants killed" in capsys.readouterr().out
+
+
+def test_tests_that_fail_without_a_change_are_told(toy):
+    (toy / "test_toy.py").write_text("def test_wrong():\n    assert False\n")
+    with pytest.raises(SystemExit, match="fail before any change"):
+        main(["toy", "--tests", "test_toy.py"])
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("a = b < c", ["a = b <= c"]),
+        ("a = b is None", ["a = b is not None"]),
+        ("a = b + 1", ["a = b - 1", "a = b + 2"]),
+        ("a = b and c", ["a = b or c"]),
+        ("a = not b", ["a = b"]),
+        ("a = b[-1:]", ["a = b[:]", "a = b[1:]", "a = b[-2:]"]),
+        ("a = 730.5", ["a = 1461.0"]),
+        ("a: Literal[1] = True", ["a: Literal[1] = False"]),
+        ("def f(a=0): raise ValueError(1)", ["def f(a=1):\n    raise ValueError(1)", "def f(a=0):\n    pass"]),
+        ("if a: b += c", ["if not a:\n    b += c", "if a:\n    pass", "if a:\n    b -= c"]),
+        ("a = f'{1}'; b = 'text'; assert 1 < 2", []),
+    ],
+)
+def test_changes(tmp_path, line, after):
+    (tmp_path / "module.py").write_text(line)
+    assert [mutant.source() for mutant in mutants(tmp_path, ["module.py"])] == after
