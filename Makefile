@@ -4,7 +4,7 @@ PORT ?= 8000
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: setup serve test check bench fit mutants
+.PHONY: setup serve test check bench fit compact mutants
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -38,3 +38,7 @@ fit: .venv/installed
 ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting validation)
 mutants: setup
 	$(BIN)/python -m tools.mutants --seed 1 --count 150 $(ENGINE)
+
+# after a change of the packaged price tables
+compact: .venv/installed
+	$(BIN)/python tools/compact.py

@@ -14,9 +14,10 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
-from pricing.packaged.offers import PackagedTableError, read_packaged
+from pricing.packaged.catalogue import packaged_catalogue
+from pricing.packaged.offers import PackagedTableError, packaged_digest
 from pricing.sources import SOURCES
-from pricing.store.local_file import default_path
+from pricing.store.local_file import default_path, default_url, newest_catalogue
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.store import Store
@@ -93,7 +94,12 @@ def build_once(settings: Settings) -> Service:
 
 
 def _catalogue(settings: Settings) -> Catalogue:
-    return _stored(settings) if settings.database_url or default_path().exists() else _packaged()
+    try:
+        if settings.database_url or default_path().exists():
+            return newest_catalogue(settings.database_url or default_url(), packaged_digest()) or _stored(settings)
+        return packaged_catalogue()
+    except PackagedTableError as error:
+        raise CannotStart(str(error)) from error
 
 
 def _stored(settings: Settings) -> Catalogue:
@@ -101,16 +107,8 @@ def _stored(settings: Settings) -> Catalogue:
 
     try:
         return _opener(settings)().load_current()
-    except (StoreError, PackagedTableError) as error:
+    except StoreError as error:
         raise CannotStart(str(error)) from error
-
-
-def _packaged() -> Catalogue:
-    try:
-        prices = read_packaged()
-    except PackagedTableError as error:
-        raise CannotStart(str(error)) from error
-    return Catalogue.from_offers(prices.offers, f"packaged-{prices.digest[:12]}")
 
 
 def _opener(settings: Settings) -> Callable[[], Store]:

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from pricing.store.tables import HEAD
+from pricing.store import HEAD
 
 CONNECT_SECONDS = 5
 WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock

@@ -1,7 +1,8 @@
-"""Offers as rows of the store and back: money in billionths, digests that identify an offer and its rate."""
+"""Offers and gaps as rows of the store and back: money in billionths, digests that identify an offer and its rate."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos, to_nanos
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
 from pricing.offer_flags import CIRCUMSTANCES
 
 RATE_COLUMNS = (
@@ -91,6 +92,20 @@ def to_offer(row: Any, machine: Machine, again: Sighting | None = None) -> Offer
 def key_of(row: Any) -> tuple[str, ...]:
     """The offer key of a row of `observations`, as `Offer.key` gives it, and the currency."""
     return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
+
+
+def write_gaps(gaps: tuple[Gap, ...]) -> str:
+    """The gaps as the text a snapshot keeps."""
+    entries = [(gap.source, gap.reason, gap.since.isoformat() if gap.since else None) for gap in gaps]
+    return json.dumps(entries)
+
+
+def read_gaps(text: str) -> tuple[Gap, ...]:
+    """The gaps that `write_gaps` wrote."""
+    return tuple(
+        Gap(source, reason, datetime.fromisoformat(since) if since else None)
+        for source, reason, since in json.loads(text)
+    )
 
 
 def _row(offer: Offer) -> dict[str, Any]:

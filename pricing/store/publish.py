@@ -15,8 +15,8 @@ from costcalc.offers import Gap, Offer
 from pricing.offer_flags import SECOND_HAND
 from pricing.packaged.offers import PackagedPrices
 from pricing.store.inserts import insert_many, upsert
-from pricing.store.offer_rows import Observation, Sighting, machine_row, observation
-from pricing.store.snapshots import all_offers, newest, read_gaps, standing, write_gaps
+from pricing.store.offer_rows import Observation, Sighting, machine_row, observation, read_gaps, write_gaps
+from pricing.store.snapshots import all_offers, newest, standing
 from pricing.store.tables import (
     ROWS_AT_ONCE,
     catalogues,

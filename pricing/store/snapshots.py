@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer
-from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, to_offer
+from costcalc.offers import Offer
+from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, read_gaps, to_offer
 from pricing.store.tables import ROWS_AT_ONCE, catalogues, machines, observations, retractions, sightings, snapshots
 
 Machines = Mapping[tuple[str, str], Machine]
@@ -69,17 +67,3 @@ def _sightings(connection: Connection) -> dict[int, list[Sighting]]:
     for row in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at, sightings.c.flags)):
         seen_again[row.observation_id].append(Sighting(*row))
     return seen_again
-
-
-def write_gaps(gaps: tuple[Gap, ...]) -> str:
-    """The gaps as the text a snapshot keeps."""
-    entries = [(gap.source, gap.reason, gap.since.isoformat() if gap.since else None) for gap in gaps]
-    return json.dumps(entries)
-
-
-def read_gaps(text: str) -> tuple[Gap, ...]:
-    """The gaps that `write_gaps` wrote."""
-    return tuple(
-        Gap(source, reason, datetime.fromisoformat(since) if since else None)
-        for source, reason, since in json.loads(text)
-    )

@@ -23,7 +23,6 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-HEAD = "0002"  # the newest migration; a store that has it opens without the migration tool
 ROWS_AT_ONCE = 10_000  # read or written together
 
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from tools.record.__main__ import main
 from tools.record.questions import Draw, Listed
+from tools.record.running import steady
 
 OLD, NEW = 'Rates of "spot" move; an old sentence.', 'Rates of "spot" move; a new sentence.'
 JSON, CSV, TEXT = "Content-Type: application/json", "Content-Type: text/csv; charset=utf-8", ""
@@ -111,3 +112,8 @@ def test_the_same_seed_draws_the_same_questions_and_another_seed_others():
     assert Draw(listed, 1).questions(300) == Draw(listed, 1).questions(300)
     assert Draw(listed, 1).questions(300) != Draw(listed, 2).questions(300)
     assert len(set(map(str, Draw(listed, 1).questions(300)))) > 250
+
+
+def test_ids_that_depend_on_the_snapshot_are_numbered_and_figures_are_not():
+    body = b"20261121T213257Z-529eb6eb,9c22e80d047fa047,3f7c4cef9784b072,9c22e80d047fa047,0.1827777777777777"
+    assert steady(body) == b"SNAPSHOT-529eb6eb,ID 1,ID 2,ID 1,0.1827777777777777"

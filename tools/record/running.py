@@ -27,6 +27,7 @@ PUBLIC_URL = "https://cost.example.org"
 HEADERS = ("Content-Type", "Content-Disposition", "Cache-Control", "Location", "Allow", "WWW-Authenticate", "Retry-After",
            "Vary", "X-Content-Type-Options", "Referrer-Policy", "Content-Security-Policy")  # fmt: skip
 SNAPSHOT = re.compile(rb"20\d{6}T\d{6}Z(?=-[0-9a-f]{8})")  # when the store was filled
+ESTIMATE_ID = re.compile(rb"(?<![.\w])[0-9a-f]{16}(?![.\w])")  # a digest that the snapshot's name goes into
 TOO_LONG = b"This took too long"
 PATIENCE = 300
 
@@ -52,7 +53,14 @@ class Answer:
         """The question, the status and the headers, one a line; a blank line; the body."""
         headers = [f"{name}: {value}" for name, value in self.headers.items()]
         head = "\n".join([f"{question.method} {question.place}", str(self.status), *headers])
-        return head.encode() + b"\n\n" + SNAPSHOT.sub(b"SNAPSHOT", self.body)
+        return head.encode() + b"\n\n" + steady(self.body)
+
+
+def steady(body: bytes) -> bytes:
+    """A body without what depends on when the store was filled; ids are numbered as they first come."""
+    numbers: dict[bytes, int] = {}
+    body = SNAPSHOT.sub(b"SNAPSHOT", body)
+    return ESTIMATE_ID.sub(lambda found: b"ID %d" % numbers.setdefault(found[0], len(numbers) + 1), body)
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,8 @@ class Running:
             allow_redirects=False,
         )
         kept = {name: told.headers[name] for name in HEADERS if name in told.headers}
+        if "Allow" in kept:
+            kept["Allow"] = ", ".join(sorted(kept["Allow"].split(", ")))  # in no order of their own
         if "ETag" in told.headers:
             kept["ETag"] = "there is one"
         return Answer(told.status_code, kept, told.content)

@@ -14,6 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from support.prices import NOW, listed, many, offer
 
+from pricing.store import HEAD
 from pricing.store import tables as schema
 from pricing.store.connection import Database, StoreBusy, StoreUnavailable
 from pricing.store.store import Store
@@ -49,10 +50,10 @@ def test_migrations_and_tables_agree(store: Store, store_url: str) -> None:
     with Database(store_url).reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema.metadata) == []
-        assert context.get_current_revision() == schema.HEAD
+        assert context.get_current_revision() == HEAD
     config = Config()
     config.set_main_option("script_location", "pricing.store:migrations")
-    assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
 
 
 def test_a_store_that_disappears_is_an_error_and_never_an_empty_store(tmp_path: Path) -> None:
