@@ -14,14 +14,17 @@ from pricing.checks import Judged, violations
 from pricing.offer_flags import PRICE_JUMP
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
-from pricing.sources.source import Environment, SourceSpec
+from pricing.sources.source import Environment, SourceSetting, SourceSpec
 from pricing.store.publish import Attempt, Listing, Publication, Published
 from pricing.store.store import SourceState, Store
 
 LIMIT_SECONDS = 1800.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
 ACCEPT_VARIABLE = "COSTCALC_ACCEPT_JUMPS"
-SETTINGS: Mapping[str, str | None] = {LIMIT_VARIABLE: f"{LIMIT_SECONDS:g}", ACCEPT_VARIABLE: None}
+SETTINGS = (
+    SourceSetting(LIMIT_VARIABLE, "how many seconds a refresh waits for its price sources", f"{LIMIT_SECONDS:g}"),
+    SourceSetting(ACCEPT_VARIABLE, "price sources, separated by commas, whose jumps in price a refresh lets in"),
+)
 NAMED = 3  # offers that a message names; the rest are counted
 
 

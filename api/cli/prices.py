@@ -28,10 +28,10 @@ SHORTEST_LINE = 160  # a log that nobody watches is not folded at 80 signs
 
 def source_settings() -> Iterator[Setting]:
     """Every variable that a refresh or a price source reads, once."""
-    listed = {name: Setting(name, default, "refreshing prices") for name, default in refreshing.SETTINGS.items()}
-    for name in SOURCES:
-        for each in SOURCES[name].settings:
-            meaning = f"{SOURCES[name].label}: {each.meaning}"
+    listed = {each.variable: Setting(each.variable, each.default, each.meaning) for each in refreshing.SETTINGS}
+    for spec in SOURCES.values():
+        for each in spec.settings:
+            meaning = f"{spec.label}: {each.meaning}"
             listed.setdefault(each.variable, Setting(each.variable, each.default, meaning, each.secret))
     yield from listed.values()
 

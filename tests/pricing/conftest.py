@@ -16,7 +16,7 @@ def store(store_url: str) -> Store:
 @pytest.fixture
 def no_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No credentials, files or metadata service of AWS, whatever the machine that the tests run on has."""
-    for name in aws.SETTINGS:
+    for name in (setting.variable for setting in aws.SETTINGS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))

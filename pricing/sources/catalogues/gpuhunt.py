@@ -42,7 +42,7 @@ SOURCE = "gpuhunt catalogue"
 SITE = Site("gpuhunt", address("COSTCALC_GPUHUNT_URL", "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com"))
 PROVIDERS = SourceSetting(
     "COSTCALC_GPUHUNT_PROVIDERS",
-    "the providers to read from gpuhunt's catalogue, separated by commas",
+    "providers to read, separated by commas",
     "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift",
 )
 VERSION_PATH, ZIP_PATH = "/v3/{provider}/version", "/v3/{provider}/{version}/catalog.zip"

@@ -34,7 +34,7 @@ from pricing.sources.source import Collected, Environment, SchemaChanged, Source
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
     "COSTCALC_SKYPILOT_CLOUDS",
-    "the clouds to read from SkyPilot's catalogue, separated by commas",
+    "clouds to read, separated by commas",
     "aws,gcp,lambda,nebius,oci,verda",
 )
 PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"

@@ -27,7 +27,7 @@ from pricing.sources.source import Collected, CredentialsMissing, Environment, S
 
 SHEET = SourceSetting(
     "COSTCALC_SHEET",
-    "path or web address of your own price sheet; an address that opens without signing in is as secret as its link",
+    "path or web address of a CSV file; a link that opens without signing in is a secret",
 )
 NO_SHEET = f"set {SHEET.variable} to the path or the web address of a CSV file"
 OWN = "own"
