@@ -17,9 +17,8 @@ from html.parser import HTMLParser
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.machine_facts import filled
+from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site
 from pricing.sources.common.http import Http

@@ -15,7 +15,7 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Inventory, MachineType, left_out, listed_shapes, offers, packaged_shapes
