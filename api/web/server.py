@@ -58,7 +58,7 @@ class Server(BaseApplication):
         """The application, in a worker."""
         from api.bootstrap import build
         from api.web.app import create_app
-        from pricing.packaged.offers import PackagedTableError
+        from pricing.packaged.tables import PackagedTableError
 
         try:
             return create_app(build(self._settings, self._evidence), self._settings)

@@ -6,7 +6,8 @@ import zlib
 from pathlib import Path
 
 from costcalc.catalogue.catalogue import Catalogue
-from pricing.packaged.offers import packaged_digest, packaged_folder, read_packaged
+from pricing.packaged.offers import packaged_digest, read_packaged
+from pricing.packaged.tables import packaged_folder
 
 COMPACT = "catalogue.zlib"  # the digest of the tables it was made from, then the compressed catalogue
 

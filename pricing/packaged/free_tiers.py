@@ -1,4 +1,4 @@
-"""Machines one can use for nothing, as offers: sessions end, weekly quotas run out, and none of it is guaranteed."""
+"""Machines that cost nothing, as offers: sessions end, weekly quotas run out, and nobody guarantees a machine."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from decimal import Decimal
 from costcalc.evidence.tables import Row
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.cells import day
 from pricing.packaged.names import ANY_REGION
+from pricing.packaged.tables import Table, day
 
-HEADER = (
-    "provider,instance_type,accelerator,accelerators,accelerator_memory_gib,session_hours,hours_per_week,"
-    "observed_at,source"
+FREE_TIERS = Table(
+    "free_tiers.csv",
+    "provider instance_type observed_at",
+    "accelerator accelerators accelerator_memory_gib session_hours hours_per_week source",
 )
-KEY = "provider,instance_type,observed_at"
 NOT_GUARANTEED = "not_guaranteed"
 
 

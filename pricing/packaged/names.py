@@ -1,18 +1,21 @@
 """Providers' spellings of accelerators and regions, turned into ours by table; an unknown spelling is never guessed.
 
-The tables lie in `pricing/data`: `accelerator_names.csv` (an empty accelerator: known, but we have no figures of it) and
-`region_names.csv`. Case, punctuation and maker's names ("NVIDIA", "GeForce", "AMD") don't matter.
+The tables are `accelerator_names.csv` (a blank accelerator is known, but has no figures here) and `region_names.csv`. Case,
+punctuation and makers' names ("NVIDIA", "GeForce", "AMD") do not matter.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 
+from costcalc.evidence.tables import Row
+from pricing.packaged.tables import Table
+
+ACCELERATOR_NAMES = Table("accelerator_names.csv", "scheme spelling memory_gib", "accelerator")
+REGION_NAMES = Table("region_names.csv", "provider spelling", "region")
 ANY = "*"  # the naming scheme that every provider shares
 ANY_REGION = "any"  # one rate in all of a provider's regions
 UNSPECIFIED = "unspecified"  # the provider doesn't say in which region
@@ -92,21 +95,20 @@ def _article(word: str) -> str:
 def _accelerators() -> dict[tuple[str, str], list[tuple[float | None, str]]]:
     """By scheme and plain spelling: the memory a row asks for, and the canonical name."""
     names: dict[tuple[str, str], list[tuple[float | None, str]]] = {}
-    for row in _rows("accelerator_names.csv"):
-        memory = float(row["memory_gib"]) if row["memory_gib"] else None
-        names.setdefault((row["scheme"], _plain(row["spelling"])), []).append((memory, row["accelerator"]))
+    for (scheme, spelling, _), meaning in ACCELERATOR_NAMES.read(_meaning).items():
+        names.setdefault((scheme, _plain(spelling)), []).append(meaning)
     return names
 
 
+def _meaning(row: Row) -> tuple[float | None, str]:
+    return row.maybe_number("memory_gib"), row.maybe("accelerator") or ""
+
+
 def _spellings(provider: str) -> list[str]:
-    return [row["spelling"] for row in _rows("accelerator_names.csv") if row["scheme"] in (provider, ANY)]
+    return [spelling for scheme, spelling, _ in ACCELERATOR_NAMES.read(_meaning) if scheme in (provider, ANY)]
 
 
 @cache
 def _regions() -> dict[tuple[str, str], str]:
-    return {(row["provider"], row["spelling"].casefold()): row["region"] for row in _rows("region_names.csv")}
-
-
-def _rows(table: str) -> Iterator[dict[str, str]]:
-    text = (files("pricing.packaged") / "data" / table).read_text(encoding="utf-8")
-    return iter(list(csv.DictReader(text.splitlines())))
+    regions = REGION_NAMES.read(lambda row: row.text("region"))
+    return {(provider, spelling.casefold()): region for (provider, spelling), region in regions.items()}

@@ -1,38 +1,24 @@
-"""List rates of object storage and of data that leaves the cloud: a small packaged table, each with source and date."""
+"""List rates of object storage and of egress, data that leaves the cloud: a packaged table, each rate with source and date."""
 
 from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import cache
+from importlib.resources.abc import Traversable
 
 from costcalc.costing.storage_and_egress import UNITS, ExtraRate, ExtraRates
-from costcalc.evidence.tables import Row, rows
-from pricing.packaged.offers import packaged_folder
+from costcalc.evidence.tables import Row
+from pricing.packaged.tables import Table
 
-TABLE = "extras.csv"
-
-
-@lru_cache(maxsize=1)
-def extra_rates() -> ExtraRates:
-    """Every packaged rate. Raises TableError, naming file and line, on anything that cannot be trusted."""
-    text = (packaged_folder() / TABLE).read_text("utf-8")
-    return parse(text)
+STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_per_unit what source observed_on")
 
 
-def parse(text: str) -> ExtraRates:
-    """The rates of a table's text. Raises TableError."""
-    known: dict[tuple[str, str], ExtraRate] = {}
-
-    def add(row: Row) -> None:
-        rate = _rate(row)
-        if (rate.provider, rate.item) in known:
-            raise ValueError(f"{rate.provider} {rate.item} stands here twice")
-        known[rate.provider, rate.item] = rate
-
-    for _ in rows(f"pricing/packaged/data/{TABLE}", text, add):
-        pass
-    return ExtraRates(known)
+@cache
+def extra_rates(folder: Traversable | None = None) -> ExtraRates:
+    """Every packaged rate. Raises PackagedTableError, naming file and line."""
+    rates = STORAGE_AND_EGRESS.read(_rate, folder).values()
+    return ExtraRates({(rate.provider, rate.item): rate for rate in rates})
 
 
 def _rate(row: Row) -> ExtraRate:

@@ -18,9 +18,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.machine_facts import filled
+from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows

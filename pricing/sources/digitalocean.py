@@ -16,7 +16,8 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.machine_facts import billing, filled
+from pricing.packaged.billing import billing
+from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address

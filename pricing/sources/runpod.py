@@ -19,9 +19,9 @@ from msgspec import UNSET, Struct, UnsetType, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.machine_facts import billing, filled
+from pricing.packaged.billing import billing
+from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows

@@ -17,7 +17,8 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.machine_facts import billing, filled
+from pricing.packaged.billing import billing
+from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address

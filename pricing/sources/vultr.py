@@ -19,9 +19,9 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.machine_facts import billing, data_sheet_memory_gib, filled
+from pricing.packaged.billing import billing
+from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows

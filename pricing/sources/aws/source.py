@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from costcalc.offers import Gap, Offer
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.aws.account import Account, NotOffered, Unreachable, unknown_gap
 from pricing.sources.aws.listing import straightened
 from pricing.sources.aws.offers import Seen

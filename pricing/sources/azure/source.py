@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.azure.items import N_SERIES, LeftOut, Quote, latest, names, offer, read_item
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError

@@ -21,7 +21,7 @@ from functools import partial
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
-from pricing.packaged.machine_facts import billing
+from pricing.packaged.billing import billing
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, start_of_day
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address

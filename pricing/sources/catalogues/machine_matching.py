@@ -11,9 +11,8 @@ from functools import cache
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
 from pricing.checks import Judged, violations
-from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators
+from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.rows import LeftOut, names
 from pricing.sources.source import Collected, SourceError
 

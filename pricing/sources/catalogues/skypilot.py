@@ -22,7 +22,8 @@ from decimal import Decimal
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
-from pricing.packaged.machine_facts import billing, filled
+from pricing.packaged.billing import billing
+from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot

@@ -13,7 +13,7 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.machines import Shape, tpu_slices

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from costcalc.hardware import Machine
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
-from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators
+from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
 from pricing.packaged.names import ANY_REGION
-from pricing.packaged.offers import packaged_machines
 from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http

@@ -8,7 +8,8 @@ import pytest
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged import catalogue as packaged
-from pricing.packaged.offers import packaged_digest, packaged_folder, read_packaged
+from pricing.packaged.offers import packaged_digest, read_packaged
+from pricing.packaged.tables import packaged_folder
 
 
 @pytest.fixture(scope="module")

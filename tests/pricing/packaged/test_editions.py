@@ -8,7 +8,9 @@ import pytest
 from support.prices import LATER, NOW, listed, offer
 
 from costcalc.catalogue.catalogue import Catalogue
-from pricing.packaged.offers import HEADERS, read_packaged
+from pricing.packaged.free_tiers import FREE_TIERS
+from pricing.packaged.offers import read_packaged
+from pricing.packaged.owned import OWNED
 from pricing.store.store import Store
 
 
@@ -37,8 +39,8 @@ def edition(tmp_path: Path) -> Path:
     (folder / "providers.csv").write_text(
         "provider,name,billing_increment_seconds,minimum_seconds,source,observed_on\naws,AWS,1,60,x,2026-11-20\n"
     )
-    for name in ("owned.csv", "free_tiers.csv"):
-        (folder / name).write_text(HEADERS[name] + "\n")
+    for table in (OWNED, FREE_TIERS):
+        (folder / table.name).write_text(",".join(table.columns) + "\n")
     write_offers(folder, "3.06,2018-04-26", "3.00,2019-01-01")
     return folder
 

@@ -7,7 +7,8 @@ import pytest
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.offers import HEADERS, PackagedTableError, packaged_digest, packaged_folder, read_packaged
+from pricing.packaged.offers import EDITION, packaged_digest, read_packaged
+from pricing.packaged.tables import PackagedTableError, Table, packaged_folder
 
 OFFERS = read_packaged().offers
 
@@ -36,8 +37,8 @@ def test_providers_bill_by_their_own_increments() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in HEADERS:
-        shutil.copy(packaged_folder() / name, tmp_path / name)
+    for table in EDITION:
+        shutil.copy(packaged_folder() / table.name, tmp_path / table.name)
     return tmp_path
 
 
@@ -81,14 +82,15 @@ def test_a_corrupt_rate_is_refused_by_file_and_line(folder: Path, column: str, t
     assert complaint in str(refused.value)
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_every_table_is_checked(folder: Path, name: str) -> None:
+@pytest.mark.parametrize("table", EDITION, ids=lambda table: table.name)
+def test_every_table_is_checked(folder: Path, table: Table) -> None:
+    name = table.name
     path, whole = folder / name, (folder / name).read_bytes()
     lines = whole.splitlines(keepends=True)
     twice = [*lines, lines[1]]
     for content, complaint in [
         (b"".join(twice), f"{name}, line {len(twice)}: .* stands here twice"),
-        (b"x" + b"".join(lines), f"{name}, line 1: lacks {HEADERS[name].partition(',')[0]}"),
+        (b"x" + b"".join(lines), f"{name}, line 1: lacks {table.columns[0]}"),
         (b"", f"{name}, line 1: lacks "),
         (lines[0] + b"\xff" + b"".join(lines[1:]), f"{name}, line 2: not UTF-8"),
         (b"".join(lines[:-1]) + lines[-1][:9], f"{name}, line {len(lines)}: expected"),

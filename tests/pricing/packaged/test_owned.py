@@ -96,10 +96,11 @@ def test_sixty_hours_of_work_take_some_five_days_at_twelve_hours_a_day() -> None
 def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
     import shutil
 
-    from pricing.packaged.offers import HEADERS, PackagedTableError, packaged_folder
+    from pricing.packaged.offers import EDITION
+    from pricing.packaged.tables import PackagedTableError, packaged_folder
 
-    for name in HEADERS:
-        shutil.copy(packaged_folder() / name, tmp_path / name)
+    for table in EDITION:
+        shutil.copy(packaged_folder() / table.name, tmp_path / table.name)
     for name, old, new, complaint in [
         ("owned.csv", ",0.25,3,", ",1.25,3,", "line 2: a machine keeps 1.25 of its price after 3 years"),
         ("owned.csv", ",0.25,3,", ",0.25,0,", "line 2: a machine keeps 0.25 of its price after 0 years"),

@@ -7,9 +7,9 @@ import pytest
 from costcalc.costing.storage_and_egress import UNITS
 from costcalc.evidence.tables import TableError
 from pricing.packaged.offers import read_packaged
-from pricing.packaged.storage_and_egress import extra_rates, parse
+from pricing.packaged.storage_and_egress import STORAGE_AND_EGRESS, extra_rates
 
-HEADER = "provider,item,unit,usd_per_unit,what,source,observed_on\n"
+HEADER = ",".join(STORAGE_AND_EGRESS.columns) + "\n"
 
 
 def test_the_three_large_clouds_have_both_rates_with_source_and_date():
@@ -40,6 +40,7 @@ def test_their_clouds_are_named_as_in_the_offers():
         ("aws,egress,GB,0.02,a,b,2026-01-01\naws,egress,GB,0.03,a,b,2026-01-01", "twice"),
     ],
 )
-def test_a_fault_is_told_with_its_line(line, told):
-    with pytest.raises(TableError, match=rf"pricing/packaged/data/extras.csv, line [23].*{told}"):
-        parse(HEADER + line + "\n")
+def test_a_fault_is_told_with_its_line(line, told, tmp_path):
+    (tmp_path / STORAGE_AND_EGRESS.name).write_text(HEADER + line + "\n")
+    with pytest.raises(TableError, match=rf"pricing/packaged/data/storage_and_egress.csv, line [23].*{told}"):
+        extra_rates(tmp_path)

@@ -4,7 +4,7 @@ import pytest
 from support.recorded_sources import NOW, recorded
 
 from costcalc.offers import tariff
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.cirrascale import offers
 from pricing.sources.source import SchemaChanged
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.prices import LATER, NOW, listed, offer
 
-from pricing.packaged.offers import PackagedTableError
+from pricing.packaged.tables import PackagedTableError
 from pricing.store.connection import StoreUnavailable
 from pricing.store.store import Store
 from pricing.store.worker_catalogue import NoSnapshot, WorkerCatalogue, WorkerState

@@ -6,7 +6,7 @@ import pytest
 from fakes.azure import item
 
 from costcalc.offers import Payment, PurchaseOption, tariff
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.azure.items import LeftOut, Quote, latest, offer, read_item
 from pricing.sources.source import SchemaChanged
 

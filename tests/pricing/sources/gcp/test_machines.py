@@ -8,7 +8,7 @@ import pytest
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from pricing.packaged import names as naming
-from pricing.packaged.offers import packaged_machines
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.gcp.machines import TPU_GENERATIONS, tpu_slices
 from pricing.sources.gcp.offers import Inventory, MachineType, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import ON_DEMAND, Rate, RateBook, Sku, Use, rate_book, read_sku

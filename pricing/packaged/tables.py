@@ -1,0 +1,130 @@
+"""Reading the tables that ship with the code: their columns and keys are checked, a bad cell is named by file and line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TypeVar
+
+from costcalc.evidence.tables import Row, TableError, rows
+from costcalc.hardware import Machine
+
+T = TypeVar("T")
+Key = tuple[str, ...]
+
+
+class PackagedTableError(TableError):
+    """A packaged table is unreadable; the message names the file and the line."""
+
+
+def packaged_folder() -> Traversable:
+    """Where the tables lie in the installed package."""
+    return files("pricing.packaged") / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One packaged CSV file: its name, the columns that identify a row, and its other columns, separated by spaces."""
+
+    name: str
+    key: str
+    others: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that the file must have."""
+        return (*self.key.split(), *self.others.split())
+
+    def content(self, folder: Traversable | None = None) -> bytes:
+        """The file's bytes. Raises PackagedTableError if it is missing."""
+        try:
+            return ((folder or packaged_folder()) / self.name).read_bytes()
+        except OSError as error:
+            raise PackagedTableError(f"{self._path}: {error.strerror or error}; install the package again") from error
+
+    def read(self, build: Callable[[Row], T], folder: Traversable | None = None) -> dict[Key, T]:
+        """What `build` makes of each row, by the row's key. Raises PackagedTableError, naming file and line."""
+        built: dict[Key, T] = {}
+
+        def add(row: Row) -> None:
+            key = tuple(row.maybe(column) or "" for column in self.key.split())
+            if key in built:
+                raise ValueError(f"{' '.join(filter(None, key))} stands here twice")
+            built[key] = build(row)
+
+        try:
+            for _ in rows(self._path, self._text(folder), add):
+                pass
+        except (TableError, csv.Error) as error:
+            raise PackagedTableError(str(error)) from error
+        return built
+
+    @property
+    def _path(self) -> str:
+        return f"pricing/packaged/data/{self.name}"
+
+    def _text(self, folder: Traversable | None) -> str:
+        content = self.content(folder)
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise PackagedTableError(f"{self._path}, line {line}: not UTF-8") from error
+        missing = set(self.columns) - set(next(csv.reader([text.partition("\n")[0]]), []))
+        if missing:
+            raise PackagedTableError(f"{self._path}, line 1: lacks {', '.join(sorted(missing))}")
+        return text
+
+
+def optional(row: Row, column: str, read: Callable[[Row, str], T]) -> T | None:
+    """What `read` makes of a cell, or None where it is blank."""
+    return read(row, column) if row.maybe(column) else None
+
+
+def amount(row: Row, column: str) -> Decimal:
+    """A cell as an amount of money, at least zero. Raises ValueError."""
+    return decimal(row.text(column), column)
+
+
+def decimal(text: str, column: str) -> Decimal:
+    """A text as an amount of money, at least zero. Raises ValueError naming the column."""
+    try:
+        money = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"{column} {text!r} is not a decimal number") from None
+    if not money.is_finite() or money < 0:
+        raise ValueError(f"{column} {text!r} is not an amount of money")
+    return money
+
+
+def day(row: Row, column: str) -> datetime:
+    """Midnight UTC at which the day starts. Raises ValueError."""
+    try:
+        return datetime.combine(date.fromisoformat(row.text(column)), time(), UTC)
+    except ValueError:
+        raise ValueError(f"{column} {row.text(column)!r} is not an ISO date") from None
+
+
+def choice(kind: type[T], row: Row, column: str) -> T:
+    """A cell as a member of an enumeration. Raises ValueError."""
+    try:
+        return kind(row.text(column))  # type: ignore[call-arg]
+    except ValueError:
+        raise ValueError(f"{column} {row.text(column)!r} is unknown") from None
+
+
+def machine(row: Row) -> Machine:
+    """The machine that a row describes. Only a machine without accelerators may leave the accelerator blank."""
+    count = row.integer("accelerators")
+    return Machine(
+        row.text("accelerator") if count else row.maybe("accelerator") or "",
+        count,
+        row.maybe_number("accelerator_memory_gib"),
+        row.maybe_integer("vcpus"),
+        row.maybe_number("memory_gib"),
+    )
