@@ -7,9 +7,10 @@ its start, `return x` became `return None`, a statement went. `--count` of all p
 mutant is killed when a test fails or does not end; one that survives points at a line that no test holds, or is equivalent:
 no input tells it from the original.
 
-Each mutant meets the tests that reach its line, then those that reach its file, then the others, as many as ran within
-`--seconds` together before the change. Which test reaches which line is measured once and kept until a file changes. All work
-is done in a temporary copy of the checkout. Annotations, decorators, strings, assertions and what is raised are left alone.
+Each mutant meets the tests that reach its line, then those that reach its file, then the others, as many as together took at
+most `--seconds` of a processor before the change. Which test reaches which line is measured once and kept until a file
+changes. All work is done in a temporary copy of the checkout. Annotations, decorators, strings, assertions and what is raised
+are left alone.
 """
 
 from __future__ import annotations
@@ -175,8 +176,8 @@ def _children(node: ast.AST) -> Iterator[tuple[Any, str | int, ast.AST]]:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the tests did before any change: the seconds of each test and of the slowest set-up in each test file, and the tests
-    that reached each line, by path and line number, as places in `seconds`."""
+    """What the tests did before any change: the seconds of each test and of the slowest set-up in each test file (all its tests
+    may need it), and the tests that reached each line, by path and line number, as places in `seconds`."""
 
     seconds: dict[str, float]
     setups: dict[str, float]
@@ -224,21 +225,26 @@ def baseline(root: Path, folders: Sequence[str], tests: Sequence[str]) -> Baseli
         "--durations=0",
         "-vv",
     ]
+    before = os.times()
     run = _pytest(root, [*options, *tests])
+    after = os.times()
     if run.returncode:
         raise SystemExit(f"The tests fail before any change:\n{run.stdout[-5000:]}")
-    measured = _measured(root, run.stdout)
+    worked = sum(after[2:4]) - sum(before[2:4])  # processor seconds of child processes
+    measured = _measured(root, run.stdout, min(1.0, worked / (after.elapsed - before.elapsed)))
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps(asdict(measured)), "utf-8")
     return measured
 
 
-def _measured(root: Path, output: str) -> Baseline:
+def _measured(root: Path, output: str, share: float) -> Baseline:
+    """Reads pytest's list of durations and coverage's data. The tests had this `share` of a processor's time."""
     seconds: dict[str, float] = {}
     setups: dict[str, float] = {}
-    for taken, phase, test in DURATION.findall(output):
-        seconds[test] = seconds.get(test, 0.0) + (0.0 if phase == "setup" else float(taken))
-        setups[_file(test)] = max(setups.get(_file(test), 0.0), float(taken) if phase == "setup" else 0.0)
+    for wall, phase, test in DURATION.findall(output):
+        taken = float(wall) * share
+        seconds[test] = seconds.get(test, 0.0) + (0.0 if phase == "setup" else taken)
+        setups[_file(test)] = max(setups.get(_file(test), 0.0), taken if phase == "setup" else 0.0)
     number = {test: index for index, test in enumerate(seconds)}
     data = coverage.CoverageData(str(root / ".coverage"))
     data.read()
