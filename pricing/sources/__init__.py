@@ -45,6 +45,7 @@ SOURCES = Sources(
         "hetzner": "pricing.sources.hetzner",
         "cirrascale": "pricing.sources.cirrascale",
         "verda": "pricing.sources.verda",
+        "scaleway": "pricing.sources.scaleway",
         "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",

@@ -1,0 +1,135 @@
+"""Scaleway's GPU Instances, on demand, in euros without VAT.
+
+Each zone lists its commercial types with their prices and, apart from them, which are in stock: a type in `shortage` is
+flagged `no_capacity`. The monthly price is 730 hours and binds nobody to a month, so it is no offer. Slices of an accelerator
+and types that are being retired stay out. RENDER-S is billed by the hour, all others by the minute. Block storage and a public
+address cost extra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from msgspec import Struct, convert
+
+from costcalc.hardware import Machine
+from costcalc.offers import Offer, PurchaseOption
+from pricing.offer_flags import NO_CAPACITY
+from pricing.packaged.billing import WHOLE_HOURS, billing
+from pricing.packaged.machine_facts import filled
+from pricing.packaged.names import accelerator
+from pricing.sources.common.amounts import amount
+from pricing.sources.common.endpoint import ApiSource, Endpoint, Site, address
+from pricing.sources.common.http import Http
+from pricing.sources.common.rows import LeftOut, read_rows
+from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
+
+SOURCE = "Scaleway API products/servers"
+PATH = "/instance/v1/zones/{zone}/products/servers"
+STOCK_PATH = PATH + "/availability"
+PAGE_SIZE = 100  # the most it gives
+MOST_PAGES = 100
+SHORTAGE = "shortage"
+BY_THE_HOUR = "RENDER-S"  # github.com/scaleway/docs-content/pull/5727, 2025-10-29
+BYTES_IN_GIB = 2**30
+SITE = Site("scaleway", address("COSTCALC_SCALEWAY_URL", "https://api.scaleway.com"))
+ZONES = SourceSetting(
+    "COSTCALC_SCALEWAY_ZONES",
+    "zones to read, separated by commas",
+    "fr-par-1,fr-par-2,pl-waw-2",  # those with GPUs in August 2026
+)
+
+
+class GpuInfo(Struct):
+    """An accelerator of a type, and its memory in bytes."""
+
+    gpu_name: str
+    gpu_memory: int
+
+
+class ServerType(Struct):
+    """A commercial type: euros an hour for the whole machine, memory in bytes."""
+
+    hourly_price: Decimal
+    gpu: int
+    ncpus: int
+    ram: int
+    gpu_info: GpuInfo | None = None
+    mig_profile: str | None = None
+    end_of_service: bool = False
+
+
+class Listed(Struct):
+    """A commercial type where it is listed; `stock` is `available`, `scarce`, `shortage`, or None where it is not said."""
+
+    zone: str
+    name: str
+    row: Any
+    stock: str | None
+
+
+def collect(api: Endpoint, now: datetime, zones: tuple[str, ...]) -> Collected:
+    """Every type with whole accelerators in every zone. Raises SourceError."""
+    listed = [each for zone in zones for each in _listed(api, zone)]
+    return read_rows("scaleway", listed, lambda each: _offers(each, convert(each.row, ServerType), now))
+
+
+def _listed(api: Endpoint, zone: str) -> Iterator[Listed]:
+    stock = _servers(api, STOCK_PATH.format(zone=zone))
+    for name, row in _servers(api, PATH.format(zone=zone)).items():
+        yield Listed(zone, name, row, (stock.get(name) or {}).get("availability"))
+
+
+def _servers(api: Endpoint, path: str) -> dict[str, Any]:
+    """All pages; how many there are stands in a header only, so that the last is the first that is not full."""
+    servers: dict[str, Any] = {}
+    for page in range(1, MOST_PAGES):
+        document = api.get(path, per_page=str(PAGE_SIZE), page=str(page))
+        found = document.get("servers") if isinstance(document, dict) else None
+        if not isinstance(found, dict):
+            raise SchemaChanged("scaleway: the answer holds no servers")
+        servers |= found
+        if len(found) < PAGE_SIZE:
+            return servers
+    raise SchemaChanged("scaleway: the pages of servers have no end")
+
+
+def _offers(listed: Listed, kind: ServerType, now: datetime) -> Iterator[Offer]:
+    if kind.gpu_info is None or kind.end_of_service:
+        return
+    if kind.mig_profile:
+        raise LeftOut("slices of an accelerator left out", listed.name)
+    memory_gib = kind.gpu_info.gpu_memory / BYTES_IN_GIB
+    name = accelerator("scaleway", kind.gpu_info.gpu_name, memory_gib)
+    if name is None:
+        return
+    offer = Offer(
+        *("scaleway", listed.zone, listed.name),
+        filled(Machine(name, kind.gpu, memory_gib, kind.ncpus, kind.ram / BYTES_IN_GIB)),
+        PurchaseOption.ON_DEMAND,
+        hourly_rate=amount(kind.hourly_price),
+        observed_at=now,
+        source=SOURCE,
+        currency="EUR",
+        flags=(NO_CAPACITY,) if listed.stock == SHORTAGE else (),
+    )
+    yield (WHOLE_HOURS if listed.name == BY_THE_HOUR else billing("scaleway")).of(offer)
+
+
+def _build(environment: Environment, http: Http) -> ApiSource:
+    read = partial(collect, zones=separated(ZONES.read(environment)))
+    return ApiSource(SITE.open(environment, http), read)
+
+
+SPEC = SourceSpec(
+    name="scaleway",
+    label="Scaleway",
+    build=_build,
+    rates="on demand, in euros",
+    cannot_see="contracts by quote, Apple and bare metal servers, block storage, addresses. There is no spot",
+    settings=(*SITE.settings, ZONES),
+)
