@@ -46,6 +46,7 @@ SOURCES = Sources(
         "cirrascale": "pricing.sources.cirrascale",
         "verda": "pricing.sources.verda",
         "scaleway": "pricing.sources.scaleway",
+        "ovhcloud": "pricing.sources.ovhcloud",
         "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",
