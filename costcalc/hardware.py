@@ -9,7 +9,13 @@ from dataclasses import dataclass
 class Accelerator:
     """One chip (a TPU chip, one die of a K80 or M60) with its data-sheet figures; None where unknown.
 
-    `dense_16bit_tflops` is the peak without sparsity; a chip without 16-bit arithmetic shows its fp32 peak.
+    `dense_16bit_tflops` is the peak without sparsity; a chip without 16-bit arithmetic shows its fp32 peak. `chip` is the name
+    shared by parts that differ in their memory (A100 for A100-80GB), `twin` the part whose data sheet is equal but for the
+    size of the memory, if any. `cluster_network` says whether it is sold in machines joined by a fast network, `peer_to_peer`
+    whether several in a machine exchange data without a detour through the host's memory, `rented_in_slices` whether a slice
+    of any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline
+    holds. Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: those of vendors with
+    several measured parts.
     """
 
     name: str
@@ -20,6 +26,19 @@ class Accelerator:
     power_watts: float | None
     introduced: int | None
     source: str
+    chip: str
+    twin: str | None = None
+    matrix_units: bool = True
+    cluster_network: bool = False
+    peer_to_peer: bool = True
+    rented_in_slices: bool = False
+    device_memory: bool = True
+    predicted_unmeasured: bool = False
+
+    @classmethod
+    def unlisted(cls, name: str) -> Accelerator:
+        """A part of which nothing is known but its name, such as a processor."""
+        return cls(name, "", None, None, None, None, None, "", chip=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 """Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
 EVALUATION_COUNTED = "training+evaluation"
 MOST_CLOCK_FACTOR = 1.3
-MLPERF_TARGET, MLPERF_FIRST_TARGET = 0.759, 0.749  # top-1, from round v0.6 on; in v0.5
+MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
 
 
 class Metric(StrEnum):
@@ -43,10 +43,14 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side."""
+    """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
+
+    `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d.
+    """
 
     name: str
     aliases: tuple[str, ...]
+    family: str
     parameters_millions: float | None
     gmacs: float | None
     image_size: int | None
@@ -95,7 +99,10 @@ class Recipe:
 
     `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it.
     `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
-    `mean_top1` is the mean over all runs of the accuracy they ended at, None where that was not published.
+    `mean_top1` is the mean over all runs of the accuracy they ended at, None where that was not published. `tuned_to` is the
+    top-1 accuracy at which its runs stop (MLPerf's rules: 0.749 in round v0.5, 0.759 since), None where they end with their
+    schedule. `division` is MLPerf's. `expensive_optimizer` says that a step of the optimizer itself takes a share of the time
+    that plain ones do not.
     """
 
     name: str
@@ -103,6 +110,7 @@ class Recipe:
     organisation: str
     family: str
     framework: str
+    framework_family: str
     stack: str
     precision: str | None
     optimizer: str | None
@@ -120,6 +128,9 @@ class Recipe:
     evaluations: tuple[Evaluation, ...]
     is_interpolated: bool = False
     mean_top1: float | None = None
+    tuned_to: float | None = None
+    division: str | None = None
+    expensive_optimizer: bool = False
 
     def is_named(self, patterns: Iterable[str]) -> bool:
         """Whether its name is asked for; a pattern may end in `*`."""
@@ -129,13 +140,6 @@ class Recipe:
     def is_mlperf(self) -> bool:
         """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""
         return self.tuned_to is not None
-
-    @property
-    def tuned_to(self) -> float | None:
-        """The top-1 accuracy at which its runs stop, None where they end with their schedule."""
-        if not self.name.startswith("mlperf-"):
-            return None
-        return MLPERF_FIRST_TARGET if self.name.startswith("mlperf-v0.5-") else MLPERF_TARGET
 
     @property
     def counts_evaluation(self) -> bool:
@@ -170,6 +174,7 @@ class Throughput:
     nodes: int
     precision: str | None
     framework: str
+    framework_family: str
     stack: str
     global_batch_size: int | None
     images_per_second: float

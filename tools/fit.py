@@ -19,7 +19,7 @@ def main() -> None:
     folder = Path(costcalc.evidence.__file__).parent / "data"
     learned = fitted(load_published(), fingerprint())
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
-    print(f"{folder / 'fitted.json'}: {len(learned.core.effects)} + {len(learned.relative.effects)} effects")
+    print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")
 
 
 if __name__ == "__main__":

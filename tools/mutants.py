@@ -7,10 +7,10 @@ its start, `return x` became `return None`, a statement went. `--count` of all p
 mutant is killed when a test fails or does not end; one that survives points at a line that no test holds, or is equivalent:
 no input tells it from the original.
 
-Each mutant meets the tests that reach its line, then those that reach its file, then the others, as many as together took at
-most `--seconds` of a processor before the change. Which test reaches which line is measured once and kept until a file
-changes. All work is done in a temporary copy of the checkout. Annotations, decorators, strings, assertions and what is raised
-are left alone.
+Each mutant meets the tests that reach its line, then those in the file named after its module, those that reach its file, and
+the others, as many as together took at most `--seconds` of a processor before the change. Which test reaches which line is
+measured once and kept until a file changes. All work is done in a temporary copy of the checkout. Annotations, decorators,
+strings, assertions and what is raised are left alone.
 """
 
 from __future__ import annotations
@@ -191,10 +191,13 @@ class Baseline:
         totals: dict[str, float] = dict.fromkeys(self.setups, 0.0)
         for test, seconds in self.seconds.items():
             totals[_file(test)] += seconds
-        ordered = sorted(
-            names, key=lambda test: (test not in near, test not in same_file, totals[_file(test)], _file(test))
-        )
-        return list(self._within(ordered, limit))
+        namesake = f"test_{Path(mutant.path).name}"
+
+        def unlikely(test: str) -> tuple[object, ...]:
+            file = _file(test)
+            return test not in near, Path(file).name != namesake, test not in same_file, totals[file], file
+
+        return list(self._within(sorted(names, key=unlikely), limit))
 
     def _within(self, tests: list[str], limit: float) -> Iterator[str]:
         spent, files = 0.0, set[str]()

@@ -13,7 +13,7 @@ from costcalc.duration.training_matrix import ANY_INSTANCE, NOWHERE, Plan, Shape
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
-from costcalc.throughput.reference_model import SLICED_VENDORS
+from costcalc.throughput.data_sheets import part
 from costcalc.training import Recipe
 from costcalc.units import Flags, Floats
 
@@ -77,7 +77,9 @@ def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: tuple[Cl
 
 def _apart(evidence: Evidence, clusters: tuple[Cluster, ...]) -> Flags:
     """Several slices of a chip that is rented by the slice [C]: only the chips within a slice have its network."""
-    return np.array([c.nodes > 1 and evidence.vendor(c.accelerator) in SLICED_VENDORS for c in clusters], bool)
+    return np.array(
+        [c.nodes > 1 and part(evidence.accelerators, c.accelerator).rented_in_slices for c in clusters], bool
+    )
 
 
 def _refused(clusters: tuple[Cluster, ...], speeds: SpeedTable) -> dict[Shape, str]:

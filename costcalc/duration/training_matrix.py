@@ -10,16 +10,12 @@ import numpy as np
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.chance import INTERPOLATION_SIGMA, SEED_SIGMA
 from costcalc.convergence.curves import Curves, Reach
-from costcalc.throughput import Fitted, SpeedTable
+from costcalc.throughput import FittedParameters, SpeedTable
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 Shape = tuple[str, int]
 ANY_INSTANCE = NOWHERE = -1
-OPEN_DIVISION = "-open-"
-EXPENSIVE_OPTIMIZERS = frozenset(
-    {"thor", "shampoo", "distributed_shampoo", "shampoo_submission", "caspr_adaptive", "kfac"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ class Plan:
     speeds: SpeedTable
     seconds: tuple[Floats, ...]
     refused: dict[Shape, str]
-    fitted: Fitted
+    fitted: FittedParameters
 
     @cached_property
     def curves(self) -> dict[Metric, Curves]:
@@ -110,7 +106,7 @@ class Plan:
     @cached_property
     def _seconds_to_power(self) -> Floats:
         """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, S]."""
-        return np.asarray(self.seconds[0] ** self.fitted.overhead[1])
+        return np.asarray(self.seconds[0] ** self.fitted.elapsed_time.power)
 
     @cached_property
     def evaluation_included(self) -> Flags:
@@ -130,7 +126,7 @@ class Plan:
     def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:
         """Hours of training of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused.
 
-        MLPerf's hold its evaluation and warm-up, `Fitted.wall_seconds`: a power of the time is one of the epochs by one of the
+        MLPerf's hold its evaluation and warm-up, `ElapsedTime`: a power of the time is one of the epochs by one of the
         seconds per epoch.
         """
         spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
@@ -142,7 +138,7 @@ class Plan:
             later = self.seconds[phase][kind[longer]]
             hours[longer] += spent[longer, phase, None] * (later if every else later[:, sites])
         mlperf = np.flatnonzero(self.is_mlperf[recipes])
-        factor, power = self.fitted.overhead
+        factor, power = self.fitted.elapsed_time
         beside = factor * epochs[recipes[mlperf]] ** power / SECONDS_PER_HOUR
         powers = self._seconds_to_power if every else self._seconds_to_power[:, sites]
         hours[mlperf] += beside[:, None] * powers[kind[mlperf]]
@@ -163,7 +159,7 @@ class Plan:
     def tied(self) -> Flags:
         """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
         measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
-        return np.array([r.optimizer in EXPENSIVE_OPTIMIZERS or OPEN_DIVISION in r.family for r in self.recipes], bool)
+        return np.array([r.expensive_optimizer or r.division == "open" for r in self.recipes], bool)
 
     @cached_property
     def phase_starts(self) -> Floats:

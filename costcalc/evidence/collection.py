@@ -11,8 +11,7 @@ from itertools import groupby
 
 from costcalc.convergence.schedules import between
 from costcalc.hardware import Accelerator
-from costcalc.throughput.fitted_parameters import Fitted
-from costcalc.throughput.reference_model import tool
+from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Model, Recipe, Throughput
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
@@ -25,7 +24,7 @@ def normalised(name: str) -> str:
 
 def code(measured: Recipe | Throughput) -> tuple[str, str]:
     """Whose code a run was, and in which framework."""
-    return measured.stack, tool(measured.framework)
+    return measured.stack, measured.framework_family
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Evidence:
     models: Mapping[str, Model]
     recipes: tuple[Recipe, ...]
     throughputs: tuple[Throughput, ...]
-    fitted: Fitted
+    fitted: FittedParameters
     version: str
 
     @cached_property

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from importlib import resources
 from typing import TypeVar
 
 from costcalc.evidence.collection import Evidence
-from costcalc.evidence.tables import Row, TableError, rows
+from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator
-from costcalc.throughput.fitted_parameters import Fitted, from_json, unfitted
+from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
+Cells = Mapping[str, object]
 FITTED, ENDS = "fitted", "seed_noise"
+SYSTEM = tuple(field.name for field in fields(System))
 TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", ENDS)
+
+
+@dataclass(frozen=True, slots=True)
+class EndAccuracy:
+    """The mean top-1 accuracy that the published runs of a recipe ended at, None where it was not published."""
+
+    recipe: str
+    top1_mean: float | None
 
 
 def load_evidence() -> Evidence:
@@ -33,19 +43,23 @@ def parse_evidence(texts: Mapping[str, str]) -> Evidence:
 
     Raises TableError.
     """
-    accelerators = {item.name: item for item in _unique("accelerators", _read(texts, "accelerators", _accelerator))}
-    models = {item.name: item for item in _unique("models", _read(texts, "models", _model))}
+    accelerators = {
+        item.name: item for item in _unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator))
+    }
+    models = {item.name: item for item in _unique("models", _read(texts, "models", Model, _model))}
     return Evidence(
         accelerators=accelerators,
         models=models,
         recipes=_recipes(texts),
-        throughputs=_unique("throughputs", _read(texts, "throughputs", _throughput)),
+        throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
     )
 
 
-def _fitted(texts: Mapping[str, str], accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]) -> Fitted:
+def _fitted(
+    texts: Mapping[str, str], accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]
+) -> FittedParameters:
     if FITTED not in texts:
         return unfitted(models)
     try:
@@ -54,8 +68,12 @@ def _fitted(texts: Mapping[str, str], accelerators: Mapping[str, Accelerator], m
         raise TableError(str(error)) from error
 
 
-def _read(texts: Mapping[str, str], name: str, build: Callable[[Row], T]) -> list[T]:
-    return list(rows(f"{name}.csv", texts[name], build))
+def _read(texts: Mapping[str, str], name: str, of: type[T], fields: Callable[[Cells], Cells] = dict) -> list[T]:
+    """A table as objects: `fields` makes what the type expects of the cells of a line."""
+    try:
+        return typed(f"{name}.csv", [fields(line) for line in cells(f"{name}.csv", texts[name])], of)
+    except KeyError as missing:
+        raise TableError(f"{name}.csv: there is no column {missing}") from missing
 
 
 def _unique(table: str, items: list[Named]) -> tuple[Named, ...]:
@@ -72,129 +90,51 @@ def _digest(texts: Mapping[str, str]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _grouped(texts: Mapping[str, str], name: str, build: Callable[[Row], T]) -> dict[str, tuple[T, ...]]:
-    groups: dict[str, list[T]] = {}
-    for recipe, item in _read(texts, name, lambda row: (row.text("recipe"), build(row))):
-        groups.setdefault(recipe, []).append(item)
+def _grouped(texts: Mapping[str, str], name: str, of: type[T]) -> dict[str, tuple[T, ...]]:
+    """The lines of each recipe."""
+    lines = cells(f"{name}.csv", texts[name])
+    groups: dict[str, list[T]] = defaultdict(list)
+    for line, item in zip(lines, typed(f"{name}.csv", lines, of), strict=True):
+        groups[str(line["recipe"])].append(item)
     return {recipe: tuple(items) for recipe, items in groups.items()}
 
 
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
-    curves = _grouped(texts, "curves", _evaluation)
-    phases = _grouped(texts, "phases", _phase)
-    ends = (
-        dict(_read(texts, ENDS, lambda row: (row.text("recipe"), row.maybe_number("top1_mean"))))
-        if ENDS in texts
-        else {}
-    )
-
-    def build(row: Row) -> Recipe:
-        name = row.text("recipe")
-        if name not in curves or name not in phases:
-            raise ValueError(f"{name} has no line in curves.csv or phases.csv")
-        return replace(_recipe(row, phases[name], curves[name]), mean_top1=ends.get(name))
-
-    return _unique("recipes", _read(texts, "recipes", build))
-
-
-def _recipe(row: Row, phases: tuple[Phase, ...], evaluations: tuple[Evaluation, ...]) -> Recipe:
-    return Recipe(
-        name=row.text("recipe"),
-        model=row.text("model"),
-        organisation=row.text("organisation"),
-        family=row.text("family"),
-        framework=row.text("framework"),
-        stack=row.text("stack"),
-        precision=row.maybe("precision"),
-        optimizer=row.maybe("optimizer"),
-        global_batch_size=row.maybe_integer("global_batch_size"),
-        scheduled_epochs=row.maybe_number("scheduled_epochs"),
-        system=_system(row),
-        runs=row.integer("runs"),
-        is_log=row.text("curve") == "log",
-        clock=row.maybe("clock"),
-        images_per_second=row.maybe_number("images_per_second"),
-        year=row.integer("year"),
-        source=row.text("source"),
-        note=row.maybe("note") or "",
-        phases=phases,
-        evaluations=evaluations,
+    curves, phases = _grouped(texts, "curves", Evaluation), _grouped(texts, "phases", Phase)
+    ends = {end.recipe: end.top1_mean for end in (_read(texts, ENDS, EndAccuracy) if ENDS in texts else ())}
+    for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
+        if recipe.name not in curves or recipe.name not in phases:
+            raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
+    return _unique(
+        "recipes",
+        [
+            replace(
+                recipe, phases=phases[recipe.name], evaluations=curves[recipe.name], mean_top1=ends.get(recipe.name)
+            )
+            for recipe in found
+        ],
     )
 
 
-def _system(row: Row) -> System | None:
-    accelerator = row.maybe("accelerator")
-    if accelerator is None:
-        return None
-    return System(
-        accelerator,
-        row.integer("accelerators"),
-        row.integer("nodes"),
-        row.maybe("provider"),
-        row.maybe("instance_type"),
-    )
+def _recipe(line: Cells) -> Cells:
+    system = {column: line[column] for column in SYSTEM} if line["accelerator"] else None
+    return {
+        **line,
+        "name": line["recipe"],
+        "note": line["note"] or "",
+        "system": system,
+        "phases": (),
+        "evaluations": (),
+    }
 
 
-def _evaluation(row: Row) -> Evaluation:
-    return Evaluation(
-        row.number("epochs"), row.maybe_number("hours"), row.maybe_number("top1"), row.maybe_number("top5")
-    )
+def _throughput(line: Cells) -> Cells:
+    return {**line, "name": line["throughput"], "note": line["note"] or ""}
 
 
-def _phase(row: Row) -> Phase:
-    return Phase(
-        row.integer("image_size"),
-        row.number("from_epoch"),
-        row.number("to_epoch"),
-        row.maybe_number("images_per_second"),
-    )
+def _model(line: Cells) -> Cells:
+    return {**line, "name": line["model"], "aliases": str(line["aliases"] or "").split(";") if line["aliases"] else ()}
 
 
-def _throughput(row: Row) -> Throughput:
-    return Throughput(
-        name=row.text("throughput"),
-        model=row.text("model"),
-        image_size=row.integer("image_size"),
-        accelerator=row.text("accelerator"),
-        accelerators=row.integer("accelerators"),
-        nodes=row.integer("nodes"),
-        precision=row.maybe("precision"),
-        framework=row.text("framework"),
-        stack=row.text("stack"),
-        global_batch_size=row.maybe_integer("global_batch_size"),
-        images_per_second=row.number("images_per_second"),
-        includes_evaluation=row.text("includes_evaluation") == "yes",
-        is_synthetic=row.text("data") == "synthetic",
-        organisation=row.text("organisation"),
-        provider=row.maybe("provider"),
-        instance_type=row.maybe("instance_type"),
-        year=row.integer("year"),
-        round=row.maybe("round"),
-        source=row.text("source"),
-        note=row.maybe("note") or "",
-    )
-
-
-def _model(row: Row) -> Model:
-    aliases = tuple(alias for alias in (row.maybe("aliases") or "").split(";") if alias)
-    return Model(
-        row.text("model"),
-        aliases,
-        row.maybe_number("parameters_millions"),
-        row.maybe_number("gmacs"),
-        row.maybe_integer("image_size"),
-        row.text("source"),
-    )
-
-
-def _accelerator(row: Row) -> Accelerator:
-    return Accelerator(
-        row.text("accelerator"),
-        row.text("vendor"),
-        row.maybe_number("memory_gib"),
-        row.maybe_number("dense_16bit_tflops"),
-        row.maybe_number("memory_bandwidth_gb_per_s"),
-        row.maybe_number("power_watts"),
-        row.maybe_integer("introduced"),
-        row.text("source"),
-    )
+def _accelerator(line: Cells) -> Cells:
+    return {**line, "name": line["accelerator"]}

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from math import isfinite
 from typing import TypeVar
 
+import msgspec
+
 T = TypeVar("T")
+Cell = str | bool | None
+BOOLEANS: Mapping[str, Cell] = {"": None, "yes": True, "no": False}
+NOT_FINITE = re.compile(r"(?im)(?:^|,)[+-]?(?:nan|inf|infinity)(?=,|$)")
+FIRST_LINE = 2  # below the header
 
 
 class TableError(ValueError):
@@ -62,3 +69,34 @@ def rows(name: str, text: str, build: Callable[[Row], T]) -> Iterator[T]:
             yield build(Row(dict(zip(header, cells, strict=True))))
         except (ValueError, KeyError) as error:
             raise TableError(f"{name}, line {reader.line_num}: {error}") from error
+
+
+def cells(name: str, text: str) -> list[dict[str, Cell]]:
+    """The lines of a CSV text by column: a blank cell is None, yes and no are booleans, anything else is text.
+
+    Raises TableError naming the table and the line of the first fault.
+    """
+    if wrong := NOT_FINITE.search(text):
+        number = text.count("\n", 0, wrong.end()) + 1
+        raise TableError(f"{name}, line {number}: a number must be finite, not {wrong[0].lstrip(',')}")
+    header, *lines = csv.reader(StringIO(text))
+    for number, line in enumerate(lines, FIRST_LINE):
+        if len(line) != len(header):
+            raise TableError(f"{name}, line {number}: expected {len(header)} cells, not {len(line)}")
+    return [dict(zip(header, [BOOLEANS.get(cell, cell) for cell in line], strict=False)) for line in lines]
+
+
+def typed(name: str, lines: Sequence[Mapping[str, object]], of: type[T]) -> list[T]:
+    """Lines as objects of a dataclass, its field types saying how cells are read; columns that are no field are left out.
+
+    Raises TableError naming the table and the line of the first fault.
+    """
+    try:
+        return msgspec.convert(lines, list[of], strict=False)  # type: ignore[valid-type]
+    except msgspec.ValidationError:
+        for number, line in enumerate(lines, FIRST_LINE):
+            try:
+                msgspec.convert(line, of, strict=False)
+            except msgspec.ValidationError as error:
+                raise TableError(f"{name}, line {number}: {error}") from error
+        raise

@@ -10,11 +10,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from costcalc.fitting.ridge import Term, fit
+from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
-from costcalc.throughput.data_sheets import Chips
+from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
+from costcalc.throughput.effects import Term
 from costcalc.throughput.rates import training_rate
-from costcalc.throughput.reference_model import Core, Setting, Usual, batch_keys, step_overhead, terms, tool
+from costcalc.throughput.reference_model import (
+    ReferenceModel,
+    Setup,
+    TypicalUse,
+    batch_keys,
+    hardware_terms,
+    software_terms,
+    step_overhead,
+)
 from costcalc.training import Throughput
 from costcalc.units import Floats
 
@@ -30,49 +39,54 @@ START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands bef
 class Observation:
     """A measured rate of the reference network: where, how, by whom, and ln(images/s per accelerator)."""
 
-    setting: Setting
+    setup: Setup
     organisation: str
     log_rate: float
 
 
 def observations(rows: Iterable[Throughput], accelerators: Mapping[str, Accelerator]) -> tuple[Observation, ...]:
-    """The rows of MLPerf's closed ResNet-50 that the core model learns from."""
-    return tuple(observation(row) for row in rows if is_core(row) and row.accelerator in accelerators)
+    """The rows of MLPerf's closed ResNet-50 that the reference model learns from."""
+    return tuple(observation(row) for row in rows if is_reference_row(row) and row.accelerator in accelerators)
 
 
-def is_core(row: Throughput) -> bool:
+def is_reference_row(row: Throughput) -> bool:
     """Whether a row belongs to the reference stack, network and image size."""
     return row.stack == "mlperf" and row.model == "resnet50" and row.image_size == 224 and row.accelerators > 0
 
 
 def observation(row: Throughput) -> Observation:
-    """A throughput row as the core model sees it; an unknown batch is taken as 256 images per accelerator."""
+    """A throughput row as the reference model sees it; an unknown batch is taken as 256 images per accelerator."""
     batch = (row.global_batch_size or 256 * row.accelerators) / row.accelerators
-    setting = Setting(row.accelerator, row.accelerators // row.nodes, row.nodes, batch, row.year, row.framework)
-    return Observation(setting, row.organisation.casefold(), math.log(training_rate(row) / row.accelerators))
+    setup = Setup(row.accelerator, row.accelerators // row.nodes, row.nodes, batch, row.year, row.framework_family)
+    return Observation(setup, row.organisation.casefold(), math.log(training_rate(row) / row.accelerators))
 
 
-def fit_core(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator]) -> Core:
-    """The core model learnt from these observations. Raises ValueError if there are none."""
+def fit_reference_model(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator]) -> ReferenceModel:
+    """The reference model learnt from these observations. Raises ValueError if there are none."""
     if not rows:
         raise ValueError("no MLPerf ResNet-50 throughput to learn from: check throughputs.csv")
-    typical = _typical(rows, Chips(accelerators, *START))
-    chips = Chips(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
+    typical = _typical(rows, DataSheets(accelerators, *START))
+    sheets = DataSheets(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
     middle = float(np.median([row.log_rate for row in rows]))
-    target = [row.log_rate - _offset(row.setting, chips, middle) for row in rows]
-    found = fit([list(_columns(row, chips)) for row in rows], np.array(target), NOISE, DEGREES)
-    networked = frozenset(row.setting.accelerator for row in rows if row.setting.nodes > 1)
-    core = Core(chips, found.effects, _years(rows), networked, middle)
+    target = [row.log_rate - _offset(row.setup, sheets, middle) for row in rows]
+    found = fit([list(_terms(row, sheets)) for row in rows], np.array(target), NOISE, DEGREES)
+    networked = frozenset(row.setup.accelerator for row in rows if row.setup.nodes > 1)
+    reference = ReferenceModel(sheets, found.effects, _years(rows), networked, middle)
     scatter = _scatter(rows, found.left_out([row.organisation for row in rows]))
-    return replace(core, usual=_usual(rows, core, scatter))
+    return replace(reference, typical=_typical_use(rows, reference, scatter))
 
 
-def _usual(rows: Sequence[Observation], core: Core, scatter: Mapping[str, float]) -> dict[str, Usual]:
+def _typical_use(
+    rows: Sequence[Observation], reference: ReferenceModel, scatter: Mapping[str, float]
+) -> dict[str, TypicalUse]:
     """How each accelerator was run, in the median of its rows."""
-    found: dict[str, list[Setting]] = defaultdict(list)
+    found: dict[str, list[Setup]] = defaultdict(list)
     for row in rows:
-        found[row.setting.accelerator].append(row.setting)
-    return {name: Usual(_software(core, many), _batch(many), scatter.get(name, 1.0)) for name, many in found.items()}
+        found[row.setup.accelerator].append(row.setup)
+    return {
+        name: TypicalUse(_software(reference, many), _batch(many), scatter.get(name, 1.0))
+        for name, many in found.items()
+    }
 
 
 def _scatter(rows: Sequence[Observation], missed: Floats) -> dict[str, float]:
@@ -80,56 +94,62 @@ def _scatter(rows: Sequence[Observation], missed: Floats) -> dict[str, float]:
     ALIKE more rows lay at 1. One row counts for no more than FARTHEST."""
     sizes: dict[str, list[float]] = defaultdict(list)
     for row, error in zip(rows, np.minimum(np.abs(missed), FARTHEST).tolist(), strict=True):
-        if row.setting.nodes == 1:
-            sizes[row.setting.accelerator].append(error)
+        if row.setup.nodes == 1:
+            sizes[row.setup.accelerator].append(error)
     everywhere = float(np.mean([each for many in sizes.values() for each in many] or [1.0])) or 1.0
     return {name: round((sum(many) / everywhere + ALIKE) / (len(many) + ALIKE), 4) for name, many in sizes.items()}
 
 
-def _software(core: Core, settings: Sequence[Setting]) -> float:
-    added = [core.software(where.accelerator, where.year, tool(where.framework)) for where in settings]
+def _software(reference: ReferenceModel, setups: Sequence[Setup]) -> float:
+    added = [reference.software(where.accelerator, where.year, where.framework_family) for where in setups]
     return float(np.median(added))
 
 
-def _batch(settings: Sequence[Setting]) -> float:
+def _batch(setups: Sequence[Setup]) -> float:
     """Of a machine; pods split theirs, so where only pods are known the largest."""
-    alone = [where.batch for where in settings if where.nodes == 1 and where.per_node <= MACHINE]
-    return float(np.median(alone)) if alone else max(where.batch for where in settings)
+    alone = [where.batch for where in setups if where.nodes == 1 and where.per_node <= MACHINE]
+    return float(np.median(alone)) if alone else max(where.batch for where in setups)
 
 
-def _offset(setting: Setting, chips: Chips, middle: float) -> float:
-    roofline = chips.roofline(setting.accelerator)
-    return (middle if roofline is None else roofline) + step_overhead(setting.batch)
+def _offset(setup: Setup, sheets: DataSheets, middle: float) -> float:
+    roofline = sheets.roofline(setup.accelerator)
+    return (middle if roofline is None else roofline) + step_overhead(setup.batch)
 
 
-def _columns(row: Observation, chips: Chips) -> Iterator[Term]:
-    """The effects of a setting, and those of who measured it, which predictions leave out."""
-    setting, who = row.setting, row.organisation
-    yield from terms(setting, chips)
-    for key, spread in zip(batch_keys(setting.accelerator), (0.3, 0.25), strict=True):
-        yield key, step_overhead(setting.batch), spread
+def setup_terms(setup: Setup, sheets: DataSheets) -> Iterator[Term]:
+    """Every effect of a setup but those of the batch."""
+    yield from hardware_terms(sheets, setup.accelerator, setup.per_node, setup.nodes)
+    yield from software_terms(sheets.part(setup.accelerator), setup.year, setup.framework_family)
+
+
+def _terms(row: Observation, sheets: DataSheets) -> Iterator[Term]:
+    """The effects of a setup, and those of who measured it, which predictions leave out."""
+    setup, who = row.setup, row.organisation
+    yield from setup_terms(setup, sheets)
+    for key, spread in zip(batch_keys(setup.accelerator), (0.3, 0.25), strict=True):
+        yield key, step_overhead(setup.batch), spread
     yield ("organisation", who), 1.0, 0.02
-    yield ("organisation", who, setting.accelerator), 1.0, 0.02
-    yield ("organisation", who, setting.accelerator, str(setting.per_node), str(setting.nodes)), 1.0, 0.02
-    if setting.nodes > 1:
+    yield ("organisation", who, setup.accelerator), 1.0, 0.02
+    yield ("organisation", who, setup.accelerator, str(setup.per_node), str(setup.nodes)), 1.0, 0.02
+    if setup.nodes > 1:
         yield ("organisation", who, "machines"), 1.0, 0.05
 
 
-def _typical(rows: Sequence[Observation], start: Chips) -> dict[str, float]:
+def _typical(rows: Sequence[Observation], start: DataSheets) -> dict[str, float]:
     """Each accelerator's typical one-machine ln(rate), as if at a batch of 256 per accelerator."""
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        if row.setting.nodes == 1 and start.roofline(row.setting.accelerator) is not None:
-            found[row.setting.accelerator].append(row.log_rate - step_overhead(row.setting.batch))
+        if row.setup.nodes == 1 and start.roofline(row.setup.accelerator) is not None:
+            found[row.setup.accelerator].append(row.log_rate - step_overhead(row.setup.batch))
     return {name: float(np.median(values)) for name, values in found.items()}
 
 
 def _per_joule(typical: Mapping[str, float], accelerators: Mapping[str, Accelerator]) -> tuple[tuple[int, float], ...]:
-    """By year of introduction, the most images per joule that NVIDIA's measured chips made up to then."""
+    """By year of introduction, the most images per joule that NVIDIA's measured accelerators made up to then."""
     found = sorted(
         (chip.introduced, math.exp(rate) / chip.power_watts)
         for name, rate in typical.items()
-        if (chip := accelerators[name]).vendor == "NVIDIA" and chip.introduced and chip.power_watts
+        if (chip := accelerators[name]).vendor == REFERENCE_VENDOR and chip.introduced and chip.power_watts
     )
     best = itertools.accumulate((each for _, each in found), max)
     return tuple({year: round(most, 4) for (year, _), most in zip(found, best, strict=True)}.items())
@@ -153,5 +173,5 @@ def _roofline(typical: Mapping[str, float], accelerators: Mapping[str, Accelerat
 def _years(rows: Sequence[Observation]) -> dict[str, tuple[int, int]]:
     seen: dict[str, list[int]] = defaultdict(list)
     for row in rows:
-        seen[row.setting.accelerator].append(row.setting.year)
+        seen[row.setup.accelerator].append(row.setup.year)
     return {name: (min(years), max(years)) for name, years in seen.items()}

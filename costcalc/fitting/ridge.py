@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costcalc.throughput.effects import Key, Term
 from costcalc.units import Floats
-
-Key = tuple[str, ...]
-Term = tuple[Key, float, float]
 
 ROUNDS = 5
 

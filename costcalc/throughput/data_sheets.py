@@ -3,98 +3,75 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from costcalc.hardware import Accelerator
 
-VINTAGE_MARGIN = 1.25  # a chip may train so many times the images per joule of the best one before it
-FIRST_HBM_GB_PER_S = 1500.0  # training parts with high-bandwidth memory, sold with machine-to-machine networks
+REFERENCE_VENDOR = "NVIDIA"  # most measured parts are theirs: effects of a vendor are differences from it
+VINTAGE_MARGIN = 1.25  # a part may train so many times the images per joule of the best one before it
 
 
-MEMORY_SIZE = re.compile(r"-\d+GB")
-MATRIX_DENSITY = 0.1  # TFLOP/s per watt: P100 has 0.07, the first chips with matrix units 0.14 and more
-TWINS = {
-    "Quadro RTX 6000": "Quadro RTX 8000",
-    "V100-32GB": "V100",
-    "T4G": "T4",
-}  # data sheets equal but for memory size
+def part(accelerators: Mapping[str, Accelerator], name: str) -> Accelerator:
+    """The accelerator of this name; one without a data sheet where the name is not listed."""
+    return accelerators.get(name) or Accelerator.unlisted(name)
 
 
-def twin(name: str) -> str:
-    """One name for chips whose data sheets differ in the size of their memory alone."""
-    return TWINS.get(name, name)
-
-
-def silicon(name: str) -> str:
-    """The chip under an accelerator's name, whatever memory it is sold with: A100 for A100-80GB."""
-    return MEMORY_SIZE.sub("", twin(name))
+def twin(accelerators: Mapping[str, Accelerator], name: str) -> str:
+    """One name for parts whose data sheets differ in the size of their memory alone."""
+    return part(accelerators, name).twin or name
 
 
 @dataclass(frozen=True, slots=True)
-class Chips:
-    """What the data sheets say, and the roofline through it: 1/X = compute/F + memory/M (TFLOP and GB for one image).
+class DataSheets:
+    """The parts, and the roofline through them: 1/X = tflop_per_image/F + gb_per_image/M, X in images/s of one accelerator.
 
-    `per_joule` is, by year of introduction, the most images per joule of NVIDIA's measured chips up to then.
+    `images_per_joule` gives, by year of introduction in rising order, the most of any measured part of REFERENCE_VENDOR up to
+    then. The roofline is that of Williams, Waterman and Patterson (2009), its two times added up instead of overlapped.
     """
 
-    table: Mapping[str, Accelerator]
-    compute: float
-    memory: float
-    per_joule: tuple[tuple[int, float], ...] = ()
+    accelerators: Mapping[str, Accelerator]
+    tflop_per_image: float
+    gb_per_image: float
+    images_per_joule: tuple[tuple[int, float], ...] = ()
+
+    def part(self, name: str) -> Accelerator:
+        """The accelerator of this name; one without a data sheet where the name is not listed."""
+        return part(self.accelerators, name)
 
     def roofline(self, name: str) -> float | None:
-        """ln(images/s) that compute, memory bandwidth and power allow; None where the data sheet is silent or has no DRAM."""
+        """ln(images/s) that arithmetic, memory bandwidth and power allow; None where the data sheet does not say."""
         rate = self.bandwidth_roofline(name)
-        return None if rate is None else min(rate, self._power_limit(name))
-
-    def starved(self, name: str) -> bool:
-        """Whether its power, not its arithmetic or bandwidth, limits the chip."""
-        rate = self.bandwidth_roofline(name)
-        return rate is not None and self._power_limit(name) < rate
-
-    def _power_limit(self, name: str) -> float:
-        chip = self.table[name]
-        known = [best for year, best in self.per_joule if year <= (chip.introduced or 0)]
-        newer = not known or (chip.introduced or 0) > self.per_joule[-1][0]
-        if newer or chip.vendor != "NVIDIA" or not chip.power_watts:
-            return math.inf
-        return math.log(VINTAGE_MARGIN * known[-1] * chip.power_watts)
+        return None if rate is None else min(rate, self._power_limit(self.part(name)))
 
     def bandwidth_roofline(self, name: str) -> float | None:
         """The same without the limit of power."""
-        chip = self.table.get(name)
-        if (
-            chip is None
-            or not chip.dense_16bit_tflops
-            or not chip.memory_bandwidth_gb_per_s
-            or chip.vendor == "Graphcore"
-        ):
+        chip = self.part(name)
+        if not (chip.dense_16bit_tflops and chip.memory_bandwidth_gb_per_s and chip.device_memory):
             return None
-        return -math.log(self.compute / chip.dense_16bit_tflops + self.memory / chip.memory_bandwidth_gb_per_s)
-
-    def balance(self, name: str) -> float:
-        """TFLOP/s per GB/s, NaN where the data sheet is silent."""
-        chip = self.table.get(name)
-        return ((chip and chip.dense_16bit_tflops) or math.nan) / (
-            (chip and chip.memory_bandwidth_gb_per_s) or math.nan
+        return -math.log(
+            self.tflop_per_image / chip.dense_16bit_tflops + self.gb_per_image / chip.memory_bandwidth_gb_per_s
         )
 
-    def density(self, name: str) -> float:
-        """TFLOP/s per watt, infinite where the data sheet is silent."""
-        chip = self.table.get(name)
-        return ((chip and chip.dense_16bit_tflops) or math.inf) / ((chip and chip.power_watts) or 1.0)
+    def is_limited_by_power(self, name: str) -> bool:
+        """Whether power, not arithmetic or memory bandwidth, limits the accelerator."""
+        rate = self.bandwidth_roofline(name)
+        return rate is not None and self._power_limit(self.part(name)) < rate
 
-    @property
-    def without_matrix_units(self) -> frozenset[str]:
-        """The chips that multiply as fast in 32 bits as the 16-bit figure of their data sheet says, or nearly."""
-        return frozenset(name for name in self.table if self.density(name) < MATRIX_DENSITY)
+    def _power_limit(self, chip: Accelerator) -> float:
+        """ln(images/s); infinite for parts newer than any measured one and those of other vendors."""
+        known = [best for year, best in self.images_per_joule if year <= (chip.introduced or 0)]
+        newer = not known or (chip.introduced or 0) > self.images_per_joule[-1][0]
+        if newer or chip.vendor != REFERENCE_VENDOR or not chip.power_watts:
+            return math.inf
+        return math.log(VINTAGE_MARGIN * known[-1] * chip.power_watts)
 
-    def vendor(self, name: str) -> str:
-        """Who makes the chip, empty if unknown."""
-        return self.table[name].vendor if name in self.table else ""
+    def flops_per_byte(self, name: str) -> float:
+        """TFLOP/s per GB/s of memory bandwidth; NaN where the data sheet does not say."""
+        chip = self.part(name)
+        return (chip.dense_16bit_tflops or math.nan) / (chip.memory_bandwidth_gb_per_s or math.nan)
 
-    def networked(self, name: str) -> bool:
-        """Whether the accelerator is sold in clusters, so that many machines may be modelled before any was measured."""
-        return (self.table[name].memory_bandwidth_gb_per_s or 0) >= FIRST_HBM_GB_PER_S if name in self.table else False
+    def tflops_per_watt(self, name: str) -> float:
+        """Dense 16-bit TFLOP/s per watt; infinite where the arithmetic is not stated, per part where the power is not."""
+        chip = self.part(name)
+        return (chip.dense_16bit_tflops or math.inf) / (chip.power_watts or 1.0)

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.fitting.ridge import Key
 from costcalc.hardware import Accelerator
-from costcalc.throughput.data_sheets import Chips
-from costcalc.throughput.reference_model import Core, Usual
-from costcalc.throughput.transfer import Relative
+from costcalc.throughput.data_sheets import DataSheets
+from costcalc.throughput.effects import Key
+from costcalc.throughput.reference_model import ReferenceModel, TypicalUse
+from costcalc.throughput.transfer import Transfer
 from costcalc.training import Model
 from costcalc.units import Flags, Floats
 
 Kinds = NDArray[np.int8]  # indices of KINDS
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack")
-# kinds from most evidence to least: none is surer than those before it
+# kinds of evidence from most to least: none is surer than those before it
 ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
-KNOWN = KINDS[:3]  # those that rest on rates of the same accelerator with the same code
+SAME_IMPLEMENTATION = KINDS[:3]  # those that rest on rates of the same accelerator with the same implementation
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def calibrated(kind: str, undated: bool) -> str:
     """The name in `Widths` of a kind of evidence, the software being of no year in particular or of a known one."""
-    return f"{kind}, usual software" if undated and kind in BY_YEAR else kind
+    return f"{kind}, undated software" if undated and kind in BY_YEAR else kind
 
 
-def stretch(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | float) -> Floats:
+def widening(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | float) -> Floats:
     """How much wider than usual intervals are, `scatter` telling how the rates of the same accelerator scatter.
 
     Where those lie close together they promise as much for one machine only: many machines add errors of their own.
     """
     alone = (kind < KINDS.index("machines")) & np.logical_not(several)
-    return np.where(alone, scatter, np.where(kind < len(KNOWN), np.maximum(scatter, 1.0), 1.0))
+    return np.where(alone, scatter, np.where(kind < len(SAME_IMPLEMENTATION), np.maximum(scatter, 1.0), 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,66 +69,84 @@ def _score(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
+class ElapsedTime(NamedTuple):
+    """From training alone to MLPerf's clock, evaluations, warm-up and slow first epoch included: t + factor x t^power."""
+
+    factor: float
+    power: float
+
+    def seconds(self, training: float) -> float:
+        """Elapsed seconds of a run that trains for so many seconds."""
+        return float(training + self.factor * training**self.power)
+
+
+USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
+
+
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedParameters:
     """Everything the estimator learned from the tables whose fingerprint is `tables`."""
 
     tables: str
-    core: Core
-    relative: Relative
+    reference: ReferenceModel
+    transfer: Transfer
     widths: Widths
-    overhead: tuple[float, float] = field(default=(0.25, 0.6))
-
-    def wall_seconds(self, train_seconds: Floats) -> Floats:
-        """Elapsed time of a run with its evaluations and warm-up: t + a t^p, fitted on MLPerf runs of other organisations."""
-        factor, power = self.overhead
-        return train_seconds + factor * train_seconds**power
+    elapsed_time: ElapsedTime = USUAL_ELAPSED_TIME
 
 
-def unfitted(models: Mapping[str, Model]) -> Fitted:
-    """Nothing learned: only what was measured on the very same system by the same code is answered."""
-    core = Core(Chips({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
+def unfitted(models: Mapping[str, Model]) -> FittedParameters:
+    """Nothing learned: only what was measured on the very same system by the same implementation is answered."""
+    reference = ReferenceModel(DataSheets({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
     names = {calibrated(kind, undated) for kind in KINDS for undated in (False, True)}
     widths = Widths({name: tuple(_score(level) * 0.08 for level in LEVELS) for name in (*sorted(names), "length")})
-    return Fitted("", core, Relative(models, {}), widths)
+    return FittedParameters("", reference, Transfer(models, {}, {}), widths)
 
 
-def to_json(fitted: Fitted) -> str:
+def to_json(fitted: FittedParameters) -> str:
     """The file's text: small, sorted, one effect a line."""
-    core = fitted.core
+    reference, sheets = fitted.reference, fitted.reference.data_sheets
     return json.dumps(
         {
             "tables": fitted.tables,
-            "roofline": [core.chips.compute, core.chips.memory],
-            "images_per_joule": {str(year): best for year, best in core.chips.per_joule},
-            "usual": {name: [round(each.software, 5), each.batch, each.scatter] for name, each in core.usual.items()},
-            "typical": core.default_intercept,
-            "years": {name: list(span) for name, span in core.years.items()},
-            "networked": sorted(core.networked),
-            "core": _written(core.effects),
-            "relative": _written(fitted.relative.effects),
+            "roofline": [sheets.tflop_per_image, sheets.gb_per_image],
+            "images_per_joule": {str(year): best for year, best in sheets.images_per_joule},
+            "typical": {
+                name: [round(use.software, 5), use.batch, use.scatter] for name, use in reference.typical.items()
+            },
+            "default_intercept": reference.default_intercept,
+            "years": {name: list(span) for name, span in reference.years.items()},
+            "networked": sorted(reference.networked),
+            "reference": _written(reference.effects),
+            "transfer": _written(fitted.transfer.effects),
             "widths": {kind: list(values) for kind, values in fitted.widths.table.items()},
-            "overhead": list(fitted.overhead),
+            "elapsed_time": list(fitted.elapsed_time),
         },
         indent=0,
         sort_keys=True,
     )
 
 
-def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]) -> Fitted:
+def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]) -> FittedParameters:
     """The fitted models over these tables. Raises ValueError naming what is missing in a broken file."""
     try:
         raw = json.loads(text)
-        compute, memory = raw["roofline"]
+        tflop_per_image, gb_per_image = raw["roofline"]
         per_joule = tuple((int(year), float(best)) for year, best in sorted(raw["images_per_joule"].items()))
-        chips = Chips(accelerators, compute, memory, per_joule)
-        years = {name: (int(first), int(last)) for name, (first, last) in raw["years"].items()}
-        usual = {name: Usual(*each) for name, each in raw["usual"].items()}
-        core = Core(chips, _read(raw["core"]), years, frozenset(raw["networked"]), raw["typical"], usual)
-        widths = Widths({kind: tuple(values) for kind, values in raw["widths"].items()})
-        factor, power = raw["overhead"]
-        relative = Relative(models, _read(raw["relative"]), chips.without_matrix_units)
-        return Fitted(raw["tables"], core, relative, widths, (factor, power))
+        reference = ReferenceModel(
+            data_sheets=DataSheets(accelerators, tflop_per_image, gb_per_image, per_joule),
+            effects=_read(raw["reference"]),
+            years={name: (int(first), int(last)) for name, (first, last) in raw["years"].items()},
+            networked=frozenset(raw["networked"]),
+            default_intercept=raw["default_intercept"],
+            typical={name: TypicalUse(*use) for name, use in raw["typical"].items()},
+        )
+        return FittedParameters(
+            tables=raw["tables"],
+            reference=reference,
+            transfer=Transfer(models, accelerators, _read(raw["transfer"])),
+            widths=Widths({kind: tuple(values) for kind, values in raw["widths"].items()}),
+            elapsed_time=ElapsedTime(*raw["elapsed_time"]),
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error
 

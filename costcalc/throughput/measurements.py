@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from costcalc.hardware import Cluster
-from costcalc.throughput.cluster_features import Field
-from costcalc.throughput.data_sheets import Chips, silicon
-from costcalc.throughput.memory import densest
-from costcalc.throughput.rates import bits, precision_class, training_rate
-from costcalc.throughput.reference_model import USUAL_YEAR
-from costcalc.training import Model, Recipe, Throughput
+from costcalc.throughput.cluster_features import ClusterFeatures
+from costcalc.throughput.rates import precision_class, training_rate
+from costcalc.throughput.reference_model import UNDATED
+from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
 
+OTHER_NUMBER_OF_MACHINES = 100.0  # as a distance in ln(accelerators): farther than any count
 
-class Cell(NamedTuple):
-    """What must be equal before one measurement may stand for another."""
+
+class MeasuredSystem(NamedTuple):
+    """What must be equal before one measurement may stand for another; `accelerators` over all machines."""
 
     image_size: int
     accelerator: str
@@ -28,103 +28,96 @@ class Cell(NamedTuple):
     nodes: int
 
 
-class Match(NamedTuple):
-    """Images per second of the whole cluster taken for one phase, and the row nearest to it."""
+class Measurements:
+    """The throughput rows that one recipe's implementation and precision made, found by system.
 
-    images_per_second: float
-    row: int
-
-
-class Others:
-    """What anybody's code made of a model in a precision, in one machine: the median of each cell, memory sizes put together.
-
-    Floating point of 32 bits counts as TensorFloat-32, which is what frameworks make of it on chips that have it.
+    `rows` are those of the recipe's model by their number in the table.
     """
 
-    def __init__(self, throughputs: Iterable[Throughput], recipe: Recipe, field: Field) -> None:
-        rates: dict[tuple[int, str, int], list[float]] = defaultdict(list)
-        for row in throughputs:
-            if row.model == recipe.model and row.nodes == 1 and bits(row.precision) == bits(recipe.precision):
-                cell = row.image_size, silicon(row.accelerator), row.accelerators
-                rates[cell].append(float(np.log(training_rate(row))))
-        alone = [(silicon(key[0]), key[1], where) for key, where in field.at.items() if rates and key[2] == 1]
-        middle = {cell: median(found) for cell, found in rates.items()}
-        self._found = {size: _placed(alone, size, middle) for size in {cell[0] for cell in rates}}
+    def __init__(self, rows: Mapping[int, Throughput], recipe: Recipe) -> None:
+        precision = precision_class(recipe.precision)
+        self._rows = {
+            number: row
+            for number, row in rows.items()
+            if row.stack == recipe.stack and precision_class(row.precision) == precision
+        }
+        self._of_system: dict[MeasuredSystem, list[int]] = defaultdict(list)
+        for number, row in self._rows.items():
+            system = MeasuredSystem(row.image_size, row.accelerator, row.accelerators, row.nodes)
+            self._of_system[system].append(number)
+        self.systems = tuple(self._of_system)
 
-    def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
-        """How far in ln(rate) the recipe's rates lie from those medians, at most over its phases; 0 where there are none."""
-        apart = np.zeros(len(log_rate))
-        for number, phase in enumerate(recipe.phases):
-            if phase.image_size in self._found:
-                where, middle = self._found[phase.image_size]
-                apart[where] = np.fmax(apart[where], np.abs(log_rate[where, number] - middle))
-        return apart
+    def rates(self, recipe: Recipe, cluster: Cluster) -> list[float] | None:
+        """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there.
 
-
-def _placed(
-    alone: Sequence[tuple[str, int, list[int]]], size: int, middle: Mapping[tuple[int, str, int], float]
-) -> tuple[Indices, Floats]:
-    """The clusters of one machine that were measured at this image size, and the medians there."""
-    found = [(c, middle[size, chip, n]) for chip, n, where in alone if (size, chip, n) in middle for c in where]
-    return np.array([c for c, _ in found], np.int64), np.array([each for _, each in found])
-
-
-class Measurements:
-    """The throughput rows of one model that one recipe's code and precision made, found by cell."""
-
-    def __init__(self, throughputs: Sequence[Throughput], recipe: Recipe) -> None:
-        self._rows = throughputs
-        self._model, self._precision = recipe.model, recipe.precision
-        self._densest: float | None = None
-        self.cells: dict[Cell, list[int]] = defaultdict(list)
-        for index, row in enumerate(throughputs):
-            if _comparable(row, recipe):
-                self.cells[Cell(row.image_size, row.accelerator, row.accelerators, row.nodes)].append(index)
-
-    def match(self, recipe: Recipe, cluster: Cluster) -> tuple[Match, ...] | None:
-        """One match per phase of the recipe, or None when any phase has no measurement on this cluster."""
-        cells = [
-            Cell(phase.image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
+        None when any phase has no measurement on this cluster.
+        """
+        systems = [
+            MeasuredSystem(phase.image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
             for phase in recipe.phases
         ]
-        if not cells or any(cell not in self.cells for cell in cells):
+        if not systems or any(system not in self._of_system for system in systems):
             return None
-        return tuple(self._middle(self.cells[cell]) for cell in cells)
+        return [self._middle(self._of_system[system]) for system in systems]
 
-    def densest(self, model: Model | None, chips: Chips) -> float:
-        """`memory.densest` of the recipe's model and precision, by anybody's code."""
-        if self._densest is None:
-            same = (row for row in self._rows if row.model == self._model)
-            self._densest = densest(same, model, self._precision, chips)
-        return self._densest
-
-    def nearest(self, field: Field, year: int) -> Indices:
+    def nearest(self, features: ClusterFeatures, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
-        the count, then the year (the newest for USUAL_YEAR). Where the accelerator has none, of any; -1 if nobody measured."""
-
-        def timely(row: int) -> tuple[int, int]:
-            then = self._rows[row].year
-            return then if year == USUAL_YEAR else -abs(then - year), -row
-
-        best = np.full(len(field.clusters), -1, np.int64)
-        latest = sorted(self.cells, key=lambda cell: max(map(timely, self.cells[cell])), reverse=True)
-        for name, where in field.of_accelerator.items():
-            cells = [cell for cell in latest if cell.accelerator == name] or latest
-            if cells:
-                several = np.array([cell.nodes > 1 for cell in cells])[:, None] != (field.nodes[where] > 1)
-                counts = np.log([max(cell.accelerators, 1) for cell in cells])[:, None]
-                distance = 100.0 * several + np.abs(counts - np.log(np.maximum(field.total[where], 1)))
-                rows = np.array([max(self.cells[cell], key=timely) for cell in cells])
-                best[where] = rows[distance.argmin(axis=0)]
+        the count, then the year (the newest for UNDATED). Where the accelerator has none, of any; -1 if nobody measured."""
+        best = np.full(len(features.clusters), -1, np.int64)
+        if not self.systems:
+            return best
+        row_of = {
+            system: max(rows, key=lambda row: self._timely(row, year)) for system, rows in self._of_system.items()
+        }
+        latest = sorted(self.systems, key=lambda system: self._timely(row_of[system], year), reverse=True)
+        row = np.array([row_of[system] for system in latest])
+        several = np.array([system.nodes > 1 for system in latest])
+        log_count = np.log([max(system.accelerators, 1) for system in latest])
+        same = {
+            name: [s for s, system in enumerate(latest) if system.accelerator == name]
+            for name in {s.accelerator for s in latest}
+        }
+        for name, where in features.of_accelerator.items():
+            among = np.array(same.get(name) or range(len(latest)))
+            apart = several[among, None] != (features.nodes[where] > 1)
+            distance = OTHER_NUMBER_OF_MACHINES * apart + np.abs(log_count[among, None] - features.log_total[where])
+            best[where] = row[among[distance.argmin(axis=0)]]
         return best
 
-    def _middle(self, rows: Sequence[int]) -> Match:
-        real = [row for row in rows if not self._rows[row].is_synthetic]
-        rates = {row: training_rate(self._rows[row]) for row in real or rows}
-        middle = float(np.exp(np.median(np.log(list(rates.values())))))
-        return Match(middle, min(rates, key=lambda row: abs(np.log(rates[row] / middle))))
+    def _timely(self, number: int, year: int) -> tuple[int, int]:
+        then = self._rows[number].year
+        return then if year == UNDATED else -abs(then - year), -number
+
+    def _middle(self, numbers: Sequence[int]) -> float:
+        """The median, in ln, of the rates measured on real images, of all where there are none."""
+        real = [number for number in numbers if not self._rows[number].is_synthetic]
+        rates = [training_rate(self._rows[number]) for number in real or numbers]
+        return float(np.exp(np.median(np.log(rates))))
 
 
-def _comparable(row: Throughput, recipe: Recipe) -> bool:
-    same = row.model == recipe.model and row.stack == recipe.stack
-    return same and precision_class(row.precision) == precision_class(recipe.precision)
+class AnybodysRates:
+    """What anybody's implementation made of a model in one machine: the median of each system, memory sizes put together.
+
+    `rows` are those of the recipe's model and, in bits, precision.
+    """
+
+    def __init__(self, rows: Sequence[Throughput], features: ClusterFeatures) -> None:
+        part = features.reference.data_sheets.part
+        logs: dict[tuple[int, str, int], list[float]] = defaultdict(list)
+        for row in rows:
+            if row.nodes == 1:
+                logs[row.image_size, part(row.accelerator).chip, row.accelerators].append(np.log(training_rate(row)))
+        self._found: dict[int, list[tuple[Indices, float]]] = defaultdict(list)
+        for (name, count, nodes), where in features.at.items():
+            for size in {size for size, _, _ in logs} if nodes == 1 else ():
+                if found := logs.get((size, part(name).chip, count)):
+                    self._found[size].append((where, median(found)))
+
+    def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
+        """How far in ln(rate) the recipe's rates [C, P] lie from those medians, at most over its phases; 0 where there are
+        none [C]."""
+        apart = np.zeros(len(log_rate))
+        for number, phase in enumerate(recipe.phases):
+            for where, middle in self._found.get(phase.image_size, ()):
+                apart[where] = np.fmax(apart[where], np.abs(log_rate[where, number] - middle))
+        return apart

@@ -24,10 +24,9 @@ class SpeedTable:
 
     `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
-    phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors
-    make the widths. `steps` says in how many steps its memory makes each accelerator take its share of a batch. `width_80`,
-    `width_90` are half-widths in ln(seconds): the interval is seconds x exp(+-width).
-    `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
+    phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
+    steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
+    interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
     """
 
     throughputs: tuple[Throughput, ...]
@@ -37,7 +36,6 @@ class SpeedTable:
     kind: Codes
     steps: Numbers
     width_80: Widths
-    width_90: Widths
     row: Numbers
     sentences: tuple[str, ...]
     sentence: Numbers
@@ -54,5 +52,30 @@ class SpeedTable:
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
-        columns = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "width_90", "row", "sentence")
-        return replace(self, **{name: getattr(self, name)[:, clusters] for name in columns})
+        return replace(self, **{name: getattr(self, name)[:, clusters] for name in COLUMNS})
+
+    def copy(self, source: int, target: int) -> None:
+        """Gives one recipe the speeds of another."""
+        for name in COLUMNS:
+            values = getattr(self, name)
+            values[target] = values[source]
+
+
+COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row", "sentence")
+
+
+def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
+    """A table in which everything is refused for want of a speed."""
+    shape = recipes, clusters
+    return SpeedTable(
+        throughputs=throughputs,
+        seconds_per_epoch=np.full((*shape, phases), np.nan),
+        refusal=np.full(shape, REFUSALS.index("no_throughput"), np.int8),
+        tier=np.full(shape, -1, np.int8),
+        kind=np.zeros(shape, np.int8),
+        steps=np.ones(shape, np.int32),
+        width_80=np.full(shape, np.nan, np.float32),
+        row=np.full(shape, -1, np.int32),
+        sentences=(),
+        sentence=np.full(shape, -1, np.int32),
+    )

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from costcalc.fitting.transfer import Ratio
 from costcalc.throughput.rates import bits, training_rate
-from costcalc.throughput.transfer import Ratio
-from costcalc.units import Flags, Floats
+from costcalc.units import Floats
 
 
 def additive(found: Iterable[Ratio], cell: Callable[[Ratio], Hashable]) -> dict[str, float]:
@@ -18,7 +19,7 @@ def additive(found: Iterable[Ratio], cell: Callable[[Ratio], Hashable]) -> dict[
     network or system is not tied to them."""
     tables: dict[Hashable, list[Ratio]] = defaultdict(list)
     for item in found:
-        tables[item.work.code, bits(item.row.precision)].append(item)
+        tables[item.workload.implementation, bits(item.row.precision)].append(item)
     return {name: error for table in tables.values() for name, error in _errors(table, cell)}
 
 
@@ -35,7 +36,7 @@ def _errors(table: Sequence[Ratio], cell: Callable[[Ratio], Hashable]) -> list[t
     return [(table[row].row.name, error) for row, error in errors]
 
 
-def _left_out(design: Floats, rates: Floats, held: Flags) -> list[tuple[int, float]]:
+def _left_out(design: Floats, rates: Floats, held: NDArray[np.bool_]) -> list[tuple[int, float]]:
     """The errors of the held rows whose effects the others determine."""
     inverse = np.linalg.pinv(design[~held])
     tied = np.isclose(design @ inverse @ design[~held], design).all(axis=1)
@@ -49,7 +50,7 @@ def _indicators(names: Sequence[Hashable]) -> Floats:
 
 
 def _network(item: Ratio) -> Hashable:
-    return item.work.model, item.work.image_size
+    return item.workload.model, item.workload.image_size
 
 
 def _system(item: Ratio) -> Hashable:

@@ -44,7 +44,7 @@ class Plain:
         rate = self._rate(run, lambda other: other.result.nodes == 1)
         if rate is None:
             return None
-        step = run.setting.batch / math.exp(rate) * STEP_FACTOR + STEP_SECONDS
+        step = run.setup.batch / math.exp(rate) * STEP_FACTOR + STEP_SECONDS
         steps = self._reference(run) * IMAGES_PER_EPOCH / (run.result.batch or 1)
         return math.log(steps * step + RUN_SECONDS)
 

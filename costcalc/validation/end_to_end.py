@@ -12,14 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from costcalc.throughput.fitted_parameters import KINDS, calibrated, stretch
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import KINDS, calibrated, widening
 from costcalc.throughput.reference_model import FULL_NODE
 from costcalc.training import Tier
 from costcalc.validation.held_out import Answered, Held, Patterns, answers, of_any_round, of_its_round
 from costcalc.validation.mlperf import Cell, Run
 from costcalc.validation.regret import Regret
 from costcalc.validation.scores import SCORED, Case, half_width
-from costcalc.validation.speeds import MODELLED, SMALL, Systems
+from costcalc.validation.speeds import SMALL, Systems
 
 TODAYS_RULES = "v1.0"  # the first round with today's schedules: 35 epochs where v0.7 took 41
 USUAL = True
@@ -52,7 +53,7 @@ class Product:
 
     def _case(self, one: Answered, kind: str, plain: float) -> Case:
         group = one.run.result.accelerator if kind == "accelerator" else one.run.group
-        wider = stretch(np.int8(KINDS.index(kind)), one.run.result.nodes > 1, one.scatter)
+        wider = widening(np.int8(KINDS.index(kind)), one.run.result.nodes > 1, one.scatter)
         return Case(one.run.result.recipe, group, one.error, plain, scatter=float(wider))
 
     def _width(self, kind: str, usual: bool, level: float, group: str) -> float:
@@ -85,8 +86,8 @@ class Product:
     def _eligible(self, kind: str, run: Run) -> bool:
         one_machine = run.result.nodes == 1
         if kind == "accelerator":
-            vendor = self.systems.published.evidence.vendor(run.result.accelerator)
-            return one_machine and run.total <= SMALL and vendor in MODELLED
+            chip = part(self.systems.published.evidence.accelerators, run.result.accelerator)
+            return one_machine and run.total <= SMALL and chip.predicted_unmeasured
         tests: Mapping[str, Callable[[Run, Run], bool]] = {
             "transferred": lambda other, run: other.cell == run.cell,
             "interpolated": lambda other, run: other.result.nodes == 1 and other.total != run.total,

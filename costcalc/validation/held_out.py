@@ -88,7 +88,7 @@ def _answers(systems: Systems, runs: Sequence[Run], held: Held, patterns: Patter
     for run in runs:
         found = answer(question(run, patterns(run)), evidence, catalogue, TODAY).estimates
         if found:
-            yield Answered(run, found[0], evidence.fitted.core.scatter(run.result.accelerator))
+            yield Answered(run, found[0], evidence.fitted.reference.scatter(run.result.accelerator))
 
 
 def machine(run: Run) -> tuple[str, int]:
@@ -136,13 +136,15 @@ def without(systems: Systems, held: Held) -> Evidence:
     def known(measured: Recipe | Throughput, held_out: Callable[[str, Cell], bool]) -> bool:
         return not held_out(published.organisation(measured.organisation), _cell(measured))
 
-    closed = [recipe for recipe in evidence.recipes if recipe.is_mlperf and "-open-" not in recipe.family]
-    core = systems.core(lambda seen, group: not held.rate(group, systems.cell(seen)))
+    closed = [recipe for recipe in evidence.recipes if recipe.is_mlperf and recipe.division != "open"]
+    reference = systems.reference(lambda seen, group: not held.rate(group, systems.cell(seen)))
     return replace(
         evidence,
         recipes=tuple(recipe for recipe in closed if known(recipe, held.recipe)),
         throughputs=tuple(row for row in evidence.throughputs if row.stack == "mlperf" and known(row, held.rate)),
-        fitted=replace(unfitted(evidence.models), core=core, overhead=systems.wall(held.organisation)),
+        fitted=replace(
+            unfitted(evidence.models), reference=reference, elapsed_time=systems.elapsed_time(held.organisation)
+        ),
     )
 
 

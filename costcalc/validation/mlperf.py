@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from costcalc.fitting.reference_model import observation
-from costcalc.throughput.reference_model import Setting
+from costcalc.throughput.reference_model import Setup
 from costcalc.validation.published import Published, Result
 
 Cell = tuple[str, int, int]  # accelerator, how many in all, machines
@@ -19,7 +19,7 @@ class Run:
     """A published result with what is known of it: its setting, group, family, and its logged rate where there is one."""
 
     result: Result
-    setting: Setting
+    setup: Setup
     group: str
     family: str
     log_rate: float | None
@@ -49,14 +49,14 @@ def published_runs(published: Published) -> tuple[Run, ...]:
 def _runs(published: Published) -> Iterator[Run]:
     for result in published.results:
         recipe = published.recipes[result.recipe]
-        usable = result.stack == "mlperf" and result.round >= FIRST_ROUND and "-open-" not in recipe.family
+        usable = result.stack == "mlperf" and result.round >= FIRST_ROUND and recipe.division != "open"
         known = result.accelerator in published.evidence.accelerators
         if usable and known and result.accelerators and result.batch:
             own = published.throughputs.get(result.recipe)
             each, batch = result.accelerators // result.nodes, result.batch / result.accelerators
             yield Run(
                 result=result,
-                setting=Setting(result.accelerator, each, result.nodes, batch, recipe.year, recipe.framework),
+                setup=Setup(result.accelerator, each, result.nodes, batch, recipe.year, recipe.framework_family),
                 group=published.organisation(result.organisation),
                 family=recipe.family,
                 log_rate=observation(own).log_rate if own else None,

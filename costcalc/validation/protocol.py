@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.fitting.reference_model import fit_core, observations
-from costcalc.throughput.fitted_parameters import LEVELS, ORDERS, Fitted, Widths, calibrated
-from costcalc.throughput.transfer import fit_relative, ratios
+from costcalc.fitting.reference_model import fit_reference_model, observations
+from costcalc.fitting.transfer import fit_transfer, ratios
+from costcalc.throughput.fitted_parameters import LEVELS, ORDERS, FittedParameters, Widths, calibrated
 from costcalc.validation.end_to_end import Product, by_accelerator, by_label, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
-from costcalc.validation.implementations import Codes
+from costcalc.validation.implementations import Implementations
 from costcalc.validation.published import SPLITS_SHA256, Published, load_published
 from costcalc.validation.regret import brier, regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
@@ -61,8 +61,8 @@ def validate(published: Published | None = None) -> Report:
 def protocol(published: Published) -> tuple[Tier, ...]:
     """The tiers of docs/method.md."""
     systems = Systems(published)
-    codes = Codes(published, systems.core_all)
-    return (*_systems(systems), *_codes(codes), *_recipes(published), *_product(Product(systems)))
+    implementations = Implementations(published, systems.reference_of_all)
+    return (*_systems(systems), *_implementations(implementations), *_recipes(published), *_product(Product(systems)))
 
 
 def _product(product: Product) -> Iterator[Tier]:
@@ -100,17 +100,17 @@ def _systems(systems: Systems) -> tuple[Tier, ...]:
     )
 
 
-def _codes(codes: Codes) -> Iterator[Tier]:
+def _implementations(implementations: Implementations) -> Iterator[Tier]:
     """Other networks and other people's code."""
-    cells = codes.networks()
+    cells = implementations.networks()
     for width in ("16", "32"):
         some = tuple(case for known, case in cells if known == f"{width}bit")
         yield Tier(f"other network on a measured card, {width} bits", some)
     yield Tier("other network on a measured card, both", tuple(case for _, case in cells), kind="network")
-    yield Tier("other network or code, its accelerator unseen", tuple(codes.accelerators()))
-    homes = tuple(codes.homes())
+    yield Tier("other network or code, its accelerator unseen", tuple(implementations.accelerators()))
+    homes = tuple(implementations.homes())
     yield Tier("code known on one accelerator alone", homes, kind="stack")
-    reruns = codes.reruns(tuple(half_width(homes, level) for level in SCORED))
+    reruns = implementations.reruns(tuple(half_width(homes, level) for level in SCORED))
     for width in ("16", "32"):
         some = tuple(case for known, case in reruns if known == f"{width}bit")
         yield Tier(f"NVIDIA's examples, run by Lambda, {width} bits", some)
@@ -132,12 +132,12 @@ def _recipes(published: Published) -> tuple[Tier, ...]:
     )
 
 
-def fitted(published: Published, fingerprint: str) -> Fitted:
+def fitted(published: Published, fingerprint: str) -> FittedParameters:
     """Everything learned from all the tables, the half-widths from the out-of-group errors of the protocol."""
     evidence = published.evidence
-    core = fit_core(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
-    found = ratios(evidence.throughputs, core, evidence.models)
-    relative = fit_relative(found, evidence.models, core.chips.without_matrix_units)
+    reference = fit_reference_model(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
+    found = ratios(evidence.throughputs, reference, evidence.models)
+    transfer = fit_transfer(found, evidence.models, evidence.accelerators)
     widths = {
         tier.kind: tuple(round(half_width(tier.cases, level), 4) for level in LEVELS)
         for tier in protocol(published)
@@ -146,7 +146,7 @@ def fitted(published: Published, fingerprint: str) -> Fitted:
     for usual in (True, False):
         for order in ORDERS:
             widths |= _never_narrower(widths, [calibrated(kind, usual) for kind in order])
-    return Fitted(fingerprint, core, relative, Widths(widths), Systems(published).wall(NOBODY))
+    return FittedParameters(fingerprint, reference, transfer, Widths(widths), Systems(published).elapsed_time(NOBODY))
 
 
 def _never_narrower(widths: Mapping[str, tuple[float, ...]], kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:

@@ -9,9 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from costcalc.convergence.schedules import OutOfRange
-from costcalc.duration.elapsed_time import fit_wall, wall
-from costcalc.fitting.reference_model import Observation, fit_core, is_core, observation
-from costcalc.throughput.reference_model import Core
+from costcalc.fitting.elapsed_time import fit_elapsed_time
+from costcalc.fitting.reference_model import Observation, fit_reference_model, is_reference_row, observation
+from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.validation.baselines import Plain
 from costcalc.validation.batch_epochs import BatchCurve
@@ -20,7 +21,6 @@ from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
 SMALL = 16
-MODELLED = frozenset({"NVIDIA", "Intel", "Google"})
 
 
 class Systems:
@@ -29,32 +29,32 @@ class Systems:
     def __init__(self, published: Published) -> None:
         self.published = published
         chips = published.evidence.accelerators
-        rows = [row for row in published.evidence.throughputs if is_core(row) and row.accelerator in chips]
+        rows = [row for row in published.evidence.throughputs if is_reference_row(row) and row.accelerator in chips]
         self.seen = [(observation(row), published.organisation(row.organisation)) for row in rows]
         self.runs = published_runs(published)
         self.plain = Plain(self.runs, published.reference_points, chips)
-        self.wall = lru_cache(maxsize=None)(self._wall)
+        self.elapsed_time = lru_cache(maxsize=None)(self._elapsed_time)
         self.epochs = lru_cache(maxsize=None)(self._epochs)
 
-    def core(self, keep: Callable[[Observation, str], bool]) -> Core:
-        """The core model learned from the observations to keep."""
+    def reference(self, keep: Callable[[Observation, str], bool]) -> ReferenceModel:
+        """The reference model learned from the observations to keep."""
         kept = [seen for seen, group in self.seen if keep(seen, group)]
-        return fit_core(kept, self.published.evidence.accelerators)
+        return fit_reference_model(kept, self.published.evidence.accelerators)
 
     @staticmethod
     def cell(seen: Observation) -> Cell:
         """The system that an observation is of."""
-        where = seen.setting
+        where = seen.setup
         return where.accelerator, where.per_node * where.nodes, where.nodes
 
-    def _wall(self, without: str) -> tuple[float, float]:
+    def _elapsed_time(self, without: str) -> ElapsedTime:
         logged = [
             run for run in self.runs if run.group != without and run.steady and run.log_rate and run.result.epochs
         ]
         train = [
             (run.result.epochs or 0) * IMAGES_PER_EPOCH / math.exp(run.log_rate or 0) / run.total for run in logged
         ]
-        return fit_wall(np.array(train), np.array([run.result.minutes * 60 for run in logged]))
+        return fit_elapsed_time(np.array(train), np.array([run.result.minutes * 60 for run in logged]))
 
     def _epochs(self, family: str, batch: float, without: str) -> float | None:
         """Epochs at a batch in a family, as other organisations and MLPerf's reference points have them; None if refused."""
@@ -74,7 +74,7 @@ class Systems:
         if needed is None:
             return None
         train = needed * IMAGES_PER_EPOCH / math.exp(log_rate) / run.total
-        return math.log(wall(train, self.wall(run.group)))
+        return math.log(self.elapsed_time(run.group).seconds(train))
 
     def own(self, own_curve: bool) -> list[Case]:
         """Own system: its logged rate; epochs from its own curve, or from other organisations."""
@@ -114,14 +114,14 @@ class Systems:
             for run in self.runs
             if run.result.nodes == 1
             and run.total <= SMALL
-            and self.core_all.chips.roofline(run.result.accelerator) is not None
-            and chips[run.result.accelerator].vendor in MODELLED
+            and self.reference_of_all.data_sheets.roofline(run.result.accelerator) is not None
+            and chips[run.result.accelerator].predicted_unmeasured
         ]
         cases = []
         for name in sorted({run.result.accelerator for run in chosen}):
-            core = self.core(lambda seen, _, name=name: seen.setting.accelerator != name)  # type: ignore[misc]
+            reference = self.reference(lambda seen, _, name=name: seen.setup.accelerator != name)  # type: ignore[misc]
             for run in (run for run in chosen if run.result.accelerator == name):
-                guess = self.seconds(run, core.log_rate(run.setting))
+                guess = self.seconds(run, reference.log_rate(run.setup))
                 cases.append(self._case(run, guess, self.plain.accelerator(run), name))
         return _answered(cases)
 
@@ -130,16 +130,18 @@ class Systems:
         rounds = self.published.groups["round"]
         old = {run.result.recipe for run in self.runs if rounds.get(run.result.round) == "fit"}
         rows = [self.published.throughputs[name] for name in old if name in self.published.throughputs]
-        core = fit_core([observation(row) for row in rows], self.published.evidence.accelerators)
+        reference = fit_reference_model([observation(row) for row in rows], self.published.evidence.accelerators)
         known = {row.accelerator for row in rows}
         chosen = [r for r in self.runs if rounds.get(r.result.round) == "test" and r.result.accelerator in known]
-        cases = [self._case(r, self.seconds(r, core.log_rate(r.setting)), self.plain.earlier(r, old)) for r in chosen]
+        cases = [
+            self._case(r, self.seconds(r, reference.log_rate(r.setup)), self.plain.earlier(r, old)) for r in chosen
+        ]
         return _answered(cases)
 
     @property
-    def core_all(self) -> Core:
-        """The core model learned from everything."""
-        return self.core(lambda *_: True)
+    def reference_of_all(self) -> ReferenceModel:
+        """The reference model learned from everything."""
+        return self.reference(lambda *_: True)
 
     def others(self, run: Run, test: Callable[[Run, Run], bool]) -> bool:
         """Whether another organisation's logged run on this accelerator passes the test beside this one."""
@@ -151,9 +153,9 @@ class Systems:
     ) -> list[Case]:
         cases = []
         for held in sorted({key(run) for run in chosen}, key=str):
-            core = self.core(lambda seen, group, held=held: group != held[0] and self.cell(seen) not in held)  # type: ignore[misc]
+            reference = self.reference(lambda seen, group, held=held: group != held[0] and self.cell(seen) not in held)  # type: ignore[misc]
             for run in (run for run in chosen if key(run) == held):
-                cases.append(self._case(run, self.seconds(run, core.log_rate(run.setting)), plain(run)))
+                cases.append(self._case(run, self.seconds(run, reference.log_rate(run.setup)), plain(run)))
         return _answered(cases)
 
     def _case(self, run: Run, guess: float | None, plain: float | None, group: str = "") -> Case | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
-from costcalc.throughput.fitted_parameters import Fitted
-from costcalc.throughput.reference_model import Setting, batch_keys, step_overhead, terms
+from costcalc.fitting.reference_model import setup_terms
+from costcalc.throughput.fitted_parameters import FittedParameters
+from costcalc.throughput.reference_model import Setup, batch_keys, step_overhead
 from costcalc.training import IMAGES_PER_EPOCH
 
-SETTING = Setting("A100-80GB", per_node=8, nodes=1, batch=408, year=2022, framework="MXNet NGC 22.04")
+SETUP = Setup("A100-80GB", per_node=8, nodes=1, batch=408, year=2022, framework_family="mxnet")
 EPOCHS = 35
 PUBLISHED = (
     "Published in round v2.0: NVIDIA 28.69, Inspur 27.42 and 27.23, Fujitsu 28.00, H3C 28.11,\nSupermicro 28.11 and 28.30, "
@@ -19,17 +18,17 @@ PUBLISHED = (
 )
 
 
-def worked_example(fitted: Fitted) -> str:
+def worked_example(fitted: FittedParameters) -> str:
     """The terms, their sum, and what follows: images per second, minutes, interval."""
-    core = fitted.core
-    log_rate = core.log_rate(SETTING)
-    total = SETTING.per_node * SETTING.nodes
+    reference = fitted.reference
+    log_rate = reference.log_rate(SETUP)
+    total = SETUP.per_node * SETUP.nodes
     rate = math.exp(log_rate) * total
     train = EPOCHS * IMAGES_PER_EPOCH / rate
-    minutes = float(fitted.wall_seconds(np.array(train))) / 60
-    usual, scatter = fitted.widths.at("transferred", 0.8), core.scatter(SETTING.accelerator)
+    minutes = fitted.elapsed_time.seconds(train) / 60
+    usual, scatter = fitted.widths.at("transferred", 0.8), reference.scatter(SETUP.accelerator)
     width = usual * scatter
-    factor, power = fitted.overhead
+    factor, power = fitted.elapsed_time
     lines = [
         "| term | effect | times | adds |",
         "|---|---:|---:|---:|",
@@ -46,13 +45,13 @@ def worked_example(fitted: Fitted) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _terms(fitted: Fitted) -> Iterator[tuple[str, float, float]]:
-    core, name = fitted.core, SETTING.accelerator
-    chip, chips = core.chips.table[name], core.chips
-    costs = f"{chips.compute:.5f}/{chip.dense_16bit_tflops} + {chips.memory:.4f}/{chip.memory_bandwidth_gb_per_s}"
-    yield f"roofline: -ln({costs})", chips.roofline(name) or 0.0, 1.0
-    for key, value, _ in terms(SETTING, core.chips):
-        yield ", ".join(key), core.effects.get(key, 0.0), value
-    slope = 1 + sum(core.effects.get(key, 0.0) for key in batch_keys(name))
-    parts = ", ".join(f"{core.effects.get(key, 0.0):+.4f}" for key in batch_keys(name))
-    yield f"1 + batch effects ({parts}), times s({SETTING.batch:g})", slope, step_overhead(SETTING.batch)
+def _terms(fitted: FittedParameters) -> Iterator[tuple[str, float, float]]:
+    reference, name = fitted.reference, SETUP.accelerator
+    chip, sheets = reference.data_sheets.part(name), reference.data_sheets
+    costs = f"{sheets.tflop_per_image:.5f}/{chip.dense_16bit_tflops} + {sheets.gb_per_image:.4f}/{chip.memory_bandwidth_gb_per_s}"
+    yield f"roofline: -ln({costs})", sheets.roofline(name) or 0.0, 1.0
+    for key, value, _ in setup_terms(SETUP, sheets):
+        yield ", ".join(key), reference.effects.get(key, 0.0), value
+    slope = 1 + sum(reference.effects.get(key, 0.0) for key in batch_keys(name))
+    parts = ", ".join(f"{reference.effects.get(key, 0.0):+.4f}" for key in batch_keys(name))
+    yield f"1 + batch effects ({parts}), times s({SETUP.batch:g})", slope, step_overhead(SETUP.batch)

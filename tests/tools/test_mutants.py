@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.mutants import main, mutants
+from tools.mutants import Baseline, main, mutants
 
 MODULE = '''"""A toy."""
 
@@ -49,6 +49,18 @@ def test_tests_that_fail_without_a_change_are_told(toy):
     (toy / "test_toy.py").write_text("def test_wrong():\n    assert False\n")
     with pytest.raises(SystemExit, match="fail before any change"):
         main(["toy", "--tests", "test_toy.py"])
+
+
+def test_the_likeliest_tests_come_first_and_slow_ones_not_at_all(tmp_path):
+    (tmp_path / "module.py").write_text("a = b + c\nd = e + f")
+    seconds = {"other.py::a": 1.0, "other.py::b": 9.0, "test_module.py::c": 2.0, "same.py::d": 3.0, "same.py::e": 4.0}
+    setups = {"other.py": 0.0, "test_module.py": 1.0, "same.py": 5.0}
+    measured = Baseline(seconds, setups, {"module.py": {"1": [4], "2": [3]}})
+    first = mutants(tmp_path, ["module.py"])[0]
+    ordered = ["same.py::e", "test_module.py::c", "same.py::d", "other.py::a", "other.py::b"]
+    assert measured.tests_for(first, 25.0) == ordered
+    assert measured.tests_for(first, 24.9) == ordered[:-1]
+    assert measured.tests_for(first, 8.9) == ["test_module.py::c", "other.py::a"]
 
 
 @pytest.mark.parametrize(

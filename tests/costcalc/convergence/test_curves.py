@@ -16,6 +16,7 @@ RECIPE = Recipe(
     organisation="us",
     family="ours",
     framework="any",
+    framework_family="other",
     stack="ours",
     precision=None,
     optimizer=None,

@@ -69,7 +69,7 @@ def test_recipes_use_the_words_of_the_format():
     for recipe, row in RECIPES.items():
         assert 2012 <= int(row["year"]) <= 2026, recipe
         assert int(row["runs"]) >= 1, recipe
-        assert row["curve"] in {"log", "points"}, recipe
+        assert row["is_log"] in {"yes", "no"}, recipe
         assert row["clock"] in {"training", "training+evaluation", "as_logged", ""}, recipe
         assert row["precision"] in {"fp32", "tf32", "fp16", "bf16", "amp", ""}, recipe
         assert bool(row["provider"]) == bool(row["instance_type"]), recipe
@@ -249,7 +249,7 @@ def test_ffcv_minutes_to_a_target(epochs, minutes, top1):
 def test_no_two_recipes_share_a_log():
     logs = {}
     for recipe, curve in CURVES.items():
-        if RECIPES[recipe]["curve"] == "log":
+        if RECIPES[recipe]["is_log"] == "yes":
             logs.setdefault(tuple((point["epochs"], point["top1"]) for point in curve), []).append(recipe)
     assert [names for names in logs.values() if len(names) > 1] == []
 

@@ -19,13 +19,13 @@ def headers() -> dict[str, str]:
 def texts(headers: dict[str, str]) -> dict[str, str]:
     """A small evidence: one recipe whose system is unknown, two models, one throughput."""
     lines = {
-        "accelerators": "V100,NVIDIA,16,125,900,300,2017,data sheet\n",
-        "models": "resnet50,rn50;r50,25.6,4.1,224,paper\nvgg16,,,,,paper\n",
-        "recipes": "r1,resnet50,org,fam,PyTorch,own,,,,,,,,,,1,log,training,,2020,paper,\n",
+        "accelerators": "V100,NVIDIA,16,125,900,300,2017,V100,,yes,no,yes,no,yes,yes,data sheet\n",
+        "models": "resnet50,rn50;r50,resnet,25.6,4.1,224,paper\nvgg16,,vgg,,,,paper\n",
+        "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,1,yes,training,,,no,,2020,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,2,,log\n",
-        "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mlperf,,9000,yes,synthetic,org,,,2020,,paper,\n",
+        "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,yes,org,,,2020,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}
 
@@ -59,21 +59,30 @@ def test_packaged_systems_are_read():
 @pytest.mark.parametrize(
     ("table", "line", "message"),
     [
-        ("models", "resnet50,,,,,paper\n", "models.csv: resnet50 stands twice"),
-        ("accelerators", "V100,NVIDIA,,,,,,data sheet\n", "accelerators.csv: V100 stands twice"),
-        ("models", "new,,,,,\n", "models.csv, line 4: source is blank"),
-        ("models", "new,,,,paper\n", "models.csv, line 4: expected 6 cells"),
-        ("models", "new,,,,,paper,more\n", "models.csv, line 4: expected 6 cells"),
-        ("models", "new,,many,,,paper\n", "models.csv, line 4: could not convert"),
-        ("models", "new,,inf,,,paper\n", "models.csv, line 4: parameters_millions must be a finite number"),
-        ("models", "new,,nan,,,paper\n", "models.csv, line 4: parameters_millions must be a finite number"),
-        ("models", "new,,,,22.4,paper\n", "models.csv, line 4: invalid literal"),
+        ("models", "resnet50,,resnet,,,,paper\n", "models.csv: resnet50 stands twice"),
+        ("accelerators", "V100,NVIDIA,,,,,,V100,,yes,no,yes,no,yes,yes,sheet\n", "accelerators.csv: V100 stands twice"),
+        ("models", "new,,new,,,,\n", "models.csv, line 4: .*null.*source"),
+        ("models", "new,,new,,,paper\n", "models.csv, line 4: expected 7 cells, not 6"),
+        ("models", "new,,new,,,,paper,more\n", "models.csv, line 4: expected 7 cells, not 8"),
+        ("models", "new,,new,many,,,paper\n", "models.csv, line 4: .*parameters_millions"),
+        ("models", "new,,new,inf,,,paper\n", "models.csv, line 4: a number must be finite, not inf"),
+        ("models", "new,,new,,-NaN,,paper\n", "models.csv, line 4: a number must be finite, not -NaN"),
+        ("models", "new,,new,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
         (
             "recipes",
-            "r2,resnet50,org,fam,X,own,,,,,,,,,,1,log,,,2020,paper,\n",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,yes,,,,no,,2020,paper,\n",
             "recipes.csv, line 3: r2 has no line in",
         ),
-        ("throughputs", "t2,resnet50,224,V100,8,1,,X,y,,,no,real,org,,,2020,,paper,\n", "images_per_second is blank"),
+        (
+            "recipes",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,log,,,,no,,2020,paper,\n",
+            "recipes.csv, line 3: .*is_log",
+        ),
+        (
+            "throughputs",
+            "t2,resnet50,224,V100,8,1,,X,other,y,,,no,no,org,,,2020,,paper,\n",
+            "throughputs.csv, line 3: .*images_per_second",
+        ),
     ],
 )
 def test_a_corrupt_line_is_named(texts, table, line, message):
@@ -82,9 +91,12 @@ def test_a_corrupt_line_is_named(texts, table, line, message):
 
 
 def test_a_missing_column_is_named(texts):
-    texts["models"] = texts["models"].replace("gmacs", "gflops")
-    with pytest.raises(TableError, match="line 2: 'gmacs'"):
-        parse_evidence(texts)
+    for column, named in (
+        ("gmacs", "models.csv, line 2: .*gmacs"),
+        ("aliases", "models.csv: there is no column 'aliases'"),
+    ):
+        with pytest.raises(TableError, match=named):
+            parse_evidence({**texts, "models": texts["models"].replace(column, "other")})
 
 
 def test_the_version_changes_with_any_table(texts):

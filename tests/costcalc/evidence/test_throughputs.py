@@ -10,7 +10,6 @@ from importlib import resources
 import pytest
 
 from costcalc.evidence import Evidence, load_evidence, normalised
-from costcalc.throughput.reference_model import tool
 
 DATA = resources.files("costcalc.evidence") / "data"
 KEYS = {"accelerators": "accelerator", "models": "model", "throughputs": "throughput"}
@@ -66,7 +65,7 @@ def test_throughputs_are_dated_and_in_range(throughputs: list[dict[str, str]]) -
         assert 96 <= int(row["image_size"]) <= 600, row
         assert row["precision"] in PRECISIONS, row
         assert row["includes_evaluation"] in {"yes", "no"}, row
-        assert row["data"] in {"real", "synthetic"}, row
+        assert row["is_synthetic"] in {"yes", "no"}, row
         assert row["framework"], row
         assert row["stack"], row
         assert row["organisation"], row
@@ -280,5 +279,5 @@ def test_one_stack_is_one_frameworks_code(evidence: Evidence) -> None:
     frameworks: dict[str, set[str]] = defaultdict(set)
     for measured in (*evidence.throughputs, *evidence.recipes):
         if measured.stack != "mlperf":
-            frameworks[measured.stack].add(tool(measured.framework))
+            frameworks[measured.stack].add(measured.framework_family)
     assert {stack: names for stack, names in frameworks.items() if len(names) > 1} == {}

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.duration.elapsed_time import fit_wall, wall
+from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.throughput.fitted_parameters import (
     KINDS,
     LEVELS,
@@ -11,9 +11,9 @@ from costcalc.throughput.fitted_parameters import (
     Widths,
     calibrated,
     from_json,
-    stretch,
     to_json,
     unfitted,
+    widening,
 )
 from costcalc.validation.published import fingerprint
 
@@ -28,14 +28,14 @@ def test_the_packaged_fit_is_of_the_packaged_tables(packaged_evidence):
 def test_what_is_written_is_read(packaged_evidence):
     fitted = packaged_evidence.fitted
     again = from_json(to_json(fitted), packaged_evidence.accelerators, packaged_evidence.models)
-    assert again.core.effects == fitted.core.effects
+    assert again.reference.effects == fitted.reference.effects
     assert again.widths == fitted.widths
     assert to_json(again) == to_json(fitted)
 
 
 def test_a_broken_file_says_what_to_type():
     with pytest.raises(ValueError, match="make fit"):
-        from_json('{"core": {}}', {}, {})
+        from_json('{"reference": {}}', {}, {})
 
 
 def test_stored_levels_come_back():
@@ -69,16 +69,14 @@ def test_nothing_learned_still_has_widths():
 
 
 def test_the_law_of_elapsed_time_is_found_again():
-    import numpy as np
-
     train = np.array([30.0, 300, 3000, 30000])
-    law = fit_wall(train, train + 0.3 * train**0.6)
-    assert [wall(seconds, law) for seconds in train] == pytest.approx(list(train + 0.3 * train**0.6), rel=0.01)
+    law = fit_elapsed_time(train, train + 0.3 * train**0.6)
+    assert [law.seconds(seconds) for seconds in train] == pytest.approx(list(train + 0.3 * train**0.6), rel=0.01)
 
 
 def test_calm_rates_promise_narrow_intervals_for_one_machine_only():
     kinds = np.arange(len(KINDS), dtype=np.int8)
     one, many = np.zeros(len(KINDS), bool), np.ones(len(KINDS), bool)
-    assert stretch(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
-    assert stretch(kinds, many, 0.5).tolist() == [1.0] * 6
-    assert stretch(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
+    assert widening(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
+    assert widening(kinds, many, 0.5).tolist() == [1.0] * 6
+    assert widening(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]

@@ -7,18 +7,21 @@ import pytest
 
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, signature
-from costcalc.throughput.data_sheets import silicon
 from costcalc.throughput.rates import bits, training_rate
 from costcalc.training import IMAGES_PER_EPOCH
 
 FAR = math.log(2.2)
 
 
-def cells(rows):
+def chip(evidence, accelerator):
+    return evidence.accelerators[accelerator].chip
+
+
+def cells(evidence):
     found = defaultdict(list)
-    for row in rows:
+    for row in evidence.throughputs:
         if row.precision and row.nodes == 1 and row.accelerators in range(1, 9):
-            cell = row.model, bits(row.precision), row.image_size, silicon(row.accelerator), row.accelerators
+            cell = row.model, bits(row.precision), row.image_size, chip(evidence, row.accelerator), row.accelerators
             found[cell].append((row.accelerator, math.log(training_rate(row))))
     return found
 
@@ -31,15 +34,15 @@ def recipes_by_model(evidence):
     return {model: list(recipes.values()) for model, recipes in found.items()}
 
 
-def code_seen(evidence):
-    own = {(recipe.stack, silicon(recipe.system.accelerator)) for recipe in evidence.recipes if recipe.system}
-    return own | {(row.stack, silicon(row.accelerator)) for row in evidence.throughputs}
+def implementations_seen(evidence):
+    own = {(recipe.stack, chip(evidence, recipe.system.accelerator)) for recipe in evidence.recipes if recipe.system}
+    return own | {(row.stack, chip(evidence, row.accelerator)) for row in evidence.throughputs}
 
 
 def test_no_measured_speed_is_far_from_its_answer_and_outside_its_interval(packaged_evidence):
     speeds = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
-    seen, by_model, checked, wrong = code_seen(packaged_evidence), recipes_by_model(packaged_evidence), 0, []
-    for (model, width, size, chip, count), rows in cells(packaged_evidence.throughputs).items():
+    seen, by_model, checked, wrong = implementations_seen(packaged_evidence), recipes_by_model(packaged_evidence), 0, []
+    for (model, width, size, chip, count), rows in cells(packaged_evidence).items():
         foreign = [recipe for recipe in by_model.get(model, []) if (recipe.stack, chip) not in seen]
         alike = [recipe for recipe in foreign if bits(recipe.precision) == width]
         table = speeds.speeds(alike, [Cluster(rows[0][0], count)])

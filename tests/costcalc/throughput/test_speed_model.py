@@ -1,11 +1,13 @@
+import math
+
 import numpy as np
 import pytest
 
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import unfitted
-from costcalc.throughput.memory import most_images
-from costcalc.throughput.workloads import own_rates
+from costcalc.throughput.rates import own_rates
+from costcalc.throughput.step_limits import most_images
 from costcalc.training import IMAGES_PER_EPOCH
 
 LARS = "mlperf-v3.1-eos-ngc23.09-mxnet"
@@ -73,8 +75,6 @@ def test_less_evidence_means_a_wider_interval(speeds):
     ]
     assert widths == sorted(widths)
     assert table.width_80[pair(LARS, "other count")] < table.width_80[pair(LARS, "crowded")]
-    answered = table.refusal == 0
-    assert (table.width_90[answered] > table.width_80[answered]).all()
 
 
 def test_the_well_known_machine_has_its_well_known_rate(speeds):
@@ -113,7 +113,7 @@ def test_memory_holds_what_mlperf_ran(packaged_evidence):
     assert most_images(24, resnet, 224, "amp") > 204
     assert most_images(80, resnet, 224, "amp") > 1.9 * most_images(80, resnet, 224, "fp32")
     assert most_images(0.3, resnet, 224, "amp") < 1
-    assert most_images(None, resnet, 224, "amp") == float("inf")
+    assert most_images(math.inf, resnet, 224, "amp") == math.inf
 
 
 @pytest.mark.parametrize(
@@ -180,11 +180,10 @@ def test_sizes_whose_rates_are_guessed_are_never_sure(packaged_evidence):
     ],
 )
 def test_intervals_are_those_that_were_scored(packaged_evidence, cluster, kinds, least):
-    """`validation.product` scores these half-widths; the engine must answer with the same."""
+    """`validation.end_to_end` scores these half-widths; the engine must answer with the same."""
     fitted, recipes = packaged_evidence.fitted, packaged_evidence.recipes_of("resnet50")
     lars = next(r for r, recipe in enumerate(recipes) if recipe.name == LARS)
     table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [cluster])
-    scatter = max(fitted.core.scatter(cluster.accelerator), least)
-    for level, widths in ((0.8, table.width_80), (0.9, table.width_90)):
-        scored = scatter * np.hypot(*[fitted.widths.at(kind, level) for kind in kinds], *[0.0] * (2 - len(kinds)))
-        assert widths[lars, 0] == pytest.approx(scored, rel=1e-5)
+    scatter = max(fitted.reference.scatter(cluster.accelerator), least)
+    scored = scatter * np.hypot(*[fitted.widths.at(kind, 0.8) for kind in kinds], *[0.0] * (2 - len(kinds)))
+    assert table.width_80[lars, 0] == pytest.approx(scored, rel=1e-5)

@@ -3,12 +3,13 @@ from dataclasses import replace
 
 import pytest
 
+from costcalc.fitting.transfer import Ratio, terms
 from costcalc.hardware import Cluster
 from costcalc.throughput import TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.reference_model import step_overhead
-from costcalc.throughput.transfer import Relative, hardware_terms, terms
-from costcalc.throughput.workloads import code, work
+from costcalc.throughput.transfer import Transfer, hardware_terms
+from costcalc.throughput.workloads import implementation, workload
 from costcalc.training import Tier
 
 
@@ -17,8 +18,8 @@ def done(packaged_evidence):
     return next(row for row in packaged_evidence.throughputs if row.stack == "lambda-tf" and row.model == "vgg16")
 
 
-def values(done, evidence, accelerator, per_node, matrix_units=True):
-    found = hardware_terms(work(done, 224, evidence.models), accelerator, per_node, matrix_units)
+def values(done, evidence, accelerator, per_node):
+    found = hardware_terms(workload(done, 224, evidence.models), evidence.accelerators[accelerator], per_node)
     return {key: value for key, value, _ in found}
 
 
@@ -36,39 +37,39 @@ def test_only_newer_geforce_cards_cannot_reach_each_other(done, packaged_evidenc
 
 
 def test_without_matrix_units_precision_is_taken_back(done, packaged_evidence):
-    back = values(done, packaged_evidence, "P100", 1, matrix_units=False)
+    back = values(done, packaged_evidence, "P100", 1)
     assert [value for key, value in back.items() if key[0] == "precision"] == [-1.0]
 
 
 def test_a_network_has_its_own_cost_of_small_batches(done, packaged_evidence):
     small = replace(done, global_batch_size=16 * done.accelerators)
-    found = {key: value for key, value, _ in terms(work(done, 224, {}), small, frozenset())}
+    found = {key: value for key, value, _ in terms(Ratio(small, workload(done, 224, {}), 0.0), {})}
     assert found["batch", "vgg16"] == pytest.approx(step_overhead(16))
-    assert Relative({}, {("batch", "vgg16"): 0.5}).slope("vgg16") == 0.5
-    assert Relative({}, {}).slope("vgg16") == 0.0
+    assert Transfer({}, {}, {("batch", "vgg16"): 0.5}).slope("vgg16") == 0.5
+    assert Transfer({}, {}, {}).slope("vgg16") == 0.0
 
 
 def test_steeper_costs_of_small_batches_slow_small_batches_down(packaged_evidence):
     fitted = packaged_evidence.fitted
-    steep = replace(fitted.relative, effects={**fitted.relative.effects, ("batch", "vgg16"): 1.0})
+    steep = replace(fitted.transfer, effects={**fitted.transfer.effects, ("batch", "vgg16"): 1.0})
     recipes = packaged_evidence.recipes_of("vgg16")
     clusters = [Cluster("H100", 8, 1), Cluster("H100", 1, 1)]
     rows = packaged_evidence.throughputs
     usual, slower = (
-        SpeedModel(rows, replace(fitted, relative=each)).speeds(recipes, clusters).seconds_per_epoch[0, :, 0]
-        for each in (fitted.relative, steep)
+        SpeedModel(rows, replace(fitted, transfer=each)).speeds(recipes, clusters).seconds_per_epoch[0, :, 0]
+        for each in (fitted.transfer, steep)
     )
     assert slower[0] / slower[1] > 1.05 * usual[0] / usual[1]  # eight share the recipe's batch: a small one each
 
 
 def test_every_code_knows_the_chips_it_was_measured_on(packaged_evidence):
-    chips = packaged_evidence.fitted.relative.chips_of
+    chips = packaged_evidence.fitted.transfer.chips_of
     seen = {
-        code(row)
+        implementation(row)
         for row in packaged_evidence.throughputs
         if row.stack == "nvidia-tf2" and row.model == "efficientnet_b0"
     }
-    pycls = next(code(row) for row in packaged_evidence.throughputs if row.stack == "pycls")
+    pycls = next(implementation(row) for row in packaged_evidence.throughputs if row.stack == "pycls")
     assert chips[pycls] == {"V100"}
     assert seen
     assert all(chips[each] >= {"V100"} for each in seen)

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from costcalc.throughput.transfer import Ratio
-from costcalc.throughput.workloads import code, work
+from costcalc.fitting.transfer import Ratio
+from costcalc.throughput.workloads import implementation, workload
 from costcalc.validation.additive_baseline import additive
 
 
@@ -18,7 +18,7 @@ def ratio(row, network, card, rate):
         images_per_second=rate,
         includes_evaluation=False,
     )
-    return Ratio(made, work(made, 224, {}), 0.0)
+    return Ratio(made, workload(made, 224, {}), 0.0)
 
 
 def cell(item):
@@ -45,6 +45,6 @@ def test_what_nothing_ties_together_is_not_told(row):
 
 def test_codes_do_not_mix(row, packaged_evidence):
     other = next(r for r in packaged_evidence.throughputs if r.stack == "nvidia-tf2")
-    assert code(other) != code(row)
+    assert implementation(other) != implementation(row)
     found = [ratio(row, "a", "V100", 100.0), ratio(row, "a", "A10", 50.0), ratio(row, "b", "A10", 60.0)]
     assert additive([*found, ratio(other, "b", "V100", 7.0)], cell) == {}

@@ -112,9 +112,9 @@ def test_the_packaged_fit_comes_back(published, packaged_evidence):
     again, packaged = fitted(published, "x"), packaged_evidence.fitted
     for kind, widths in packaged.widths.table.items():
         assert again.widths.table[kind] == pytest.approx(widths, abs=2e-4)
-    for key, effect in packaged.core.effects.items():
-        assert again.core.effects[key] == pytest.approx(effect, abs=2e-4)
-    assert again.overhead == pytest.approx(packaged.overhead)
+    for key, effect in packaged.reference.effects.items():
+        assert again.reference.effects[key] == pytest.approx(effect, abs=2e-4)
+    assert again.elapsed_time == pytest.approx(packaged.elapsed_time)
 
 
 def test_the_plain_method_says_when_it_has_nothing_to_go_by(published):

@@ -75,10 +75,11 @@ def test_on_a_machine_like_its_own_a_recipe_holds_its_batch_as_it_did(found):
 def test_a_network_larger_than_the_memory_is_refused(packaged_evidence):
     def ask(memory_gib):
         fitted = packaged_evidence.fitted
-        chips = fitted.core.chips
-        table = {**chips.table, "V100": replace(chips.table["V100"], memory_gib=memory_gib)}
-        core = replace(fitted.core, chips=replace(chips, table=table))
-        evidence = replace(packaged_evidence, fitted=replace(fitted, core=core))
+        sheets = fitted.reference.data_sheets
+        small = replace(sheets.accelerators["V100"], memory_gib=memory_gib)
+        sheets = replace(sheets, accelerators={**sheets.accelerators, "V100": small})
+        reference = replace(fitted.reference, data_sheets=sheets)
+        evidence = replace(packaged_evidence, fitted=replace(fitted, reference=reference))
         query = EstimateQuery("resnet152", 0.75, as_of=DAY)
         return answer(query, evidence, Catalogue.from_offers([machine("V100", 1)], "made up"), DAY)
 

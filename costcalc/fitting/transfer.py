@@ -1,0 +1,68 @@
+"""Learns how other networks and implementations compare with the reference, from every measured rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from costcalc.fitting.reference_model import observation
+from costcalc.fitting.ridge import fit
+from costcalc.hardware import Accelerator
+from costcalc.throughput.data_sheets import part, twin
+from costcalc.throughput.effects import Term, total
+from costcalc.throughput.rates import training_rate
+from costcalc.throughput.reference_model import ReferenceModel, step_overhead
+from costcalc.throughput.transfer import Transfer, hardware_terms, software_terms
+from costcalc.throughput.workloads import Workload, workload
+from costcalc.training import Model, Throughput
+
+NOISE, DEGREES = 0.047, 3.0  # of ln(rate); degrees of freedom of the t distribution that makes outliers count less
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A measured row and ln of its rate over what the reference model and the workload's offset say."""
+
+    row: Throughput
+    workload: Workload
+    value: float
+
+
+def ratios(rows: Iterable[Throughput], reference: ReferenceModel, models: Mapping[str, Model]) -> tuple[Ratio, ...]:
+    """The rows whose accelerator the reference model knows, with what is left to explain."""
+    return tuple(
+        _ratio(row, reference, models) for row in rows if row.accelerators > 0 and reference.knows(row.accelerator)
+    )
+
+
+def _ratio(row: Throughput, reference: ReferenceModel, models: Mapping[str, Model]) -> Ratio:
+    done = workload(row, row.image_size, models)
+    measured = math.log(training_rate(row) / row.accelerators)
+    name = twin(reference.data_sheets.accelerators, row.accelerator)
+    setup = observation(row).setup._replace(accelerator=name)
+    return Ratio(row, done, measured - reference.log_rate(setup) - done.offset)
+
+
+def terms(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Term]:
+    """Every effect of a workload where a row measured it."""
+    row = ratio.row
+    yield from software_terms(ratio.workload)
+    yield from hardware_terms(ratio.workload, part(accelerators, row.accelerator), row.accelerators // row.nodes)
+    yield ("batch", ratio.workload.model), step_overhead(observation(row).setup.batch), 0.3
+
+
+def fit_transfer(
+    found: Sequence[Ratio], models: Mapping[str, Model], accelerators: Mapping[str, Accelerator]
+) -> Transfer:
+    """The effects that explain the ratios."""
+    rows = [list(terms(ratio, accelerators)) for ratio in found]
+    learned = fit(rows, np.array([ratio.value for ratio in found]), NOISE, DEGREES)
+    return Transfer(models, accelerators, learned.effects)
+
+
+def residual(ratio: Ratio, transfer: Transfer) -> float:
+    """ln of the measured rate over the predicted one, where the row was measured."""
+    return ratio.value - total(transfer.effects, terms(ratio, transfer.accelerators))
