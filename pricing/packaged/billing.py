@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from costcalc.evidence.tables import Row
 from costcalc.offers import Offer
@@ -21,9 +22,14 @@ class Billing:
     increment_seconds: int
     minimum_seconds: int
 
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        """The fields of an `Offer` that say so."""
+        return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
+
     def of(self, offer: Offer) -> Offer:
         """The offer, billed so."""
-        return replace(offer, billing_increment_seconds=self.increment_seconds, minimum_seconds=self.minimum_seconds)
+        return replace(offer, **self.terms)
 
 
 WHOLE_HOURS = Billing(3600, 3600)
