@@ -23,7 +23,7 @@ from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
 from pricing import exchange_rates as exchange
-from pricing.packaged.storage_and_egress import extra_rates
+from pricing.packaged.storage_and_egress import storage_and_egress_rates
 
 COST, OFFERS, CHANGES, THROUGHPUT, READ = (
     schema() for schema in (CostSchema, OffersSchema, ChangesSchema, ThroughputSchema, ReadSchema)
@@ -118,7 +118,7 @@ class Service:
         now = self.clock().replace(microsecond=0)
         day = (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
-        return answer(query, self.evidence, catalogue, now, rates, extra_rates())
+        return answer(query, self.evidence, catalogue, now, rates, storage_and_egress_rates())
 
 
 def exchange_rates(

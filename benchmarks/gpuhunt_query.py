@@ -47,7 +47,7 @@ def run() -> bool:
 def their_catalogue(offers: Catalogue) -> Catalog:
     """The same offers as gpuhunt keeps them in memory."""
     theirs = Catalog(balance_resources=False, auto_reload=False)
-    items = [_item(offers, row) for row in offers.view(NOW).rows.tolist()]
+    items = [_item(offers, row) for row in offers.current_offers(NOW).rows.tolist()]
     for position, provider in enumerate(OFFLINE_PROVIDERS):
         theirs.catalog[provider] = ProviderCatalog("1", items[position :: len(OFFLINE_PROVIDERS)])
     theirs.loaded_at = time.monotonic()

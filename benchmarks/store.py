@@ -70,7 +70,7 @@ def main(url: str) -> None:
         listed = listing(moment)
         seconds.append(timed(lambda: store.publish(listed, moment), time.process_time))  # noqa: B023
     load = min(timed(store.load_current) for _ in range(3))
-    assert len(store.load_current().view(later).rows) == OFFERS
+    assert len(store.load_current().current_offers(later).rows) == OFFERS
     print(*seconds, load, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
@@ -88,7 +88,7 @@ def listing(moment):
     from pricing.store.publish import Attempt, Listing, Publication
 
     known = packaged()
-    base = [known.offer(row) for row in known.view(moment, 36_500).rows.tolist()]
+    base = [known.offer(row) for row in known.current_offers(moment, 36_500).rows.tolist()]
     copies = range(-(-OFFERS // len(base)))
     offers = [replace(each, region=f"{each.region}~{n}", observed_at=moment) for n in copies for each in base]
     del offers[OFFERS:]

@@ -25,7 +25,7 @@ def packaged() -> Catalogue:
 def catalogue(size: int) -> Catalogue:
     """`size` current offers: the packaged ones in as many further regions, and of as many further machine types."""
     base = packaged()
-    rows = base.view(NOW).rows
+    rows = base.current_offers(NOW).rows
     copies = -(-size // len(rows))
     kinds = max(isqrt(copies), 1)
     copy = np.repeat(np.arange(copies), len(rows))[:size]

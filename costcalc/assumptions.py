@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from math import ceil, exp
 
-from costcalc.costing.spot_rates import SPOT_RATE_WIDTH
+from costcalc.costing.bills import SPOT_RATE_WIDTH
 from costcalc.duration import overheads
-from costcalc.duration.training_times import Run
+from costcalc.duration.training_times import TrainingTime
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
@@ -21,11 +21,11 @@ FED = "Processors and disks are assumed to keep the accelerators fed, as those o
 
 
 def assumptions(
-    query: EstimateQuery, offer: Offer, recipe: Recipe, run: Run, speed: tuple[str, ...], as_of: datetime
+    query: EstimateQuery, offer: Offer, recipe: Recipe, time: TrainingTime, speed: tuple[str, ...], as_of: datetime
 ) -> tuple[str, ...]:
-    """Every sentence that holds for this run on this offer."""
-    said = (*_recipe(recipe, run, as_of), *_time(query, recipe, offer), *_price(query, offer, as_of))
-    return (*speed, *(() if run.replayed else (FED,)), *said)
+    """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
+    said = (*_recipe(recipe, time, as_of), *_time(query, recipe, offer), *_price(query, offer, as_of))
+    return (*speed, *(() if time.logged else (FED,)), *said)
 
 
 def accumulated(recipe: Recipe, steps: int, accelerators: int) -> Iterator[str]:
@@ -39,7 +39,7 @@ def accumulated(recipe: Recipe, steps: int, accelerators: int) -> Iterator[str]:
         )
 
 
-def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
+def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str]:
     if recipe.year > as_of.year:
         yield f"The recipe is of {recipe.year}, later than the date asked for: only prices go back."
     if recipe.is_interpolated:
@@ -48,16 +48,16 @@ def _recipe(recipe: Recipe, run: Run, as_of: datetime) -> Iterator[str]:
         yield "The accuracy curve rests on one run."
     if not recipe.is_mlperf:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
-    if run.success < EVEN:
+    if time.success_probability < EVEN:
         yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
     if not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
-    if scheduled and run.epochs < 0.95 * scheduled:
+    if scheduled and time.epochs < 0.95 * scheduled:
         passed = "the borrowed curve passes" if recipe.is_interpolated else "the published run passed"
-        yield f"Stops early, after {run.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
+        yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
 def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
-from typing import TypeVar, cast
 
 from costcalc.answers import Answer, PriceBasis
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue, View
-from costcalc.convergence.eligibility import best_reached, reached
-from costcalc.costing import candidates as costs
-from costcalc.costing.hiring import hire
-from costcalc.costing.placements import Placements, idle, placements, used_sites
-from costcalc.costing.storage_and_egress import NO_RATES, ExtraRates, Market
-from costcalc.duration.feasibility import of_one_year, plan, usual_nodes
-from costcalc.duration.training_matrix import Plan
-from costcalc.duration.training_times import Runs, runs
-from costcalc.estimate_details import Entry, Renderer
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.convergence.eligibility import best_reached, eligible_recipes
+from costcalc.costing.allowed_offers import allowed_offers
+from costcalc.costing.candidates import (
+    Candidates,
+    costs,
+    page,
+    rentals,
+    within_limits,
+    without_training_time,
+)
+from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
+from costcalc.duration.training_matrix import TrainingMatrix, of_one_year, requested_clusters, training_matrix
+from costcalc.duration.training_times import TrainingTimes, training_times
+from costcalc.estimate_details import EstimateDetails, RankedCandidate
 from costcalc.evidence import Evidence
-from costcalc.hardware import Cluster
 from costcalc.money import ExchangeRate, from_nanos
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags
 
-T = TypeVar("T")
-WORKED_OUT_KEPT = 64
+MATRICES_KEPT = FILTERS_KEPT = 32
+MOMENTS_KEPT = 8
 OFFERS_KEPT = 4096
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
@@ -41,142 +42,112 @@ def answer(
     catalogue: Catalogue,
     now: datetime,
     exchange: Mapping[str, ExchangeRate] | None = None,
-    extra_rates: ExtraRates = NO_RATES,
+    storage_and_egress: StorageAndEgressRates = NO_RATES,
 ) -> Answer:
     """What it costs and how long it takes to reach the target on every offer the question allows.
 
-    `query.model` must be a model of the evidence. `exchange` gives units of each currency per US dollar, by ISO code; it must
-    hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted. `extra_rates` are
-    what providers ask for storage and egress.
+    `query.model` must be a model of the evidence, `now` aware UTC. `exchange` gives units of each currency per US dollar, by ISO
+    code; it must hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted.
+    `storage_and_egress` are what providers ask beside machines.
     """
-    market = Market({"USD": US_DOLLAR} | dict(exchange or {}), extra_rates)
-    return engine(evidence, catalogue).answer(query, now, market)
+    market = Market({"USD": US_DOLLAR} | dict(exchange or {}), storage_and_egress)
+    as_of, known = query.as_of or now, memory(evidence, catalogue)
+    current = catalogue.current_offers(as_of, query.max_price_age)
+    matrix = known.matrix(query)
+    offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
+    eligible = eligible_recipes(matrix.recipes, query)
+    times = training_times(matrix, query, eligible, offers.clusters)
+    unused = without_training_time(matrix, query, offers, eligible, times)
+    times, rented = rentals(catalogue, matrix, offers, times, query)
+    candidates, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
+    if query.frontier:
+        candidates = candidates.take(candidates.on_frontier)
+    ranked = known.ranked(query, current, times, candidates)
+    details = EstimateDetails(query, matrix, market, as_of)
+    bills = tuple(map(details.bill, ranked))
+    return Answer(
+        query=query,
+        prices=_price_basis(catalogue, as_of, current),
+        count=len(candidates.row),
+        estimates=tuple(map(details.estimate, ranked, bills)),
+        rejections=_counted(eligible.rejections, offers.rejections, unused, beyond_limits),
+        best_reached=best_reached(matrix.recipes, query.metric),
+        exchange=market.exchange[query.currency] if query.currency != "USD" else None,
+        quoted_exchange=_quoted_exchange(query, market, (one.offer for one in ranked)),
+        bills=bills,
+        on_demand_hourly=tuple(one.on_demand_hourly for one in ranked),
+    )
 
 
-@lru_cache(maxsize=2)
-def engine(evidence: Evidence, catalogue: Catalogue) -> Engine:
-    """The engine of this evidence and catalogue, with what it has worked out so far."""
-    return Engine(evidence, catalogue)
-
-
-@dataclass(frozen=True, slots=True)
-class Possible:
-    """All that can be answered: runs, offers with runs and costs, which of these no other beats, and what was left out."""
-
-    runs: Runs
-    priced: costs.Priced
-    frontier: Flags
-    rejections: Counter[str]
-
-
-class Engine:
-    """Answers questions about one catalogue, and keeps what does not depend on the target."""
+class Memory:
+    """What answers about one catalogue share, worked out at its first use; the least recently used is forgotten."""
 
     def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
         self.evidence = evidence
         self.catalogue = catalogue
-        self._offer = lru_cache(maxsize=OFFERS_KEPT)(catalogue.offer)
-        self._worked_out: OrderedDict[object, object] = OrderedDict()
+        self.allowed_offers = lru_cache(FILTERS_KEPT)(partial(allowed_offers, catalogue))
+        self._matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, evidence, catalogue))
+        self._on_demand_rows = lru_cache(MOMENTS_KEPT)(partial(_on_demand_rows, catalogue))
+        self._offer = lru_cache(OFFERS_KEPT)(catalogue.offer)
 
-    def answer(self, query: EstimateQuery, now: datetime, market: Market) -> Answer:
-        """See the function `answer`."""
-        as_of = query.as_of or now
-        view = self.catalogue.view(as_of, query.max_price_age)
-        plan = self._plan(query)
-        possible = self._possible(query, plan, view, market)
-        entries = self._page(query, possible)
-        on_demand = tuple(self._on_demand(view, row) for row, _ in entries)
-        renderer = Renderer(query, plan, market, as_of)
-        bills = tuple(renderer.bill(entry) for _, entry in entries)
-        return Answer(
-            query=query,
-            prices=self._basis(as_of, view),
-            count=len(possible.priced.row),
-            estimates=tuple(map(renderer.estimate, (entry for _, entry in entries), bills, on_demand)),
-            rejections={reason: count for reason, count in sorted(possible.rejections.items()) if count},
-            best_reached=best_reached(plan, query),
-            exchange=market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=quoted_exchange(query, market, (entry.offer for _, entry in entries)),
-            bills=bills,
-            on_demand_hourly=on_demand,
-        )
+    def matrix(self, query: EstimateQuery) -> TrainingMatrix:
+        """The recipes of the question's model on the clusters it asks about."""
+        dated = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
+        return self._matrix(query.model, query.accelerators, query.nodes, dated)
 
-    def _possible(self, query: EstimateQuery, plan: Plan, view: View, market: Market) -> Possible:
-        """Every run on every offer that the question allows, and why the others are left out."""
-        placed = self._placements(query, plan, view)
-        found = reached(plan, query)
-        done = runs(plan, query, found, used_sites(plan, placed))
-        left = idle(plan, query, placed, found.usable, done.site)
-        rejections = sum(map(Counter, (found.rejections, placed.unplaced, left)), Counter[str]())
-        done, hired = hire(self.catalogue, plan, placed, done, query)
-        kept = costs.kept(query, costs.priced(self.catalogue, query, hired, market), rejections)
-        frontier = costs.on_frontier(kept)
-        if query.frontier:
-            kept, frontier = kept.take(frontier), frontier[frontier]
-        return Possible(done, kept, frontier, rejections)
+    def ranked(
+        self, query: EstimateQuery, current: CurrentOffers, times: TrainingTimes, candidates: Candidates
+    ) -> tuple[RankedCandidate, ...]:
+        """The candidates of the page asked for, in order, with their exact offers."""
+        chosen = candidates.take(page(self.catalogue, query, candidates))
+        rows = chosen.row.tolist()
+        rates = (self._on_demand_hourly(current, row) for row in rows)
+        columns = map(self._offer, rows), times.at(chosen.time), count(query.offset + 1), chosen.on_frontier.tolist()
+        return tuple(map(RankedCandidate, *columns, rates))
 
-    def _page(self, query: EstimateQuery, possible: Possible) -> list[tuple[int, Entry]]:
-        """The entries of the page asked for, in order, each with its catalogue row."""
-        chosen = costs.chosen(self.catalogue, query, possible.priced)
-        rows, frontier = possible.priced.row[chosen].tolist(), possible.frontier[chosen].tolist()
-        done = possible.runs.at(possible.priced.run[chosen])
-        entries = map(Entry, map(self._offer, rows), done, count(query.offset + 1), frontier)
-        return list(zip(rows, entries, strict=True))
-
-    def _plan(self, query: EstimateQuery) -> Plan:
-        known = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
-
-        def work_out() -> Plan:
-            return plan(self.evidence, self.catalogue, query.model, self._clusters(query), known)
-
-        return self._remembered(("plan", query.model, query.nodes, query.accelerators, known), work_out)
-
-    def _clusters(self, query: EstimateQuery) -> tuple[Cluster, ...]:
-        """The clusters asked about; unasked, one machine and the numbers of machines of the recipes' own systems."""
-        if query.accelerators is None:
-            counts = [query.nodes] if query.nodes else usual_nodes(self.evidence, query.model)
-            return tuple(Cluster(*shape, nodes) for nodes in counts for shape in self.catalogue.shapes)
-        whole = [shape for shape in self.catalogue.shapes if shape[1] and query.accelerators % shape[1] == 0]
-        clusters = (Cluster(*shape, query.accelerators // shape[1]) for shape in whole)
-        return tuple(cluster for cluster in clusters if query.nodes in (None, cluster.nodes))
-
-    def _placements(self, query: EstimateQuery, plan: Plan, view: View) -> Placements:
-        def work_out() -> Placements:
-            return placements(self.catalogue, plan, view, query)
-
-        filters = (query.provider, query.region, query.instance_type, query.accelerator, query.purchase, query.term)
-        return self._remembered(("placed", plan, view, *filters, query.payment, query.regions), work_out)
-
-    def _on_demand(self, view: View, row: int) -> Decimal | None:
-        rates = self._remembered(("on demand", view), lambda: on_demand_rows(self.catalogue, view))
+    def _on_demand_hourly(self, current: CurrentOffers, row: int) -> Decimal | None:
+        """The on-demand list rate of the same machine in the same region and currency."""
         columns = self.catalogue.columns
-        found = rates.get((int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])))
+        key = int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])
+        found = self._on_demand_rows(current).get(key)
         return None if found is None else from_nanos(columns.hourly[found])
 
-    def _remembered(self, key: object, work_out: Callable[[], T]) -> T:
-        """What was worked out before under this key; the least recently used is forgotten. Safe to race: results are equal."""
-        found = self._worked_out.pop(key, None) or work_out()
-        self._worked_out[key] = found
-        if len(self._worked_out) > WORKED_OUT_KEPT:
-            self._worked_out.popitem(last=False)
-        return cast(T, found)
 
-    def _basis(self, as_of: datetime, view: View) -> PriceBasis:
-        oldest, newest = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (view.oldest, view.newest))
-        return PriceBasis(self.catalogue.snapshot, as_of, oldest, newest, self.catalogue.gaps)
+@lru_cache(maxsize=2)
+def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
+    """What is remembered of this evidence and catalogue."""
+    return Memory(evidence, catalogue)
 
 
-def quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
-    """The rates of the currencies that these offers are quoted in, dollars and the asked currency apart."""
-    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
-    return tuple(market.exchange[code] for code in sorted(quoted))
+def _matrix(
+    evidence: Evidence, catalogue: Catalogue, model: str, accelerators: int | None, nodes: int | None, dated: bool
+) -> TrainingMatrix:
+    clusters = requested_clusters(evidence, catalogue, model, accelerators, nodes)
+    return training_matrix(evidence, catalogue, model, clusters, dated)
 
 
-def on_demand_rows(catalogue: Catalogue, view: View) -> dict[tuple[int, int, int], int]:
+def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
     """The current on-demand row of each instance, region and currency."""
     columns = catalogue.columns
-    rows = view.rows[columns.option[view.rows] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
-    keys = zip(
-        columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist(), strict=True
+    rows = current.rows[columns.option[current.rows] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
+    keys = (columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist())
+    return dict(zip(zip(*keys, strict=True), rows.tolist(), strict=True))
+
+
+def _price_basis(catalogue: Catalogue, as_of: datetime, current: CurrentOffers) -> PriceBasis:
+    oldest, newest = (
+        None if at is None else datetime.fromtimestamp(at, UTC) for at in (current.oldest, current.newest)
     )
-    return dict(zip(keys, rows.tolist(), strict=True))
+    return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
+
+
+def _counted(*rejections: Mapping[str, int]) -> dict[str, int]:
+    """The rejections of all steps by reason, those that occurred."""
+    total = sum(map(Counter, rejections), Counter[str]())
+    return {reason: number for reason, number in sorted(total.items()) if number}
+
+
+def _quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
+    """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
+    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
+    return tuple(market.exchange[code] for code in sorted(quoted))

@@ -1,4 +1,4 @@
-"""From the arrays' chosen entries to exact estimates: offers read back, bills made in decimals, sources named."""
+"""One exact estimate from one candidate: the bill in decimals, the sources named, the assumptions said."""
 
 from __future__ import annotations
 
@@ -8,57 +8,61 @@ from decimal import Decimal
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import accumulated, assumptions, converted
-from costcalc.costing.bills import Bill, Terms
+from costcalc.costing.bills import Bill, Terms, break_even_hours, spot_rate_factors
 from costcalc.costing.candidates import discount_fraction
-from costcalc.costing.spot_rates import rate_moves
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.overheads import calendar_hours
-from costcalc.duration.training_matrix import Plan
-from costcalc.duration.training_times import Run
+from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.duration.training_times import TrainingTime
 from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource
 from costcalc.query import EstimateQuery
 from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
+from costcalc.units import SECONDS_PER_HOUR
 
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One run on one offer, and where it stands in the whole answer."""
+class RankedCandidate:
+    """One offer with one training time on it, and where it stands in the whole answer.
+
+    `on_demand_hourly` is the list rate of the same machine, region and currency on demand, None where it can't be had.
+    """
 
     offer: Offer
-    run: Run
+    time: TrainingTime
     rank: int
     on_frontier: bool
+    on_demand_hourly: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
-class Renderer:
-    """Turns entries into estimates for one question."""
+class EstimateDetails:
+    """Turns ranked candidates into exact estimates of one question."""
 
     query: EstimateQuery
-    plan: Plan
+    matrix: TrainingMatrix
     market: Market
     as_of: datetime
 
-    def estimate(self, entry: Entry, bill: Bill, on_demand_hourly: Decimal | None) -> Estimate:
-        """The exact estimate of an entry; the on-demand rate is that of the same machine, if it can be had."""
-        offer, run, query = entry.offer, entry.run, self.query
-        recipe, site = self.plan.recipes[run.recipe], self.plan.sites[run.site]
-        point, low, high = (Decimal(repr(hours)) for hours in (run.hours, run.low, run.high))
-        cheaper, dearer = rate_moves(offer.purchase_option, low, point, high)
-        even = bill.break_even_hours(on_demand_hourly)
+    def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
+        """The exact estimate of a candidate whose bill this is."""
+        offer, time, query = candidate.offer, candidate.time, self.query
+        recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
+        point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
+        cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
+        even = break_even_hours(bill.tariff, candidate.on_demand_hourly)
         return Estimate(
-            rank=entry.rank,
-            frontier=entry.on_frontier,
+            rank=candidate.rank,
+            frontier=candidate.on_frontier,
             provider=offer.provider,
             region=offer.region,
             instance_type=offer.instance_type,
-            nodes=site.nodes,
+            nodes=cluster.nodes,
             accelerator=offer.machine.accelerator,
-            accelerators=offer.machine.accelerators * site.nodes,
+            accelerators=offer.machine.accelerators * cluster.nodes,
             accelerator_memory_gib=offer.machine.accelerator_memory_gib,
             purchase_option=offer.purchase_option,
             term=offer.term,
@@ -68,18 +72,18 @@ class Renderer:
             metric=query.metric,
             target=query.target,
             recipe=recipe.name,
-            epochs=run.epochs,
+            epochs=time.epochs,
             global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
-            images_per_second=query.runs * run.epochs * IMAGES_PER_EPOCH / (run.train * 3600),
-            train_hours=run.train,
-            overhead_hours=run.overhead,
-            hours=run.hours,
-            hours_low=run.low,
-            hours_high=run.high,
-            retry_hours=run.retry,
-            calendar_hours=calendar_hours(run.hours, offer.session_hours, offer.hours_per_week),
-            success_probability=run.success,
+            images_per_second=query.runs * time.epochs * IMAGES_PER_EPOCH / (time.train_hours * SECONDS_PER_HOUR),
+            train_hours=time.train_hours,
+            overhead_hours=time.overhead_hours,
+            hours=time.hours,
+            hours_low=time.hours_low,
+            hours_high=time.hours_high,
+            retry_hours=time.retry_hours,
+            calendar_hours=calendar_hours(time.hours, offer.session_hours, offer.hours_per_week),
+            success_probability=time.success_probability,
             hourly_rate=bill.effective_hourly(point),
             effective_cost=cents(bill.effective(point)),
             effective_cost_low=cents(bill.effective(low, cheaper)),
@@ -89,16 +93,17 @@ class Renderer:
             billed_cost_high=cents(bill.billed(high, dearer)),
             break_even_hours=None if even is None else float(even),
             currency=query.currency,
-            evidence=EvidenceTiers(self._tier(run), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
+            evidence=EvidenceTiers(self._tier(time), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
             components=bill.components(point),
-            sources=self._sources(offer, run, recipe),
-            assumptions=self._assumptions(offer, recipe, run),
+            sources=self._sources(offer, time, recipe),
+            assumptions=self._assumptions(offer, recipe, time),
         )
 
-    def bill(self, entry: Entry) -> Bill:
-        """What the entry's machines cost under the question's terms."""
-        terms = self._terms(entry.offer, self.plan.sites[entry.run.site].nodes)
-        return Bill(entry.offer, terms, self.market.extras(self.query, entry.offer.provider))
+    def bill(self, candidate: RankedCandidate) -> Bill:
+        """What the candidate's machines, storage and egress cost under the question's terms."""
+        offer = candidate.offer
+        terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
+        return Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
         own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider)))
@@ -106,30 +111,30 @@ class Renderer:
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
 
-    def _assumptions(self, offer: Offer, recipe: Recipe, run: Run) -> tuple[str, ...]:
+    def _assumptions(self, offer: Offer, recipe: Recipe, time: TrainingTime) -> tuple[str, ...]:
         query = self.query
-        own = assumptions(query, offer, recipe, run, self._notes(run), self.as_of)
-        beside = self.market.extra_rates.notes(query, offer.provider)
+        own = assumptions(query, offer, recipe, time, self._speed_notes(time), self.as_of)
+        beside = self.market.rates.notes(query, offer.provider)
         return (*own, *converted(query.currency, offer, self.market.exchange), *beside)
 
-    def _speed(self, run: Run) -> tuple[int, int]:
-        """Where the speed table speaks of this run."""
-        return int(self.plan.kind[run.recipe]), run.site
+    def _speed_entry(self, time: TrainingTime) -> tuple[int, int]:
+        """Row and column of the speed table that speak of this training time."""
+        return int(self.matrix.speed_row[time.recipe]), time.cluster
 
-    def _tier(self, run: Run) -> Tier:
-        return Tier.MEASURED if run.replayed else TIERS[int(self.plan.speeds.tier[self._speed(run)])]
+    def _tier(self, time: TrainingTime) -> Tier:
+        return Tier.MEASURED if time.logged else TIERS[int(self.matrix.speeds.tier[self._speed_entry(time)])]
 
-    def _notes(self, run: Run) -> tuple[str, ...]:
-        if run.replayed:
+    def _speed_notes(self, time: TrainingTime) -> tuple[str, ...]:
+        if time.logged:
             return ("Speed as logged on this very system.",)
-        site, speeds = self.plan.sites[run.site], self.plan.speeds
-        steps = int(speeds.steps[self._speed(run)])
-        network = (CLUSTER_NETWORK,) if site.nodes > 1 else ()
-        split = accumulated(self.plan.recipes[run.recipe], steps, site.accelerators * site.nodes)
-        return (*speeds.notes(*self._speed(run)), *network, *split)
+        cluster, speeds = self.matrix.clusters[time.cluster], self.matrix.speeds
+        steps = int(speeds.steps[self._speed_entry(time)])
+        network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
+        split = accumulated(self.matrix.recipes.recipes[time.recipe], steps, cluster.accelerators * cluster.nodes)
+        return (*speeds.notes(*self._speed_entry(time)), *network, *split)
 
-    def _sources(self, offer: Offer, run: Run, recipe: Recipe) -> Sources:
-        measured = None if run.replayed else self.plan.speeds.source(*self._speed(run))
+    def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
+        measured = None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))
         speed = ThroughputSource(recipe.source, recipe.year)
         if measured is not None:
             speed = ThroughputSource(measured.source, measured.year)

@@ -152,6 +152,16 @@ class Tariff:
         """The rate per hour when every hour of the period is used."""
         return self.fee / self.period_hours + self.metered_hourly
 
+    @property
+    def committed_fee(self) -> Decimal:
+        """The fees of the whole term, however little it is used; of one period where there is no term."""
+        return self.fee * max(self.minimum_periods, 1)
+
+    @property
+    def committed_hours(self) -> int:
+        """Hours of the whole term; of one period where there is no term."""
+        return self.period_hours * max(self.minimum_periods, 1)
+
 
 def tariff(offer: Offer) -> Tariff:
     """How this offer bills a run: the whole term for commitments, whole months for rentals, metered time otherwise."""

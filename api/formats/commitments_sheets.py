@@ -20,7 +20,7 @@ from api.reports.documents import to_json
 from api.service import Service
 from api.web.responses import Body, answered, arguments, service
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.commitments import Usage, Way
+from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
 from costcalc.query import EstimateQuery
 
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
     """One row of the sheet: a way to have machines, at one usage."""
 
     machine: Compared
-    way: Way
+    way: PurchaseChoice
     usage: Usage
 
 
@@ -49,7 +49,7 @@ class Month(NamedTuple):
     """One row of the sheet of payments: what is due in a month of a term, beside paying on demand for the usage."""
 
     machine: Compared
-    way: Way
+    way: PurchaseChoice
     usage: Usage
     month: int
     due: Any

@@ -15,8 +15,7 @@ from xlsxwriter.utility import xl_col_to_name
 from api.formats.sheet_columns import estimate_columns
 from api.formats.workbook import Book, Column, Formula, Sheet
 from costcalc.answers import Answer, Estimate
-from costcalc.costing.bills import Bill
-from costcalc.costing.spot_rates import rate_moves
+from costcalc.costing.bills import Bill, spot_rate_factors
 
 RATES = (
     Column("estimate"), Column("provider"), Column("region", width=16), Column("instance_type", width=24),
@@ -77,7 +76,7 @@ def placed(answer: Answer) -> list[Placed]:
         zip(answer.estimates, answer.bills, answer.on_demand_hourly, strict=True), 1
     ):
         rates = range(first, first + len(bill.charges))
-        beside = range(rates.stop, rates.stop + len(bill.extras))
+        beside = range(rates.stop, rates.stop + len(bill.storage_and_egress))
         found.append(Placed(estimate, bill, on_demand, row, rates, beside))
         first = beside.stop
     return found
@@ -100,7 +99,9 @@ def _rate_rows(entry: Placed) -> Iterator[tuple[Any, ...]]:
         rate = (charge.name, charge.unit, listed, 1 - terms.price_factor, Formula(own, listed * terms.price_factor))
         origin = (entry.estimate.currency, source.source, source.observed_at)
         yield (entry.estimate.rank, *place, *rate, charge.per_period, *origin, None, None)
-    for number, (row, extra) in enumerate(zip(entry.beside, entry.bill.extras, strict=True), len(entry.rates) + 1):
+    for number, (row, extra) in enumerate(
+        zip(entry.beside, entry.bill.storage_and_egress, strict=True), len(entry.rates) + 1
+    ):
         own = f"={_rate_name(entry, number)}*(1-{xl_col_to_name(OWN_DISCOUNT)}{row + 1})"
         beside = (extra.name, extra.unit, extra.rate, 0, Formula(own, extra.rate), None, entry.estimate.currency)
         yield (entry.estimate.rank, *place, *beside, "see Assumptions", None, extra.quantity, extra.quantity_hourly)
@@ -151,7 +152,7 @@ def _terms(entry: Placed, rates: Sheet) -> Iterator[Any]:
     yield from (_beside(entry, rates, column) for column in (ONCE, EACH_HOUR))
     known = entry.estimate
     ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
-    yield from rate_moves(known.purchase_option, *ends)
+    yield from spot_rate_factors(known.purchase_option, *ends)
 
 
 def _beside(entry: Placed, rates: Sheet, column: int) -> Formula | int:
@@ -159,7 +160,8 @@ def _beside(entry: Placed, rates: Sheet, column: int) -> Formula | int:
     if not entry.beside:
         return 0
     amounts = (
-        (extra.quantity_hourly if column == EACH_HOUR else extra.quantity) * extra.rate for extra in entry.bill.extras
+        (extra.quantity_hourly if column == EACH_HOUR else extra.quantity) * extra.rate
+        for extra in entry.bill.storage_and_egress
     )
     rate, quantity = (_span(rates, entry.beside, each) for each in (OWN_RATE, column))
     return Formula(f"=SUMPRODUCT({rate},{quantity})", sum(amounts, Decimal(0)))

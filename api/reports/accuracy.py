@@ -16,13 +16,13 @@ from api.questions.finance_schemas import AccuracySchema
 from api.questions.links import to_url
 from api.questions.schemas import Layout
 from api.questions.suggestions import counted
+from api.reports.budget import STEPS, highest
 from api.reports.documents import to_json
 from api.service import Service, with_moment
 from api.web.responses import Body, answered, arguments, service
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
-from costcalc.costing.budget import STEPS, highest
 from costcalc.money import CENT, ExchangeRate
 from costcalc.query import EstimateQuery
 

@@ -12,8 +12,7 @@ from api.service import Service
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
-from costcalc.costing.commitments import Need, ways
-from costcalc.costing.payments import FIXED
+from costcalc.costing.commitments import FIXED, Demand, purchase_choices
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
@@ -94,7 +93,7 @@ class Comparison:
         fixed = self._ask(self._on(estimate, self._fixed))
         on_demand, bill = self._baseline(estimate)
         rate = bill.effective_hourly(NO_HOURS) if bill else None
-        need = Need(Decimal(repr(estimate.hours)), self.runs_per_month)
+        need = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
         return Compared(
             provider=estimate.provider,
             region=estimate.region,
@@ -108,7 +107,7 @@ class Comparison:
             hours_high=estimate.hours_high,
             currency=estimate.currency,
             on_demand=on_demand,
-            ways=ways(fixed.bills, need, rate),
+            ways=purchase_choices(fixed.bills, need, rate),
             quoted_exchange=fixed.quoted_exchange,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from costcalc.answers import PriceBasis
-from costcalc.costing.commitments import Way
+from costcalc.costing.commitments import PurchaseChoice
 from costcalc.money import ExchangeRate
 from costcalc.offers import PriceSource
 from costcalc.query import EstimateQuery
@@ -40,7 +40,7 @@ class Compared:
     hours_high: float
     currency: str
     on_demand: OnDemand | None
-    ways: tuple[Way, ...]
+    ways: tuple[PurchaseChoice, ...]
     quoted_exchange: tuple[ExchangeRate, ...]
     assumptions: tuple[str, ...]
 

@@ -19,10 +19,9 @@ from api.questions.fields import Names, Number
 from api.questions.price_fields import Moment
 from api.questions.schemas import OfferFilters
 from api.reports.documents import to_json
-from api.reports.offers import OfferRow, as_row, filters_as_query
+from api.reports.offers import OfferRow, as_row, offer_filter
 from api.web.responses import answered, arguments, page_of, service
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.placements import passing
 from costcalc.units import Indices
 
 blueprint = Blueprint("history", __name__)
@@ -94,7 +93,7 @@ def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime)
     """The runs that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
     known = np.flatnonzero(observed <= int(until.timestamp()))
-    found = runs(catalogue, passing(catalogue, filters_as_query(filters), known))
+    found = runs(catalogue, catalogue.passing_rows(known, offer_filter(filters)))
     if "since" not in filters:
         return found
     late = observed[found.last] >= int(filters["since"].timestamp())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
@@ -17,11 +17,9 @@ from api.reports.conversion import columns_of_pairs, converter
 from api.reports.documents import to_json
 from api.service import OFFERS
 from api.web.responses import answered, arguments, page_of, service
-from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.placements import allowed_rows
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.money import ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
-from costcalc.query import EstimateQuery
 from costcalc.units import Indices
 
 blueprint = Blueprint("offers", __name__)
@@ -72,13 +70,13 @@ def selected(
     catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
-    view = catalogue.view(as_of, ANY_AGE_DAYS)
-    return allowed_rows(catalogue, view, replace(filters_as_query(filters), regions=regions))
+    current = catalogue.current_offers(as_of, ANY_AGE_DAYS)
+    return catalogue.allowed_rows(current, offer_filter(filters)._replace(regions=regions))
 
 
-def filters_as_query(filters: dict[str, Any]) -> EstimateQuery:
-    """A question that is only asked for its filters."""
-    return EstimateQuery("", 0.5, **{name: filters[name] for name in FILTERS if name in filters})
+def offer_filter(filters: dict[str, Any]) -> OfferFilter:
+    """The filters on offers, in all regions."""
+    return OfferFilter(**{name: filters[name] for name in FILTERS if name in filters}, regions="all")
 
 
 def as_row(offer: Offer) -> OfferRow:

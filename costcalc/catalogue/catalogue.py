@@ -1,14 +1,13 @@
-"""Every observed rate as columns, and a view of those that are current at a moment."""
+"""Every observed rate as columns, which of them are current at a moment, and which of those a question allows."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cached_property
-from threading import Lock
+from functools import cached_property, lru_cache, partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,15 @@ from costcalc.catalogue.encoding import build
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import COMMITMENTS, Gap, Offer, Payment, PurchaseOption, RatePart, term_hours
-from costcalc.units import SECONDS_PER_DAY, Indices
+from costcalc.query import EstimateQuery
+from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
-VIEWS_KEPT = 8
+MOMENTS_KEPT = 8
 OPTIONS = tuple(PurchaseOption)
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class CurrentOffers:
     """The offers current at one moment and not too old, cheapest region first within each group.
 
     `rows` index the catalogue's columns, ordered by instance, group (an offer's key without its region) and rate; `heads`
@@ -40,8 +40,26 @@ class View:
     newest: int | None
 
 
+class OfferFilter(NamedTuple):
+    """What a question allows of offers, under the names of its parameters; an empty tuple allows all."""
+
+    provider: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+    instance_type: tuple[str, ...] = ()
+    accelerator: tuple[str, ...] = ()
+    purchase: tuple[PurchaseOption, ...] = ()
+    term: tuple[str, ...] = ()
+    payment: tuple[Payment, ...] = ()
+    regions: Literal["cheapest", "all"] = "cheapest"
+
+    @classmethod
+    def of(cls, query: EstimateQuery) -> OfferFilter:
+        """That of a question."""
+        return cls(*(getattr(query, name) for name in cls._fields))
+
+
 class Catalogue:
-    """Columns of all observations with their vocabulary. Immutable; views are worked out on first use and kept."""
+    """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use."""
 
     def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
         self.columns = columns
@@ -49,8 +67,7 @@ class Catalogue:
         self.snapshot = snapshot
         self.gaps = gaps
         self._moments: Indices = np.unique(columns.observed)
-        self._views: OrderedDict[tuple[int, int], View] = OrderedDict()
-        self._lock = Lock()
+        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, self._moments))
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
@@ -76,39 +93,37 @@ class Catalogue:
         """The moment of the oldest observation, None when there is none."""
         return _moment(int(self._moments[0])) if len(self._moments) else None
 
-    def view(self, as_of: datetime, max_price_age_days: int = 540) -> View:
+    def current_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The newest observation of every offer by `as_of`, without those observed longer before it than allowed."""
         limit = int(as_of.timestamp())
         newest = int(np.searchsorted(self._moments, limit, "right"))
         oldest = int(np.searchsorted(self._moments, limit - max_price_age_days * SECONDS_PER_DAY, "left"))
-        with self._lock:
-            view = self._views.get((newest, oldest)) or self._work_out(newest, oldest)
-            self._views[newest, oldest] = view
-            self._views.move_to_end((newest, oldest))
-            if len(self._views) > VIEWS_KEPT:
-                self._views.popitem(last=False)
-        return view
+        return self._current(newest, oldest)
 
-    def _work_out(self, newest: int, oldest: int) -> View:
-        current = self._newest_by(newest)
-        young = np.full(len(current), oldest < len(self._moments))
-        if 0 < oldest < len(self._moments):
-            young = self.columns.observed[current] >= self._moments[oldest]
-        fresh = current[young]
-        rows = fresh[np.lexsort((self.columns.hourly[fresh], self.columns.group[fresh]))]
-        seen = self.columns.observed[rows]
-        bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
-        return View(rows, _starts(self.columns.group[rows]), current[~young], *bounds)
+    def allowed_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
+        """The current offers that pass the filter; only the cheapest region of each unless all are asked for."""
+        every = wanted.regions == "all" or bool(wanted.region)
+        rows = self.passing_rows(current.rows if every else current.rows[current.heads], wanted)
+        if wanted.region and wanted.regions == "cheapest":
+            return rows[_starts(self.columns.group[rows])]
+        return rows
 
-    def _newest_by(self, newest: int) -> Indices:
-        """Indices are stored by key and moment, so the newest known one of each key is the last of its run."""
-        rows = np.arange(len(self))
-        if newest < len(self._moments):
-            rows = np.flatnonzero(self.columns.observed < self._moments[newest])
-        keys = self.columns.key[rows]
-        last = np.ones(len(rows), bool)
-        last[:-1] = keys[1:] != keys[:-1]
-        return rows[last]
+    def passing_rows(self, rows: Indices, wanted: OfferFilter) -> Indices:
+        """Those of these rows that pass the filter, all regions alike."""
+        columns, words = self.columns, self.vocabulary
+        tests: list[tuple[tuple[str, ...], NDArray[np.integer[Any]], tuple[str, ...]]] = [
+            (wanted.region, columns.region, words.regions),
+            (wanted.term, columns.term, words.terms),
+            (wanted.payment, columns.payment, words.payments),
+            (wanted.purchase, columns.option, OPTIONS),
+            (wanted.provider, columns.instance, tuple(provider for provider, _, _ in words.instances)),
+            (wanted.instance_type, columns.instance, tuple(name for _, name, _ in words.instances)),
+            (wanted.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
+        ]
+        for names, codes, meanings in tests:
+            if names:
+                rows = rows[_member(meanings, names)[codes[rows]]]
+        return rows
 
     @cached_property
     def shapes(self) -> tuple[tuple[str, int], ...]:
@@ -177,6 +192,35 @@ class Catalogue:
         if option in COMMITMENTS and upfront is not None and recurring is not None:
             return upfront / term_hours(self.vocabulary.terms[columns.term[row]], month) + recurring
         return from_nanos(columns.hourly[row])
+
+
+def _current(columns: Columns, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
+    """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh."""
+    known = _newest_of_each(columns, moments, newest)
+    fresh = np.full(len(known), oldest < len(moments))
+    if 0 < oldest < len(moments):
+        fresh = columns.observed[known] >= moments[oldest]
+    rows = known[fresh]
+    rows = rows[np.lexsort((columns.hourly[rows], columns.group[rows]))]
+    seen = columns.observed[rows]
+    bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
+    return CurrentOffers(rows, _starts(columns.group[rows]), known[~fresh], *bounds)
+
+
+def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:
+    """Rows are stored by key and moment, so the newest known one of each key is the last of its run."""
+    rows = np.arange(len(columns.observed))
+    if newest < len(moments):
+        rows = np.flatnonzero(columns.observed < moments[newest])
+    keys = columns.key[rows]
+    last = np.ones(len(rows), bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return rows[last]
+
+
+def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
+    folded = {word.casefold() for word in wanted}
+    return np.array([meaning.casefold() in folded for meaning in meanings], bool)
 
 
 def _starts(groups: NDArray[np.int32]) -> Indices:

@@ -39,9 +39,9 @@ def monotone(values: Floats, crossing: Crossing) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """For each recipe: epochs to the target, NaN where it is never reached; hours on the recipe's own clock, NaN where
-    unknown; the accuracy the recipe ends at, and the epochs and hours of its whole curve."""
+class EpochsToTarget:
+    """For each of R recipes: epochs to the target, NaN where it is never reached; hours on the recipe's own clock, NaN where
+    unknown; the accuracy at which its curve ends, as a fraction, and the epochs and hours of the whole curve."""
 
     epochs: Floats
     own_hours: Floats
@@ -49,8 +49,8 @@ class Reach:
     end_epochs: Floats
     end_hours: Floats
 
-    def run_out(self, which: Flags) -> Reach:
-        """The same, these recipes running to their end."""
+    def run_to_end(self, which: Flags) -> EpochsToTarget:
+        """The same, but these recipes [R] run to the end of their curve."""
         epochs = np.where(which, self.end_epochs, self.epochs)
         return replace(self, epochs=epochs, own_hours=np.where(which, self.end_hours, self.own_hours))
 
@@ -72,8 +72,8 @@ class Curves:
         self._end = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
         self.best = np.array([curve.max(initial=0.0) for curve in values])
 
-    def reach(self, target: float | Floats, crossing: Crossing) -> Reach:
-        """Where each curve reaches `target` (a fraction), or each its own of several."""
+    def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
+        """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
         below = np.r_[0, np.cumsum(self._monotone[crossing] < wanted)]
         starts, ends = self._starts[:-1], self._starts[1:]
@@ -81,7 +81,7 @@ class Curves:
         missing = index == ends
         index = np.where(missing, len(self._epochs) - 1, index)
         last = np.where(ends > starts, ends - 1, len(self._epochs) - 1)
-        return Reach(self._epochs[index], self._hours[index], self._end, self._epochs[last], self._hours[last])
+        return EpochsToTarget(self._epochs[index], self._hours[index], self._end, self._epochs[last], self._hours[last])
 
 
 def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
-from costcalc.convergence.chance import STOPPED_SHARE, success_probability, target_shift
-from costcalc.convergence.curves import Reach
-from costcalc.duration.training_matrix import Plan
+from costcalc.convergence.curves import EpochsToTarget
+from costcalc.convergence.model_recipes import ModelRecipes
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric
 from costcalc.units import Flags, Floats
 
 INTERVAL = 0.8
 NEAR_THE_END = 0.04  # accuracy: further below its end the borrowed curve of a schedule nobody ran was never checked
+EVALUATION_SIGMA = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
+"""Standard deviation from one evaluation to the next on a plateau of the learning rate, median of 16 DAWNBench logs."""
+STOPPED_SHARE = 0.95
+"""Share of runs that reach the target at which they stop (1,177 of the 1,239 LARS runs to 75.9 % in MLPerf's logs)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """Which recipes may answer, with which chance of success, and why the others may not; `below` and `above` are the
-    half-widths in ln(epochs) of the 80 % interval."""
+class EligibleRecipes:
+    """Which of R recipes may answer, and why the others may not; all arrays are [R].
 
-    reach: Reach
-    success: Floats
-    usable: Flags
-    below: Floats
-    above: Floats
+    `success_probability` is the chance that a new run reaches the target. `log_width_below` and `log_width_above` are the
+    half-widths in ln(epochs) of the 80 % interval of the epochs that a new run takes.
+    """
+
+    to_target: EpochsToTarget
+    success_probability: Floats
+    eligible: Flags
+    log_width_below: Floats
+    log_width_above: Floats
     rejections: dict[str, int]
 
 
@@ -38,68 +46,94 @@ class BestReached:
     accuracy: float
 
 
-def reached(plan: Plan, query: EstimateQuery) -> Reached:
-    """The recipes whose curve reaches the target, surely enough when only the best are wanted."""
-    reach, wanted = _reach(plan, query), _wanted(plan, query)
-    far = plan.interpolated & (query.target < reach.end_accuracy - NEAR_THE_END)
-    crosses = ~np.isnan(reach.epochs) & ~far
-    ends = np.where(np.isnan(plan.mean_top1), reach.end_accuracy, plan.mean_top1)
-    known = ends if query.metric is Metric.TOP1 else reach.end_accuracy
-    success = success_probability(known, query.target, plan.sigma[query.metric], plan.runs_published)
-    success = np.where(query.target <= plan.tuned_to, np.maximum(success, STOPPED_SHARE), success)
-    sure = success >= query.confidence if query.recipes == "best" else crosses
+def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRecipes:
+    """The recipes whose curve reaches the target, surely enough where only the best are wanted."""
+    to_target, requested = _epochs_to_target(recipes, query), _requested(recipes, query)
+    far = recipes.is_interpolated & (query.target < to_target.end_accuracy - NEAR_THE_END)
+    reaches = ~np.isnan(to_target.epochs) & ~far
+    probability = _success_probability(recipes, query, to_target)
+    sure = probability >= query.confidence if query.recipes == "best" else reaches
     rejections = {
-        "no_recipe": int(not wanted.any()),
-        "not_yet_published": 0 if query.recipe else int((~_published(plan, query)).sum()),
-        "target_never_reached": int((wanted & np.isnan(reach.epochs)).sum()),
-        "far_below_end": int((wanted & far).sum()),
-        "below_confidence": int((wanted & crosses & ~sure).sum()),
+        "no_recipe": int(not requested.any()),
+        "not_yet_published": 0 if query.recipe else int((~_published(recipes, query)).sum()),
+        "target_never_reached": int((requested & np.isnan(to_target.epochs)).sum()),
+        "far_below_end": int((requested & far).sum()),
+        "below_confidence": int((requested & reaches & ~sure).sum()),
     }
-    usable = wanted & crosses & sure
-    return Reached(reach, success, usable, *_epoch_widths(plan, query, reach), rejections)
+    widths = _epoch_widths(recipes, query, to_target)
+    return EligibleRecipes(to_target, probability, requested & reaches & sure, *widths, rejections)
 
 
-def _reach(plan: Plan, query: EstimateQuery) -> Reach:
+def success_probability(end_accuracy: Floats, target: float, sigma: Floats, published_runs: Floats) -> Floats:
+    """The chance that a new run ends at or above the target, for each recipe [R].
+
+    Normal seed noise of standard deviation `sigma` about an end accuracy that is known from so many runs:
+    P = Phi((A_end - t) / (sigma sqrt(1 + 1/runs))). A NaN end accuracy gives 0.
+    """
+    margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / published_runs) * math.sqrt(2))
+    return np.array([math.erfc(-margin) / 2 for margin in np.nan_to_num(margins, nan=-np.inf).tolist()])
+
+
+def target_shift(metric: Metric, sigma: Floats, published_runs: Floats, level: float) -> Floats:
+    """How far above and below the target to read a published curve [R] to bound other runs' crossings at this level.
+
+    Another run's curve lies above or below the published one by seed and evaluation noise, so where it crosses the target the
+    published curve crosses the target shifted by as much. A crossing that does not exist counts as a miss, not as a time.
+    """
+    spread = np.hypot(sigma * np.sqrt(1 + 1 / published_runs), EVALUATION_SIGMA[metric])
+    return np.asarray(NormalDist().inv_cdf((1 + level) / 2) * spread)
+
+
+def best_reached(recipes: ModelRecipes, metric: Metric) -> BestReached | None:
+    """The recipe that reached the highest accuracy in this metric, None where none was evaluated in it."""
+    best = recipes.curves[metric].best
+    if not len(best) or not best.max():
+        return None
+    recipe = int(best.argmax())
+    return BestReached(recipes.recipes[recipe].name, float(best[recipe]))
+
+
+def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
     """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
     above. MLPerf's stop at their own target instead."""
-    reach = plan.curves[query.metric].reach(query.target, query.crossing)
-    near = query.target <= reach.end_accuracy + plan.sigma[query.metric]
-    return reach.run_out(np.isnan(reach.epochs) & near & ~plan.is_mlperf)
+    to_target = recipes.curves[query.metric].epochs_to(query.target, query.crossing)
+    near = query.target <= to_target.end_accuracy + recipes.sigma[query.metric]
+    return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
 
 
-def _wanted(plan: Plan, query: EstimateQuery) -> Flags:
+def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> Floats:
+    """That of `success_probability`; no less than STOPPED_SHARE up to the target at which a recipe's own runs stop."""
+    ends = to_target.end_accuracy
+    if query.metric is Metric.TOP1:
+        ends = np.where(np.isnan(recipes.mean_top1), ends, recipes.mean_top1)
+    probability = success_probability(ends, query.target, recipes.sigma[query.metric], recipes.published_runs)
+    return np.where(query.target <= recipes.tuned_to, np.maximum(probability, STOPPED_SHARE), probability)
+
+
+def _requested(recipes: ModelRecipes, query: EstimateQuery) -> Flags:
     """The recipes asked for. Unless they are named, those known in the year asked about, and under `all` only published ones."""
     if query.recipe:
-        return np.array([recipe.is_named(query.recipe) for recipe in plan.recipes], bool)
-    known = _published(plan, query)
-    return known & ~plan.interpolated if query.recipes == "all" else known
+        return np.array([recipe.is_named(query.recipe) for recipe in recipes.recipes], bool)
+    published = _published(recipes, query)
+    return published & ~recipes.is_interpolated if query.recipes == "all" else published
 
 
-def _published(plan: Plan, query: EstimateQuery) -> Flags:
-    return plan.years <= query.as_of.year if query.as_of else np.ones(len(plan.recipes), bool)
+def _published(recipes: ModelRecipes, query: EstimateQuery) -> Flags:
+    return recipes.years <= query.as_of.year if query.as_of else np.ones(len(recipes.recipes), bool)
 
 
-def _epoch_widths(plan: Plan, query: EstimateQuery, reach: Reach) -> tuple[Floats, Floats]:
+def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> tuple[Floats, Floats]:
     """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
 
     Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already. The
     error of an interpolated schedule's length was measured on single runs, so it holds their noise already.
     """
-    shift = target_shift(query.metric, plan.sigma[query.metric], plan.runs_published, INTERVAL)
-    curves = plan.curves[query.metric]
-    early = curves.reach(query.target - shift, query.crossing).epochs
-    late = curves.reach(query.target + shift, query.crossing).epochs
-    late = np.where(np.isnan(late), reach.end_epochs, late)
-    nothing = plan.is_mlperf | np.isnan(reach.epochs)
-    below, above = (np.where(nothing, 0, np.abs(np.log(bound / reach.epochs))) for bound in (early, late))
-    between = plan.length_width
-    return np.where(between, between, below), np.where(between, between, above)
-
-
-def best_reached(plan: Plan, query: EstimateQuery) -> BestReached | None:
-    """The recipe that reached the highest accuracy in the metric asked about."""
-    best = plan.curves[query.metric].best
-    if not len(best) or not best.max():
-        return None
-    recipe = int(best.argmax())
-    return BestReached(plan.recipes[recipe].name, float(best[recipe]))
+    shift = target_shift(query.metric, recipes.sigma[query.metric], recipes.published_runs, INTERVAL)
+    curves = recipes.curves[query.metric]
+    early = curves.epochs_to(query.target - shift, query.crossing).epochs
+    late = curves.epochs_to(query.target + shift, query.crossing).epochs
+    late = np.where(np.isnan(late), to_target.end_epochs, late)
+    nothing = recipes.is_mlperf | np.isnan(to_target.epochs)
+    below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
+    length = recipes.length_width
+    return np.where(length, length, below), np.where(length, length, above)

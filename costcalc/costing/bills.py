@@ -1,19 +1,27 @@
-"""From hours to money: what a run costs on an offer, as lines of a bill that add up."""
+"""From hours to money: what a run costs on an offer, exactly as lines of a bill that add up, and for many offers as arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
+from math import exp, hypot, log
 from typing import NamedTuple
 
-from costcalc.costing.storage_and_egress import Extra
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.money import cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import SECONDS_PER_HOUR, Floats
 
 MILLIONTH = Decimal("0.000001")
 ONE = Decimal(1)
+FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
+SPOT_RATE_WIDTH = 0.17
+"""ln half-width at 80 %: of the 300 pairs of successive spot rates that Google listed for one machine in one region, at most a
+year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +66,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Bill:
-    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded; `extras` come on top of
-    the machines."""
+    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded.
+
+    `storage_and_egress` come on top of the machines.
+    """
 
     offer: Offer
     terms: Terms
-    extras: tuple[Extra, ...] = ()
+    storage_and_egress: tuple[StorageOrEgress, ...] = ()
 
     @cached_property
     def tariff(self) -> Tariff:
@@ -74,6 +84,11 @@ class Bill:
     def factor(self) -> Decimal:
         """Machines x own price factor x exchange: what list amounts for one machine are multiplied with."""
         return self.terms.nodes * self.terms.price_factor * self.terms.exchange
+
+    @property
+    def committed_cost(self) -> Decimal:
+        """What the machines cost over the whole term, however little they are used."""
+        return self.tariff.committed_fee * self.factor
 
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """What must be paid for this run alone: whole increments, months and terms, with the metered rate `times` as high."""
@@ -113,28 +128,16 @@ class Bill:
         return self._periods(hours) * self.tariff.period_hours
 
     def components(self, hours: Decimal) -> tuple[Component, ...]:
-        """The lines of the bill, first one for each of `charges`, then the extras, with amounts in cents that add up to the
-        rounded total: the largest takes what is left over."""
+        """The lines of the bill, first one for each of `charges`, then storage and egress, with amounts in cents that add up to
+        the rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
         exact = [line.quantity * line.rate for line in lines]
         amounts = [cents(amount) for amount in exact]
         amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
-    def break_even_hours(self, on_demand_hourly: Decimal | None) -> Decimal | None:
-        """Hours of use per term (or month) above which this beats the same machine at this on-demand list rate.
-
-        None without such a rate, for metered offers, and where the fee never pays off within the period.
-        """
-        saved = None if on_demand_hourly is None else on_demand_hourly - self.tariff.metered_hourly
-        if not self.tariff.fee or saved is None or saved <= 0:
-            return None
-        paid = max(self.tariff.minimum_periods, 1)
-        hours = self.tariff.fee * paid / saved
-        return hours if hours <= paid * self.tariff.period_hours else None
-
     def _beside(self, hours: Decimal) -> Decimal:
-        return sum((extra.rate * extra.units(hours) for extra in self.extras), Decimal(0))
+        return sum((each.rate * each.units(hours) for each in self.storage_and_egress), Decimal(0))
 
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:
@@ -154,7 +157,7 @@ class Bill:
             Line(charge.name, self._times(charge, hours) * self.terms.nodes, charge.unit, charge.rate * own)
             for charge in self.charges
         ]
-        return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.extras]
+        return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.storage_and_egress]
 
     def _times(self, charge: Charge, hours: Decimal) -> Decimal:
         return charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)
@@ -181,4 +184,55 @@ class Bill:
         return parts or [Charge(name, "hours", self.tariff.metered_hourly, by_hour)]
 
 
-FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
+def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: Decimal = ONE) -> Decimal | None:
+    """Hours of use per term (or month) above which the fee of `factor` tariffs costs less than this on-demand rate per hour.
+
+    None without such a rate, for metered offers, and where the fee never pays off within the period.
+    """
+    saved = None if on_demand_hourly is None else on_demand_hourly - tariff.metered_hourly * factor
+    if not tariff.fee or saved is None or saved <= 0:
+        return None
+    hours = tariff.committed_fee * factor / saved
+    return hours if hours <= tariff.committed_hours else None
+
+
+def spot_rate_factors(option: PurchaseOption, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
+    """What the rate is multiplied with at the low and the high end of the 80 % interval of these hours; 1 unless it is spot."""
+    if option is not PurchaseOption.SPOT:
+        return ONE, ONE
+    return 1 / _beyond(hours / low), _beyond(high / hours)
+
+
+def _beyond(ratio: Decimal) -> Decimal:
+    """Hours and rate are independent, so that their half-widths in ln add in quadrature: the factor beyond that of the hours."""
+    own = abs(log(ratio))
+    return Decimal(repr(exp(hypot(own, SPOT_RATE_WIDTH) - own)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tariffs:
+    """Tariffs of many offers as arrays of equal length; fees and rates in currency units, already times nodes, discount and
+    exchange. In floats, for ranking: `Bill` says the same exactly."""
+
+    fee: Floats
+    period_hours: NDArray[np.int32]
+    minimum_periods: NDArray[np.int32]
+    metered_hourly: Floats
+    increment_seconds: NDArray[np.int32]
+    minimum_seconds: NDArray[np.int32]
+
+    def billed(self, hours: Floats) -> Floats:
+        """The array form of `Bill.billed`."""
+        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / self.increment_seconds) * self.increment_seconds
+        metered = np.maximum(seconds, self.minimum_seconds) / SECONDS_PER_HOUR * self.metered_hourly
+        return metered + self.fee * self._periods(hours)
+
+    def effective(self, hours: Floats, utilization: float) -> Floats:
+        """The array form of `Bill.effective`."""
+        paid = self._periods(hours)
+        left = paid * self.period_hours - hours
+        return self.fee * paid * hours / (hours + utilization * left) + self.metered_hourly * hours
+
+    def _periods(self, hours: Floats) -> Floats:
+        started: Floats = np.ceil(np.round(hours / self.period_hours, 6))
+        return np.maximum(started, self.minimum_periods)

@@ -1,115 +1,190 @@
-"""Costs of every placement as arrays, what the question keeps of them, and their order."""
+"""Candidates: which allowed offers train how long, what each costs, which of them stay within limits, and their order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
-from costcalc.costing import ranking
-from costcalc.costing.storage_and_egress import Market, asked
-from costcalc.costing.tariff_columns import TariffColumns
+from costcalc.convergence.eligibility import EligibleRecipes
+from costcalc.costing.allowed_offers import AllowedOffers, flagged
+from costcalc.costing.bills import Tariffs
+from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.overheads import ENDLESS_HOURS
+from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.throughput import REFUSALS
 from costcalc.units import Flags, Floats, Indices
 
 SPOT = OPTIONS.index(PurchaseOption.SPOT)
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
-    """One entry per offer and run: catalogue `row`, position of the `run`, its hours, and costs in the asked currency."""
+class Rentals:
+    """An offer, how many machines of it, which training time they have and how many hours that is: columns of equal length.
+
+    `row` is of the catalogue, `time` a position in the training times.
+    """
 
     row: Indices
-    run: Indices
-    hours: Floats
-    cost: Floats
-
-    def take(self, which: Flags) -> Priced:
-        """The entries that are kept."""
-        return Priced(self.row[which], self.run[which], self.hours[which], self.cost[which])
-
-
-@dataclass(frozen=True, slots=True)
-class Hired:
-    """An offer, how many machines of it, which run they do and for how many hours: arrays of equal length."""
-
-    row: Indices
-    run: Indices
+    time: Indices
     nodes: Indices
     hours: Floats
 
 
-def priced(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Priced:
-    """What each entry costs by the basis asked for; NaN where the offer's currency has no exchange rate."""
-    factors = _price_factors(catalogue, query, hired.row, market.exchange)
-    tariffs = _tariffs(catalogue, hired.row, hired.nodes * factors)
-    beside = _beside(catalogue, query, hired, market)
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Rentals within the limits of the question, with their cost in the requested currency; `on_frontier` flags those that no
+    other beats on both cost and time."""
+
+    row: Indices
+    time: Indices
+    hours: Floats
+    cost: Floats
+    on_frontier: Flags
+
+    def take(self, which: Flags | Indices) -> Candidates:
+        """These entries alone."""
+        return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def rentals(
+    catalogue: Catalogue, matrix: TrainingMatrix, offers: AllowedOffers, times: TrainingTimes, query: EstimateQuery
+) -> tuple[TrainingTimes, Rentals]:
+    """Every allowed offer with every training time on its cluster, and the times that they point to.
+
+    Spot machines train as long with interruptions, whose times are appended. The hours are those of all repetitions.
+    """
+    order = np.argsort(times.cluster, kind="stable")
+    starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
+    counts = np.diff(starts)[offers.cluster]
+    entry = np.flatnonzero(counts) if counts.max(initial=0) <= 1 else np.repeat(np.arange(len(counts)), counts)
+    row, cluster = offers.row[entry], offers.cluster[entry]
+    within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
+    time = order[starts[cluster] + within]
+    if query.overheads == "typical":
+        spot = catalogue.columns.option[row] == SPOT
+        time = time + spot * len(times.cluster)
+        times = times + interrupted(times, matrix.nodes[times.cluster])
+    if query.runs > 1:
+        times = repeated(times, query.runs)
+    return times, Rentals(row, time, matrix.nodes[cluster], times.hours[time])
+
+
+def without_training_time(
+    matrix: TrainingMatrix, query: EstimateQuery, offers: AllowedOffers, eligible: EligibleRecipes, times: TrainingTimes
+) -> dict[str, int]:
+    """The offers on none of whose clusters any eligible recipe runs, counted by reason.
+
+    Of an offer's clusters the one with the fewest machines gives the reason.
+    """
+    if not eligible.eligible.any() or not len(offers.row):
+        return {}
+    runs_there = flagged(times.cluster, len(matrix.clusters))[offers.cluster]
+    answered = flagged(offers.row[runs_there], offers.row.max() + 1)
+    left_out = np.flatnonzero(~answered[offers.row])
+    _, first_entry = np.unique(offers.row[left_out], return_index=True)
+    clusters = offers.cluster[left_out[first_entry]]
+    return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}
+
+
+def _refusals(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> NDArray[np.str_]:
+    """Why none of the eligible recipes runs on each cluster [C], if none does."""
+    if query.evidence == "measured":
+        return np.full(len(matrix.clusters), "not_measured")
+    anywhere = eligible.eligible & ~matrix.own_system_only
+    if not anywhere.any():
+        return np.full(len(matrix.clusters), "own_system_only")
+    return np.asarray(np.array(REFUSALS)[matrix.speeds.refusal[matrix.speed_row[anywhere]].max(axis=0)])
+
+
+def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
+    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
+    rate."""
+    tariffs = _tariffs(
+        catalogue, rented.row, rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
+    )
     billed = query.basis == "billed"
-    cost = tariffs.billed(hired.hours) if billed else tariffs.effective(hired.hours, query.utilization)
-    return Priced(hired.row, hired.run, hired.hours, cost + beside)
+    machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
+    return machines + _storage_and_egress(catalogue, query, rented, market)
 
 
-def _beside(catalogue: Catalogue, query: EstimateQuery, hired: Hired, market: Market) -> Floats | float:
-    """What storage and egress cost with each entry, where they are asked for."""
-    if not any(asked(query)):
-        return 0.0
-    providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
-    extras = {provider: market.extras(query, provider) for provider in providers}
-    once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in extras.items()}
-    hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in extras.items()}
-    instance = catalogue.columns.instance[hired.row]
-    by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
-    beside: Floats = by_instance[instance, 0] + by_instance[instance, 1] * hired.hours
-    return beside
+def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, dict[str, int]]:
+    """The rentals that end, within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
+    passing, rejections = np.ones(len(rented.row), bool), {}
+    for reason, within in (
+        ("interrupted_too_often", rented.hours < ENDLESS_HOURS),
+        ("no_exchange_rate", ~np.isnan(cost)),
+        ("over_max_hours", rented.hours <= (np.inf if query.max_hours is None else query.max_hours)),
+        ("over_max_cost", cost <= (np.inf if query.max_cost is None else float(query.max_cost))),
+    ):
+        rejections[reason] = int((passing & ~within).sum())
+        passing &= within
+    kept = slice(None) if passing.all() else passing
+    row, time, hours, cost = rented.row[kept], rented.time[kept], rented.hours[kept], cost[kept]
+    return Candidates(row, time, hours, cost, _unbeaten(time, hours, cost)), rejections
 
 
-def kept(query: EstimateQuery, candidates: Priced, rejections: Counter[str]) -> Priced:
-    """The entries that end, within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
-    ends = candidates.hours < ENDLESS_HOURS
-    rejections["interrupted_too_often"] += int((~ends).sum())
-    candidates = candidates if ends.all() else candidates.take(ends)
-    known = ~np.isnan(candidates.cost)
-    quick = candidates.hours <= (query.max_hours if query.max_hours is not None else np.inf)
-    limit = float(query.max_cost) if query.max_cost is not None else np.inf
-    cheap = candidates.cost <= limit
-    rejections["no_exchange_rate"] += int((~known).sum())
-    rejections["over_max_hours"] += int((known & ~quick).sum())
-    rejections["over_max_cost"] += int((known & quick & ~cheap).sum())
-    passes = known & quick & cheap
-    return candidates if passes.all() else candidates.take(passes)
-
-
-def on_frontier(candidates: Priced) -> Flags:
-    """Which entries no other beats on both cost and time. All entries of one run take equally long, so runs are compared."""
-    if not len(candidates.row):
+def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
+    """Which no other beats on both cost and time. Those of one training time take equally long, so times are compared."""
+    if not len(time):
         return np.zeros(0, bool)
-    cost = candidates.cost
-    runs = int(candidates.run.max()) + 1
-    cheapest = np.full(runs, np.inf)
-    np.minimum.at(cheapest, candidates.run, cost)
-    hours = np.full(runs, np.inf)
-    hours[candidates.run] = candidates.hours
-    unbeaten: Flags = ranking.frontier(cheapest, hours)[candidates.run] & (cost == cheapest[candidates.run])
-    return unbeaten
+    times = int(time.max()) + 1
+    cheapest, each_hours = np.full(times, np.inf), np.full(times, np.inf)
+    np.minimum.at(cheapest, time, cost)
+    each_hours[time] = hours
+    return np.asarray(frontier(cheapest, each_hours)[time] & (cost == cheapest[time]))
 
 
-def chosen(catalogue: Catalogue, query: EstimateQuery, candidates: Priced) -> Indices:
+def page(catalogue: Catalogue, query: EstimateQuery, candidates: Candidates) -> Indices:
     """The positions of the page asked for, in order; ties go by time or cost, then by the offer's and the recipe's name."""
     cost, hours = candidates.cost, candidates.hours
     order = (cost, hours) if query.sort == "cost" else (hours, cost)
-    names = (catalogue.columns.key[candidates.row].astype(float), candidates.run.astype(float))
-    return ranking.first((*order, *names), query.offset + query.limit)[query.offset :]
+    names = (catalogue.columns.key[candidates.row].astype(float), candidates.time.astype(float))
+    return first((*order, *names), query.offset + query.limit)[query.offset :]
 
 
-def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> TariffColumns:
+def first(sort_by: tuple[Floats, ...], count: int) -> Indices:
+    """The positions of the `count` smallest in order, ties settled by the later keys, then by position."""
+    primary = sort_by[0]
+    candidates = np.arange(len(primary))
+    if count < len(primary):
+        limit = np.partition(primary, count - 1)[count - 1]
+        candidates = np.flatnonzero(primary <= limit)
+    order = np.lexsort(tuple(key[candidates] for key in reversed(sort_by)))
+    return candidates[order[:count]]
+
+
+def frontier(cost: Floats, hours: Floats) -> Flags:
+    """Which points no other beats: none is as good on both cost and time and better on one."""
+    order = np.lexsort((cost, hours))
+    sorted_cost, sorted_hours = cost[order], hours[order]
+    cheapest_before = np.r_[np.inf, np.minimum.accumulate(sorted_cost)[:-1]]
+    unbeaten = sorted_cost < cheapest_before
+    same = np.r_[False, (sorted_hours[1:] == sorted_hours[:-1]) & (sorted_cost[1:] == sorted_cost[:-1])]
+    for position in np.flatnonzero(same):
+        unbeaten[position] = unbeaten[position - 1]
+    flags = np.zeros(len(cost), bool)
+    flags[order] = unbeaten
+    return flags
+
+
+def discount_fraction(query: EstimateQuery, provider: str) -> float:
+    """The discount on this provider's list rates: its own if one is named, else the general one."""
+    by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
+    return by_provider.get(provider, by_provider.get(None, 0.0))
+
+
+def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
     columns, unit = catalogue.columns, factor / NANOS_PER_UNIT
-    return TariffColumns(
+    return Tariffs(
         fee=columns.fee[row] * unit,
         period_hours=columns.period_hours[row],
         minimum_periods=columns.minimum_periods[row],
@@ -119,16 +194,10 @@ def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> TariffColumn
     )
 
 
-def discount_fraction(query: EstimateQuery, provider: str) -> float:
-    """The discount on this provider's list rates: its own if one is named, else the general one."""
-    by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
-    return by_provider.get(provider, by_provider.get(None, 0.0))
-
-
 def _price_factors(
     catalogue: Catalogue, query: EstimateQuery, row: Indices, exchange: Mapping[str, ExchangeRate]
 ) -> Floats:
-    """What a list amount of each row is multiplied with to be the own amount in the asked currency."""
+    """What a list amount of each row is multiplied with to be the own amount in the requested currency."""
     words, columns = catalogue.vocabulary, catalogue.columns
     target = float(exchange[query.currency].per_usd)
     into = np.array(
@@ -137,5 +206,17 @@ def _price_factors(
     if not query.discount:
         return into[columns.currency[row]]
     own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
-    factors: Floats = own[columns.instance[row]] * into[columns.currency[row]]
-    return factors
+    return np.asarray(own[columns.instance[row]] * into[columns.currency[row]])
+
+
+def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:
+    """What storage and egress cost with each rental, where they are asked for."""
+    if not any(requested(query)):
+        return 0.0
+    providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
+    charges = {provider: market.storage_and_egress(query, provider) for provider in providers}
+    once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
+    hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
+    instance = catalogue.columns.instance[rented.row]
+    by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
+    return np.asarray(by_instance[instance, 0] + by_instance[instance, 1] * rented.hours)

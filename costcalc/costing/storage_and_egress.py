@@ -17,7 +17,7 @@ UNITS = {STORAGE: "GB-months", EGRESS: "GB"}
 
 
 @dataclass(frozen=True, slots=True)
-class ExtraRate:
+class StorageOrEgressRate:
     """A provider's list rate in US dollars per GB-month of storage, or per GB that leaves; `what` names its tier."""
 
     provider: str
@@ -29,7 +29,7 @@ class ExtraRate:
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
+class StorageOrEgress:
     """A line of a bill beside the machines: `quantity` once and `quantity_hourly` for each hour, at a rate in the wanted
     currency that is already the customer's own."""
 
@@ -45,21 +45,25 @@ class Extra:
 
 
 @dataclass(frozen=True)
-class ExtraRates:
+class StorageAndEgressRates:
     """The rates known of each provider and item."""
 
-    known: Mapping[tuple[str, str], ExtraRate]
+    known: Mapping[tuple[str, str], StorageOrEgressRate]
 
-    def extras(self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]) -> tuple[Extra, ...]:
+    def storage_and_egress(
+        self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
+    ) -> tuple[StorageOrEgress, ...]:
         """The lines that the question asks for and that have a rate: the asker's own, else the provider's."""
         return tuple(self._lines(query, provider, exchange))
 
-    def _lines(self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]) -> Iterator[Extra]:
-        for item, amount, own in asked(query):
+    def _lines(
+        self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
+    ) -> Iterator[StorageOrEgress]:
+        for item, amount, own in requested(query):
             rate = self._listed(item, provider, exchange[query.currency]) if own is None else own
             if rate is not None:
                 once, hourly = (Decimal(0), amount / HOURS_PER_MONTH) if item == STORAGE else (amount, Decimal(0))
-                yield Extra(NAMES[item], UNITS[item], rate, once, hourly)
+                yield StorageOrEgress(NAMES[item], UNITS[item], rate, once, hourly)
 
     def _listed(self, item: str, provider: str, into: ExchangeRate) -> Decimal | None:
         known = self.known.get((provider, item))
@@ -67,7 +71,7 @@ class ExtraRates:
 
     def notes(self, query: EstimateQuery, provider: str) -> Iterator[str]:
         """Where each rate is from, and which are unknown and thus left out."""
-        for item, amount, own in asked(query):
+        for item, amount, own in requested(query):
             listed = self.known.get((provider, item))
             told = f"{NAMES[item].capitalize()} of {amount:f} GB"
             if own is not None:
@@ -81,22 +85,22 @@ class ExtraRates:
                 yield f"{told} is left out: no rate of {provider} is known; give one as {item}_rate=."
 
 
-NO_RATES = ExtraRates({})
+NO_RATES = StorageAndEgressRates({})
 
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """What prices are converted with and completed by: units of each currency per US dollar, and extra rates."""
+    """What prices are converted with and completed by: units of each currency per US dollar, and rates of storage and egress."""
 
     exchange: Mapping[str, ExchangeRate]
-    extra_rates: ExtraRates = NO_RATES
+    rates: StorageAndEgressRates = NO_RATES
 
-    def extras(self, query: EstimateQuery, provider: str) -> tuple[Extra, ...]:
+    def storage_and_egress(self, query: EstimateQuery, provider: str) -> tuple[StorageOrEgress, ...]:
         """What this provider charges beside machines, in the asked currency."""
-        return self.extra_rates.extras(query, provider, self.exchange)
+        return self.rates.storage_and_egress(query, provider, self.exchange)
 
 
-def asked(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:
+def requested(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:
     """Item, gigabytes and own rate of each thing that the question asks for."""
     if query.storage_gb:
         yield STORAGE, query.storage_gb, query.storage_rate

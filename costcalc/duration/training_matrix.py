@@ -1,17 +1,22 @@
-"""Which recipe can run where and how fast: worked out once per model and catalogue, before any target is asked for."""
+"""The training matrix: which recipes of a model can run on which clusters, and how fast, before any target is asked for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.chance import INTERPOLATION_SIGMA, SEED_SIGMA
-from costcalc.convergence.curves import Curves, Reach
-from costcalc.throughput import FittedParameters, SpeedTable
-from costcalc.training import IMAGES_PER_EPOCH, Metric, Recipe
+from costcalc.convergence.curves import EpochsToTarget
+from costcalc.convergence.model_recipes import ModelRecipes
+from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
+from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.training import IMAGES_PER_EPOCH, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 Shape = tuple[str, int]
@@ -19,9 +24,11 @@ ANY_INSTANCE = NOWHERE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """Machines of one shape in some number, with `accelerators` in each; `instance` is the code of an instance type on which
-    a recipe was itself run, ANY_INSTANCE for all others of the shape."""
+class OfferedCluster:
+    """Machines of one shape (an index of `Catalogue.shapes`) in some number, with `accelerators` in each.
+
+    `instance` is the code of an instance type on which a recipe was itself run, ANY_INSTANCE for all others of the shape.
+    """
 
     shape: int
     accelerators: int
@@ -30,161 +37,234 @@ class Site:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """One model's R recipes on S sites. Recipes that run equally fast everywhere share one of K kinds.
+class TrainingMatrix:
+    """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
 
-    `seconds` holds for each phase [K, S] seconds of training per epoch, infinite where no speed is known, 0 beyond the last
-    phase. `home` [R] is the site on which a recipe's own log was written, NOWHERE if that can't be rented. `speeds` is the
-    table of the K kinds on the S sites; `refused` says why nothing runs on the shapes of machines that became no site.
+    `speed_row` [R] is each recipe's row of that table, whose columns are `clusters`. `seconds_per_epoch` holds for each of P
+    phases [K, C] seconds of training per epoch: infinite where no speed is known, 0 beyond the last phase. `own_cluster` [R] is
+    the cluster on which a recipe's own log was written, NOWHERE where that can't be rented. `refusals` says why nothing runs on
+    the shapes of machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
     """
 
-    recipes: tuple[Recipe, ...]
-    kind: Indices
-    home: Indices
-    sites: tuple[Site, ...]
+    recipes: ModelRecipes
+    clusters: tuple[OfferedCluster, ...]
     speeds: SpeedTable
-    seconds: tuple[Floats, ...]
-    refused: dict[Shape, str]
-    fitted: FittedParameters
+    speed_row: Indices
+    seconds_per_epoch: tuple[Floats, ...]
+    own_cluster: Indices
+    refusals: dict[Shape, str]
+    elapsed_time: ElapsedTime
 
     @cached_property
-    def curves(self) -> dict[Metric, Curves]:
-        """The recipes' accuracy curves by metric."""
-        return {metric: Curves(self.recipes, metric) for metric in Metric}
+    def same_speed(self) -> Indices:
+        """How many recipes are as fast everywhere as each one [R]."""
+        return np.bincount(self.speed_row)[self.speed_row] if len(self.speed_row) else self.speed_row
 
     @cached_property
-    def interpolated(self) -> Flags:
-        """Schedules that nobody ran."""
-        return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+    def clock_factor(self) -> Floats:
+        """Hours on each recipe's own clock [R] for one hour of training alone."""
+        return np.array([recipe.clock_factor for recipe in self.recipes.recipes], float)
 
     @cached_property
-    def runs_published(self) -> Floats:
-        """How many runs each recipe's end accuracy rests on."""
-        return np.array([recipe.runs for recipe in self.recipes], float)
+    def counts_evaluation(self) -> Flags:
+        """Whether each recipe's clock [R] ran during evaluation."""
+        return np.array([recipe.counts_evaluation for recipe in self.recipes.recipes], bool)
 
     @cached_property
-    def years(self) -> Indices:
-        """The year of each recipe."""
-        return np.array([recipe.year for recipe in self.recipes], np.int64)
+    def own_system_only(self) -> Flags:
+        """Recipes [R] that answer on their own system only.
 
-    @cached_property
-    def alike(self) -> Indices:
-        """How many recipes are of each recipe's kind."""
-        return np.bincount(self.kind)[self.kind] if len(self.kind) else self.kind
-
-    @cached_property
-    def is_mlperf(self) -> Flags:
-        """Recipes whose schedule ends at one target."""
-        return ~np.isnan(self.tuned_to)
-
-    @cached_property
-    def tuned_to(self) -> Floats:
-        """That target, NaN for the other recipes."""
-        return np.array([recipe.tuned_to or np.nan for recipe in self.recipes], float)
-
-    @cached_property
-    def mean_top1(self) -> Floats:
-        """The mean end accuracy over all published runs, NaN where only one run's curve is known."""
-        return np.array([np.nan if recipe.mean_top1 is None else recipe.mean_top1 for recipe in self.recipes], float)
-
-    @cached_property
-    def sigma(self) -> dict[Metric, Floats]:
-        """Seed noise of each recipe's end accuracy by metric, doubled where it was never measured."""
-        known = np.where(self.is_mlperf, 1.0, 2.0)
-        return {m: np.hypot(known * SEED_SIGMA[m], self.interpolated * INTERPOLATION_SIGMA[m]) for m in Metric}
-
-    @cached_property
-    def clock(self) -> Floats:
-        """What to multiply training alone with to have each recipe's own clock."""
-        return np.array([recipe.clock_factor for recipe in self.recipes], float)
-
-    @cached_property
-    def length_width(self) -> Floats:
-        """Half-width in ln(epochs), at 80 %, of the length of an interpolated schedule; 0 for a measured one."""
-        return np.where(self.interpolated, self.fitted.widths.at("length", 0.8), 0.0)
-
-    @cached_property
-    def _seconds_to_power(self) -> Floats:
-        """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, S]."""
-        return np.asarray(self.seconds[0] ** self.fitted.elapsed_time.power)
-
-    @cached_property
-    def evaluation_included(self) -> Flags:
-        """Whether each recipe's clock counts evaluation."""
-        return np.array([recipe.counts_evaluation for recipe in self.recipes], bool)
-
-    @cached_property
-    def own_rates(self) -> Floats:
-        """Images per second of each recipe on its own system, NaN where unknown."""
-        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes], float)
-
-    def replayed_hours(self, reach: Reach) -> Floats:
-        """Hours on each recipe's own system: as logged, or its epochs at its mean rate; NaN where neither is known."""
-        at_mean_rate = reach.epochs * IMAGES_PER_EPOCH / self.own_rates / SECONDS_PER_HOUR
-        return np.where(np.isnan(reach.own_hours), at_mean_rate, reach.own_hours)
-
-    def hours(self, epochs: Floats, recipes: Indices, sites: Indices) -> Floats:
-        """Hours of training of these recipes [r], for `epochs` of all R, on these sites [s]; infinite where refused.
-
-        MLPerf's hold its evaluation and warm-up, `ElapsedTime`: a power of the time is one of the epochs by one of the
-        seconds per epoch.
+        Those whose optimizer's steps cost more than the ones that speeds were measured with, and MLPerf's open division, which
+        may change image sizes and network without logging it.
         """
-        spent = self.phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
-        kind = self.kind[recipes]
-        every = len(sites) == len(self.sites)
-        hours = spent[:, :1] * (self.seconds[0] if every else self.seconds[0][:, sites])[kind]
-        for phase in range(1, len(self.seconds)):
-            longer = np.flatnonzero(spent[:, phase])
-            later = self.seconds[phase][kind[longer]]
-            hours[longer] += spent[longer, phase, None] * (later if every else later[:, sites])
-        mlperf = np.flatnonzero(self.is_mlperf[recipes])
-        factor, power = self.fitted.elapsed_time
-        beside = factor * epochs[recipes[mlperf]] ** power / SECONDS_PER_HOUR
-        powers = self._seconds_to_power if every else self._seconds_to_power[:, sites]
-        hours[mlperf] += beside[:, None] * powers[kind[mlperf]]
-        hours[self.tied[recipes]] = np.inf
-        return hours
+        return np.array([one.expensive_optimizer or one.division == "open" for one in self.recipes.recipes], bool)
 
     @cached_property
     def nodes(self) -> Indices:
-        """Machines of each site."""
-        return np.array([site.nodes for site in self.sites], np.int64)
+        """Machines of each cluster [C]."""
+        return np.array([cluster.nodes for cluster in self.clusters], np.int64)
 
     @cached_property
-    def accelerators(self) -> Indices:
-        """Accelerators of each site, over all machines."""
-        return np.array([site.accelerators * site.nodes for site in self.sites], np.int64)
+    def own_nodes(self) -> Indices:
+        """Machines of each recipe's own system [R], 1 where that is unknown."""
+        return np.array([recipe.system.nodes if recipe.system else 1 for recipe in self.recipes.recipes], np.int64)
+
+    def logged_hours(self, to_target: EpochsToTarget) -> Floats:
+        """Hours to the target on each recipe's own system [R]: as logged, or its epochs at its mean rate; NaN where unknown."""
+        at_mean_rate = to_target.epochs * IMAGES_PER_EPOCH / self._own_images_per_second / SECONDS_PER_HOUR
+        return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
+
+    def training_hours(self, epochs: Floats, recipes: Indices, clusters: Indices) -> Floats:
+        """Hours of training [r, c] of these recipes [r] on these clusters [c]; infinite where refused.
+
+        `epochs` are those of all R recipes. MLPerf's hours hold its evaluation and warm-up, a power of the training time, which
+        is one of the epochs times one of the seconds per epoch.
+        """
+        spent = self._phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
+        row = self.speed_row[recipes]
+        every = len(clusters) == len(self.clusters)
+        hours = spent[:, :1] * (self.seconds_per_epoch[0] if every else self.seconds_per_epoch[0][:, clusters])[row]
+        for phase in range(1, len(self.seconds_per_epoch)):
+            longer = np.flatnonzero(spent[:, phase])
+            later = self.seconds_per_epoch[phase][row[longer]]
+            hours[longer] += spent[longer, phase, None] * (later if every else later[:, clusters])
+        mlperf = np.flatnonzero(self.recipes.is_mlperf[recipes])
+        beside = self.elapsed_time.beside_training(epochs[recipes[mlperf]]) / SECONDS_PER_HOUR
+        powers = self._seconds_to_power if every else self._seconds_to_power[:, clusters]
+        hours[mlperf] += beside[:, None] * powers[row[mlperf]]
+        hours[self.own_system_only[recipes]] = np.inf
+        return hours
+
+    def clusters_of_instances(self, catalogue: Catalogue) -> dict[int, Indices]:
+        """By number of machines: the cluster of that many of each instance type, by its code; NOWHERE where nothing runs."""
+        found = {}
+        for nodes in sorted({cluster.nodes for cluster in self.clusters}):
+            by_shape = np.full(len(catalogue.shapes), NOWHERE)
+            here = [(position, cluster) for position, cluster in enumerate(self.clusters) if cluster.nodes == nodes]
+            for position, cluster in here:
+                if cluster.instance == ANY_INSTANCE:
+                    by_shape[cluster.shape] = position
+            found[nodes] = by_shape[catalogue.shape_of_instance]
+            for position, cluster in here:
+                if cluster.instance != ANY_INSTANCE:
+                    found[nodes][cluster.instance] = position
+        return found
 
     @cached_property
-    def tied(self) -> Flags:
-        """Recipes that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
-        measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
-        return np.array([r.expensive_optimizer or r.division == "open" for r in self.recipes], bool)
+    def _own_images_per_second(self) -> Floats:
+        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
 
     @cached_property
-    def phase_starts(self) -> Floats:
+    def _seconds_to_power(self) -> Floats:
+        """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, C]."""
+        return np.asarray(self.seconds_per_epoch[0] ** self.elapsed_time.power)
+
+    @cached_property
+    def _phase_starts(self) -> Floats:
         """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
-        starts = np.full((len(self.recipes), len(self.seconds)), np.inf)
-        for r, recipe in enumerate(self.recipes):
+        starts = np.full((len(self.recipes.recipes), len(self.seconds_per_epoch)), np.inf)
+        for r, recipe in enumerate(self.recipes.recipes):
             starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
         return starts
 
-    def phase_epochs(self, epochs: Floats) -> Floats:
+    def _phase_epochs(self, epochs: Floats) -> Floats:
         """Epochs spent in each phase [R, P] when each recipe runs for `epochs` [R]."""
-        ends = np.c_[self.phase_starts[:, 1:], np.full(len(self.recipes), np.inf)]
-        return np.maximum(np.minimum(epochs[:, None], ends) - self.phase_starts, 0)
+        ends = np.c_[self._phase_starts[:, 1:], np.full(len(epochs), np.inf)]
+        return np.maximum(np.minimum(epochs[:, None], ends) - self._phase_starts, 0)
 
-    def site_of_instances(self, catalogue: Catalogue) -> dict[int, Indices]:
-        """By number of machines: for each instance code the site of that many of it, -1 where nothing is known to run."""
-        found = {}
-        for nodes in sorted({site.nodes for site in self.sites}):
-            by_shape = np.full(len(catalogue.shapes), -1)
-            here = [(position, site) for position, site in enumerate(self.sites) if site.nodes == nodes]
-            for position, site in here:
-                if site.instance == ANY_INSTANCE:
-                    by_shape[site.shape] = position
-            found[nodes] = by_shape[catalogue.shape_of_instance]
-            for position, site in here:
-                if site.instance != ANY_INSTANCE:
-                    found[nodes][site.instance] = position
-        return found
+
+def training_matrix(
+    evidence: Evidence, catalogue: Catalogue, model: str, clusters: Sequence[Cluster], dated: bool = True
+) -> TrainingMatrix:
+    """The matrix of a model's recipes and of these clusters; those on which nothing is known to run are left out.
+
+    Unless `dated`, MLPerf's recipes run with the usual software of each accelerator instead of that of their own year.
+    """
+    recipes = evidence.recipes_of(model)
+    run_as = recipes if dated else tuple(map(undated, recipes))
+    alike = {signature(recipe): recipe for recipe in reversed(run_as)}
+    row_of = {one: row for row, one in enumerate(alike)}
+    every = _speeds(evidence, tuple(alike.values()), clusters)
+    own = [_own_cluster(recipe, catalogue) for recipe in recipes]
+    column_of = _offered(catalogue, clusters, every, own)
+    position = {cluster: c for c, cluster in enumerate(column_of)}
+    speeds = every.of(np.array(list(column_of.values()), np.int64))
+    return TrainingMatrix(
+        recipes=ModelRecipes(recipes, evidence.fitted.widths.at("length", 0.8)),
+        clusters=tuple(column_of),
+        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
+        speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
+        seconds_per_epoch=_seconds_per_epoch(speeds),
+        own_cluster=np.array([position.get(one, NOWHERE) if one else NOWHERE for one in own], np.int64),
+        refusals=_refusals(clusters, every),
+        elapsed_time=evidence.fitted.elapsed_time,
+    )
+
+
+def requested_clusters(
+    evidence: Evidence, catalogue: Catalogue, model: str, accelerators: int | None, nodes: int | None
+) -> tuple[Cluster, ...]:
+    """The clusters asked about by total accelerators and machines; unasked, one machine and the numbers of machines of the
+    systems that the model's recipes were run on."""
+    if accelerators is None:
+        counts = [nodes] if nodes else _usual_nodes(evidence, model)
+        return tuple(Cluster(*shape, count) for count in counts for shape in catalogue.shapes)
+    whole = [shape for shape in catalogue.shapes if shape[1] and accelerators % shape[1] == 0]
+    clusters = (Cluster(*shape, accelerators // shape[1]) for shape in whole)
+    return tuple(cluster for cluster in clusters if nodes in (None, cluster.nodes))
+
+
+def of_one_year(recipes: Iterable[Recipe], patterns: tuple[str, ...]) -> bool:
+    """Whether the recipes asked for by name are all of one year, so that their software is known to be that year's."""
+    return bool(patterns) and len({recipe.year for recipe in recipes if recipe.is_named(patterns)}) == 1
+
+
+def _usual_nodes(evidence: Evidence, model: str) -> list[int]:
+    systems = (recipe.system for recipe in evidence.recipes_of(model))
+    return sorted({1} | {system.nodes for system in systems if system})
+
+
+def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> SpeedTable:
+    """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
+    speeds = SpeedModel(evidence.throughputs, evidence.fitted).speeds(recipes, clusters)
+    answered = speeds.refusal == 0
+    speeds.refusal[answered & _foreign(evidence, recipes, clusters)] = REFUSALS.index("no_throughput")
+    speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
+    return speeds
+
+
+def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> Flags:
+    """Which recipes would run on chips [recipes, clusters] of a vendor that their code was never seen on: PyTorch's FFCV on a
+    TPU, say."""
+    vendors = np.array([evidence.vendor(cluster.accelerator) for cluster in clusters], str)
+    rows = [~np.isin(vendors, list(evidence.vendors_of(recipe))) for recipe in recipes]
+    return np.array(rows, bool).reshape(len(recipes), len(clusters))
+
+
+def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
+    """Several slices of a chip that is rented by the slice: only the chips within a slice have its network."""
+    return np.array(
+        [c.nodes > 1 and part(evidence.accelerators, c.accelerator).rented_in_slices for c in clusters], bool
+    )
+
+
+def _refusals(clusters: Sequence[Cluster], speeds: SpeedTable) -> dict[Shape, str]:
+    worst = speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))
+    return {
+        (cluster.accelerator, cluster.accelerators): REFUSALS[code]
+        for cluster, code in zip(clusters, worst, strict=True)
+    }
+
+
+def _offered(
+    catalogue: Catalogue, clusters: Sequence[Cluster], speeds: SpeedTable, own: Iterable[OfferedCluster | None]
+) -> dict[OfferedCluster, int]:
+    """The clusters on which some recipe has a speed or its own log, each with its column of `speeds`."""
+    shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
+    every = {
+        OfferedCluster(shape[cluster.accelerator, cluster.accelerators], cluster.accelerators, cluster.nodes): c
+        for c, cluster in enumerate(clusters)
+    }
+    answered = (speeds.refusal == 0).any(axis=0)
+    found = {cluster: c for cluster, c in every.items() if answered[c]}
+    for one in own:
+        if one and (c := every.get(replace(one, instance=ANY_INSTANCE))) is not None:
+            found[one] = c
+    return found
+
+
+def _seconds_per_epoch(speeds: SpeedTable) -> tuple[Floats, ...]:
+    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch), 2, 0)
+    return tuple(np.where(speeds.refusal != 0, np.inf, seconds) for seconds in by_phase)
+
+
+def _own_cluster(recipe: Recipe, catalogue: Catalogue) -> OfferedCluster | None:
+    """The recipe's own system, if that can be rented under its name."""
+    system = recipe.system
+    if recipe.is_interpolated or system is None or system.provider is None or system.instance_type is None:
+        return None
+    instance = catalogue.instance_code.get((system.provider, system.instance_type))
+    if instance is None:
+        return None
+    shape = int(catalogue.shape_of_instance[instance])
+    return OfferedCluster(shape, catalogue.shapes[shape][1], system.nodes, instance)

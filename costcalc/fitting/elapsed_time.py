@@ -15,8 +15,8 @@ def fit_elapsed_time(train_seconds: Floats, elapsed_seconds: Floats) -> ElapsedT
     """The law with the least absolute error in ln(elapsed seconds) over these runs, by search over a grid."""
     best = np.inf, ElapsedTime(0.0, 1.0)
     for power in POWERS:
-        modelled = train_seconds + FACTORS[:, None] * train_seconds**power
-        errors = np.abs(np.log(modelled / elapsed_seconds)).mean(axis=1)
+        modelled = [ElapsedTime(factor, power).seconds(train_seconds) for factor in FACTORS]
+        errors = np.abs(np.log(np.array(modelled) / elapsed_seconds)).mean(axis=1)
         place = int(errors.argmin())
         if errors[place] < best[0]:
             best = float(errors[place]), ElapsedTime(float(FACTORS[place]), float(power))

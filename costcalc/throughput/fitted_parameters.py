@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +69,23 @@ def _score(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
+Seconds = TypeVar("Seconds", float, Floats)
+
+
 class ElapsedTime(NamedTuple):
     """From training alone to MLPerf's clock, evaluations, warm-up and slow first epoch included: t + factor x t^power."""
 
     factor: float
     power: float
 
-    def seconds(self, training: float) -> float:
+    def seconds(self, training: Seconds) -> Seconds:
         """Elapsed seconds of a run that trains for so many seconds."""
-        return float(training + self.factor * training**self.power)
+        return training + self.beside_training(training)
+
+    def beside_training(self, training: Seconds) -> Seconds:
+        """The part of the elapsed seconds that is not training."""
+        beside: Seconds = self.factor * training**self.power
+        return beside
 
 
 USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from costcalc.evidence.tables import Row
 from costcalc.offers import Offer
-from pricing.packaged.tables import Table
+from pricing.packaged.tables import Key, Table
 
-PROVIDERS = Table("providers.csv", "provider", "name billing_increment_seconds minimum_seconds source observed_on")
+PROVIDERS = Table(
+    "providers.csv", "provider family", "name billing_increment_seconds minimum_seconds source observed_on"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +24,40 @@ class Billing:
     increment_seconds: int
     minimum_seconds: int
 
-    def of(self, offer: Offer) -> Offer:
-        """The offer, billed so."""
-        return replace(offer, billing_increment_seconds=self.increment_seconds, minimum_seconds=self.minimum_seconds)
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        """The fields of an `Offer` that say so."""
+        return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 
 WHOLE_HOURS = Billing(3600, 3600)
 
 
-def billing(provider: str) -> Billing:
-    """How a provider bills; whole hours where the table does not have it."""
-    return _packaged().get(provider, WHOLE_HOURS)
+def billed(offer: Offer) -> Offer:
+    """The offer with its provider's billing."""
+    return replace(offer, **billing(offer.provider, offer.instance_type).terms)
 
 
-def read_billing(folder: Traversable | None = None) -> Mapping[str, Billing]:
-    """How each provider of the table bills. Raises PackagedTableError."""
-    return {provider: billed for (provider,), billed in PROVIDERS.read(_billing, folder).items()}
+def billing(provider: str, instance_type: str = "") -> Billing:
+    """How a provider bills a machine; whole hours where the table does not have the provider."""
+    return find_billing(_packaged(), provider, instance_type)
+
+
+def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str) -> Billing:
+    """The billing of the machine's family, the part of its type before the first dot, or else of its provider."""
+    family = instance_type.partition(".")[0]
+    return table.get((provider, family)) or table.get((provider, "")) or WHOLE_HOURS
+
+
+def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
+    """The table, by provider and family. Raises PackagedTableError."""
+    return PROVIDERS.read(_billing, folder)
+
+
+@cache
+def _packaged() -> Mapping[Key, Billing]:
+    return read_billing()
 
 
 def _billing(row: Row) -> Billing:
     return Billing(row.integer("billing_increment_seconds"), row.integer("minimum_seconds"))
-
-
-@cache
-def _packaged() -> Mapping[str, Billing]:
-    return read_billing()

@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from costcalc.evidence.tables import Row
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
-from pricing.packaged.billing import PROVIDERS, WHOLE_HOURS, Billing, read_billing
+from pricing.packaged.billing import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.owned import OWNED, owned_offer
@@ -37,7 +37,7 @@ class PackagedPrices:
 @dataclass(frozen=True, slots=True)
 class _Facts:
     machines: Mapping[Key, Machine]
-    billing: Mapping[str, Billing]
+    billing: Mapping[Key, Billing]
 
 
 def packaged_digest(folder: Traversable | None = None) -> str:
@@ -63,7 +63,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
     name = (row.text("provider"), row.text("instance_type"))
     if name not in facts.machines:
         raise ValueError(f"{' '.join(name)} is not in instance_types.csv")
-    billing = facts.billing.get(name[0], WHOLE_HOURS)
+    billing = find_billing(facts.billing, *name)
     flags = tuple(flag for flag in (row.maybe("flags") or "").split(";") if flag)
     return Offer(
         provider=name[0],

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources.abc import Traversable
 
-from costcalc.costing.storage_and_egress import UNITS, ExtraRate, ExtraRates
+from costcalc.costing.storage_and_egress import UNITS, StorageAndEgressRates, StorageOrEgressRate
 from costcalc.evidence.tables import Row
 from pricing.packaged.tables import Table
 
@@ -15,20 +15,20 @@ STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_
 
 
 @cache
-def extra_rates(folder: Traversable | None = None) -> ExtraRates:
+def storage_and_egress_rates(folder: Traversable | None = None) -> StorageAndEgressRates:
     """Every packaged rate. Raises PackagedTableError, naming file and line."""
     rates = STORAGE_AND_EGRESS.read(_rate, folder).values()
-    return ExtraRates({(rate.provider, rate.item): rate for rate in rates})
+    return StorageAndEgressRates({(rate.provider, rate.item): rate for rate in rates})
 
 
-def _rate(row: Row) -> ExtraRate:
+def _rate(row: Row) -> StorageOrEgressRate:
     item, dollars = row.text("item"), _decimal(row.text("usd_per_unit"))
     if UNITS.get(item) != row.text("unit"):
         raise ValueError(f"{item} by {row.text('unit')}: write one of {UNITS}")
     if not dollars.is_finite() or dollars <= 0:
         raise ValueError(f"usd_per_unit must be positive, not {dollars}")
     day = date.fromisoformat(row.text("observed_on"))
-    return ExtraRate(row.text("provider"), item, dollars, row.text("what"), row.text("source"), day)
+    return StorageOrEgressRate(row.text("provider"), item, dollars, row.text("what"), row.text("source"), day)
 
 
 def _decimal(text: str) -> Decimal:

@@ -16,7 +16,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly
@@ -91,7 +91,7 @@ def _offers(size: Size, now: datetime) -> Iterable[Offer]:
             source=SOURCE,
             flags=() if regions else (NO_CAPACITY,),
         )
-        yield billing("digitalocean").of(offer)
+        yield billed(offer)
         if month := maybe_amount(size.price_monthly):
             yield monthly(offer, month, HOURS_IN_MONTH)
 

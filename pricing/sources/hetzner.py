@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly, spread
@@ -107,7 +107,7 @@ def _bought(offer: Offer, price: Price) -> Iterable[Offer]:
     if setup:
         yield _with_setup(rental, month, setup)
     else:
-        yield billing("hetzner").of(offer)
+        yield billed(offer)
         yield rental
 
 

@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import ANY_REGION, accelerator
 from pricing.sources.common.amounts import amount
@@ -76,7 +76,7 @@ def _offers(entry: Entry, packaged: Mapping[str, Machine], now: datetime) -> Ite
     machine = _machine(kind, packaged)
     if machine is None:
         return
-    yield billing("lambda").of(
+    yield billed(
         Offer(
             *("lambda", ANY_REGION, kind.name, machine, PurchaseOption.ON_DEMAND),
             hourly_rate=amount(kind.price_cents_per_hour) / CENTS,

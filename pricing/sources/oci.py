@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.billing import Billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import ANY_REGION, accelerator
 from pricing.sources.common.amounts import amount
@@ -31,7 +31,6 @@ PATH = "/pls/apex/cetools/api/v1/products/"
 GPU_HOUR = "GPU Per Hour"
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
-BARE_METAL, VIRTUAL = Billing(1, 3600), Billing(1, 60)  # Oracle's announcement of per-second billing
 
 # docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm; the packaged machine types hold the older ones
 NEWER_SHAPES: Mapping[str, Machine] = {
@@ -94,7 +93,7 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
             observed_at=now,
             source=f"{SOURCE}: {part.part_number}",
         )
-        yield from map(_metered, (offer, *_preemptible(offer)))
+        yield from map(billed, (offer, *_preemptible(offer)))
 
 
 def _accelerator(part: Part) -> str | None:
@@ -118,10 +117,6 @@ def _preemptible(offer: Offer) -> Iterator[Offer]:
     if offer.instance_type.startswith(PREEMPTIBLE):
         half = offer.hourly_rate * PREEMPTIBLE_SHARE
         yield replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=half, flags=("derived",))
-
-
-def _metered(offer: Offer) -> Offer:
-    return (VIRTUAL if offer.instance_type.startswith("VM.") else BARE_METAL).of(offer)
 
 
 SITE = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com"))

@@ -17,7 +17,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, monthly
@@ -130,7 +130,7 @@ def _offers(addon: Addon, currency: str, now: datetime) -> Iterator[Offer]:
         currency=currency,
     )
     is_monthly = addon.plan_code.endswith(MONTHLY)
-    yield monthly(offer, price, HOURS_IN_MONTH) if is_monthly else billing("ovhcloud").of(offer)
+    yield monthly(offer, price, HOURS_IN_MONTH) if is_monthly else billed(offer)
 
 
 SITE = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com"))

@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct, UnsetType, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import maybe_amount, spot
@@ -107,7 +107,7 @@ def _offers(gpu: Gpu, packaged: Mapping[str, Machine], now: datetime) -> Iterato
                 source=SOURCE,
                 flags=(NO_CAPACITY,) if _is_out_of_stock(gpu) else (),
             )
-            yield from (billing("runpod").of(_times(offer, count)) for offer in _bought(one, cloud))
+            yield from (billed(_times(offer, count)) for offer in _bought(one, cloud))
 
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:

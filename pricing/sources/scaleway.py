@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import WHOLE_HOURS, billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount
@@ -34,7 +34,6 @@ STOCK_PATH = PATH + "/availability"
 PAGE_SIZE = 100  # the most it gives
 MOST_PAGES = 100
 SHORTAGE = "shortage"
-BY_THE_HOUR = "RENDER-S"  # github.com/scaleway/docs-content/pull/5727, 2025-10-29
 BYTES_IN_GIB = 2**30
 SITE = Site("scaleway", address("COSTCALC_SCALEWAY_URL", "https://api.scaleway.com"))
 ZONES = SourceSetting(
@@ -117,7 +116,7 @@ def _offers(listed: Listed, kind: ServerType, now: datetime) -> Iterator[Offer]:
         currency="EUR",
         flags=(NO_CAPACITY,) if listed.stock == SHORTAGE else (),
     )
-    yield (WHOLE_HOURS if listed.name == BY_THE_HOUR else billing("scaleway")).of(offer)
+    yield billed(offer)
 
 
 def _build(environment: Environment, http: Http) -> ApiSource:

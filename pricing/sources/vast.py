@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
@@ -95,9 +95,9 @@ def _offers(host: Host, now: datetime) -> Iterator[Offer]:
         parts=_parts(total, base),
         flags=(MARKETPLACE,),
     )
-    yield billing("vast").of(offer)
+    yield billed(offer)
     if bid := maybe_amount(host.min_bid):
-        yield billing("vast").of(spot(offer, bid + (total - base if base else 0)))
+        yield billed(spot(offer, bid + (total - base if base else 0)))
 
 
 def _parts(total: Decimal, base: Decimal | None) -> tuple[RatePart, ...]:

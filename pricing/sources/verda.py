@@ -17,7 +17,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
@@ -119,9 +119,9 @@ def _offers(kind: InstanceType, now: datetime) -> Iterator[Offer]:
         observed_at=now,
         source=SOURCE,
     )
-    yield billing("verda").of(offer)
+    yield billed(offer)
     if rate := maybe_amount(kind.spot_price):
-        yield billing("verda").of(spot(offer, rate))
+        yield billed(spot(offer, rate))
 
 
 def _machine(kind: InstanceType) -> Machine | None:

@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import NO_CAPACITY
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
@@ -102,7 +102,7 @@ def _offers(plan: Plan, packaged: Mapping[str, Machine], now: datetime) -> Itera
             *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(plan.hourly_cost), now, SOURCE),
             flags=() if regions else (NO_CAPACITY,),
         )
-        yield from map(billing("vultr").of, _bought(offer, plan))
+        yield from map(billed, _bought(offer, plan))
 
 
 def _bought(offer: Offer, plan: Plan) -> Iterable[Offer]:

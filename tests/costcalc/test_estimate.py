@@ -10,12 +10,12 @@ import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.chance import SEED_SIGMA
 from costcalc.convergence.curves import isotonic
-from costcalc.duration.feasibility import speed_model
+from costcalc.convergence.model_recipes import SEED_SIGMA
 from costcalc.duration.overheads import calendar_hours, interrupted_hours
 from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
+from costcalc.throughput import SpeedModel
 from costcalc.training import Metric, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
@@ -109,7 +109,9 @@ def test_elsewhere_epochs_meet_the_speed_of_each_phase(ask_of, packaged_evidence
     asked = {"metric": metric, "recipes": "all", "recipe": (name,), "overheads": "none", "crossing": "first"}
     (one,) = ask_of(offer(instance_type="a100", machine=machine), target=target, **asked).estimates
     (recipe,) = [recipe for recipe in packaged_evidence.recipes if recipe.name == name]
-    speeds = speed_model(packaged_evidence).speeds((recipe,), (Cluster("A100-40GB", 8),))
+    speeds = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(
+        (recipe,), (Cluster("A100-40GB", 8),)
+    )
     spent = [min(one.epochs, phase.to_epoch) - phase.from_epoch for phase in recipe.phases]
     paced = zip(spent, speeds.seconds_per_epoch[0, 0], strict=False)
     training = sum(max(epochs, 0) * second for epochs, second in paced) / 3600

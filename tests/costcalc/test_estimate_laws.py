@@ -385,7 +385,7 @@ def test_the_query_and_the_prices_are_named(ask):
 
 
 def test_answers_do_not_depend_on_the_order_of_offers(ask, packaged_prices):
-    rows = packaged_prices.view(NOW).rows[::20]
+    rows = packaged_prices.current_offers(NOW).rows[::20]
     offers = [packaged_prices.offer(row) for row in rows]
     forth, back = (Catalogue.from_offers(listed, "some") for listed in (offers, offers[::-1]))
     assert ask(0.757, prices=forth, limit=100).estimates == ask(0.757, prices=back, limit=100).estimates

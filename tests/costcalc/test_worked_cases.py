@@ -125,5 +125,5 @@ def test_the_cases_stand_in_the_whole_answer_too(ask):
 )
 def test_a_log_is_read_at_its_first_crossing(packaged_evidence, epochs, target, minutes):
     (recipe,) = [r for r in packaged_evidence.recipes if r.name == f"ffcv-rn50-{epochs}ep"]
-    reach = Curves([recipe], Metric.TOP1).reach(target, Crossing.FIRST)
+    reach = Curves([recipe], Metric.TOP1).epochs_to(target, Crossing.FIRST)
     assert reach.own_hours[0] * 60 == pytest.approx(minutes, abs=0.05)

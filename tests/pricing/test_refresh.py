@@ -245,7 +245,7 @@ def test_a_shorter_listing_is_published_and_flagged(sources: Sources, store: Sto
     assert refresh([], store, {}, LATER).exit_code == 0
     [gap] = store.gaps()
     assert gap.reason == "lists 2 offers, 3 last time: the others stand as last observed"
-    view = store.load_current().view(LATER)
+    view = store.load_current().current_offers(LATER)
     assert len(view.rows) == 3
 
 

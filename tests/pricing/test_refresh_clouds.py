@@ -109,7 +109,7 @@ def store(tmp_path: Path) -> Store:
 def observed(store: Store) -> dict[str, set[datetime]]:
     """When the current offers of each provider were last observed."""
     catalogue, found = store.load_current(), {}
-    for row in catalogue.view(LATER).rows:
+    for row in catalogue.current_offers(LATER).rows:
         offer = catalogue.offer(row)
         found.setdefault(offer.provider, set()).add(offer.observed_at)
     return found

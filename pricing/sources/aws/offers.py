@@ -20,6 +20,7 @@ from typing import Any
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
+from pricing.packaged.billing import billing
 from pricing.sources.source import SchemaChanged
 
 Machines = Callable[[str], Machine | None]  # instance type -> what it holds; None where that is unknown
@@ -47,10 +48,6 @@ PLAN_CLASSES = {"Compute": "compute", "EC2Instance": "ec2_instance"}
 BOX_USAGE = re.compile(r"(^|-)BoxUsage:")  # not HostBoxUsage, DedicatedUsage, UnusedBox, Reservation
 REGION_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 SECONDS_PER_YEAR = HOURS_PER_YEAR * 3600
-PER_SECOND: Mapping[str, Any] = {
-    "billing_increment_seconds": 1,
-    "minimum_seconds": 60,
-}  # aws.amazon.com/ec2/pricing/on-demand, Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ def _on_demand(listed: Product, term: Mapping[str, Any], machine: Machine, seen:
     if rate:  # a rate of 0 means: not sold this way
         yield Offer(
             "aws", listed.region, listed.instance_type, machine, PurchaseOption.ON_DEMAND, rate, seen.at, seen.source,
-            effective_from=_instant(term.get("effectiveDate")), **PER_SECOND,
+            effective_from=_instant(term.get("effectiveDate")), **billing("aws").terms,
         )  # fmt: skip
 
 
@@ -153,7 +150,7 @@ def spot_offers(quotes: Iterable[Mapping[str, Any]], region: str, machines: Mach
                 yield Offer(
                     "aws", region, instance_type, machine, PurchaseOption.SPOT, rate, seen.at, seen.source,
                     effective_from=since, flags=(f"zone={zone}", f"zones={len(zones)}", f"spot_median={middle}"),
-                    **PER_SECOND,
+                    **billing("aws").terms,
                 )  # fmt: skip
 
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
+from pricing.packaged.billing import billing
 from pricing.sources.source import SchemaChanged
 
 SOURCE = "Azure Retail Prices"
 N_SERIES = "Standard_N"
 PLACES = Decimal("1e-12")
 SHOWN = 6  # names in one sentence
-INCREMENT_SECONDS, MINIMUM_SECONDS = 1, 300  # per second, since June 2025 at least five minutes
 
 # The same armSkuName carries Windows, low priority, dedicated hosts, classic cloud services and promotions.
 _OTHER_PRODUCTS = re.compile(r"windows|low priority|dedicated|promo|cloud ?services|dev/?test", re.IGNORECASE)
@@ -192,8 +192,7 @@ def offer(quote: Quote, machine: Machine, now: datetime) -> Offer:
         upfront=Decimal(0) if plan else upfront,
         recurring_hourly=quote.amount if plan else None if upfront is None else Decimal(0),
         effective_from=quote.effective_from,
-        billing_increment_seconds=INCREMENT_SECONDS,
-        minimum_seconds=MINIMUM_SECONDS,
+        **billing("azure").terms,
     )
 
 

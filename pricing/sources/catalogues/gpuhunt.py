@@ -21,7 +21,7 @@ from functools import partial
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, start_of_day
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
@@ -144,7 +144,7 @@ def _offers(row: Mapping[str, str], seen: Seen) -> Iterator[Offer]:
         source=SOURCE,
         flags=(SECOND_HAND, *MARKETS.get(seen.provider, ()), *(row.get("flags") or "").split()),
     )
-    yield billing(seen.provider).of(offer)
+    yield billed(offer)
 
 
 def _own_name(row: Mapping[str, str], found: Machine) -> str:

@@ -22,7 +22,7 @@ from decimal import Decimal
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
 from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, packaged, start_of_day
@@ -142,7 +142,7 @@ def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: date
     known = rates.on_demand or rates.spot
     if known is None:
         return
-    offer = billing(place[0]).of(
+    offer = billed(
         Offer(
             *place, found, PurchaseOption.ON_DEMAND, known, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
         )

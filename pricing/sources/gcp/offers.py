@@ -11,6 +11,7 @@ from decimal import Decimal
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
+from pricing.packaged.billing import billing
 from pricing.sources.gcp.machines import (
     FRACTIONAL,
     Attached,
@@ -27,7 +28,6 @@ from pricing.sources.gcp.skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateB
 SOURCE = "Google Cloud Billing Catalog"
 SHOWN = 6  # names in one sentence
 TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
-INCREMENT_SECONDS, MINIMUM_SECONDS = 1, 60  # cloud.google.com/compute/vm-instance-pricing
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,7 @@ def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now
         recurring_hourly=rate.hourly if committed else None,
         parts=rate.parts,
         flags=(SPOT_ABOVE_ON_DEMAND,) if dear else (),
-        billing_increment_seconds=INCREMENT_SECONDS,
-        minimum_seconds=MINIMUM_SECONDS,
+        **billing("gcp").terms,
     )
 
 

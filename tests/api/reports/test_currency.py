@@ -91,7 +91,7 @@ def test_a_bad_own_rate_is_refused_with_what_to_write(client, fx):
 def mixed():
     """Every tenth current offer, and the same in euros from another house."""
     packaged = packaged_catalogue()
-    offers = [packaged.offer(row) for row in packaged.view(NOW).rows[::10].tolist()]
+    offers = [packaged.offer(row) for row in packaged.current_offers(NOW).rows[::10].tolist()]
     euros = [replace(each, provider=f"{each.provider}-eu", currency="EUR") for each in offers]
     return create_app(service_of(FixedPrices(Catalogue.from_offers([*offers, *euros], "mixed")))).test_client()
 
@@ -144,7 +144,7 @@ def _key(each):
 
 def test_offers_whose_currency_has_no_rate_stay_as_quoted():
     packaged = packaged_catalogue()
-    one = packaged.offer(int(packaged.view(NOW).rows[0]))
+    one = packaged.offer(int(packaged.current_offers(NOW).rows[0]))
     odd = replace(one, provider="odd", currency="XAU", observed_at=datetime(2026, 11, 1, tzinfo=UTC))
     client = create_app(service_of(FixedPrices(Catalogue.from_offers([one, odd], "odd")))).test_client()
     [kept] = [each for each in client.get("/offers?currency=EUR").json["offers"] if each["provider"] == "odd"]

@@ -1,4 +1,4 @@
-"""The catalogue gives back what it was given, and a view of it by date agrees with a plain search."""
+"""The catalogue gives back what it was given, and what is current at a date agrees with a plain search."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -11,7 +11,7 @@ from fakes.offers import DAY, MACHINES, all_offers, amounts, monthly, offer, res
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costcalc.catalogue.catalogue import VIEWS_KEPT, Catalogue
+from costcalc.catalogue.catalogue import MOMENTS_KEPT, Catalogue
 from costcalc.catalogue.columns import Columns
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, RatePart
@@ -37,8 +37,8 @@ def offers_of(held: Catalogue, rows) -> list[Offer]:
     return [held.offer(row) for row in rows]
 
 
-def current(offers: list[Offer], as_of, days) -> tuple[list[Offer], int]:
-    """What a view should hold, by the plainest search there is, and how many offers are too old."""
+def searched(offers: list[Offer], as_of, days) -> tuple[list[Offer], int]:
+    """What is current, by the plainest search there is, and how many offers are too old."""
     newest: dict[tuple[str, ...], Offer] = {}
     for one in offers:
         if one.observed_at <= as_of and (one.key not in newest or one.observed_at >= newest[one.key].observed_at):
@@ -87,23 +87,23 @@ def test_other_bytes_are_refused(document):
 
 
 @given(distinct | histories, st.integers(-2, 25) | st.integers(0, 2010), st.integers(0, 25) | st.integers(0, 2100))
-def test_a_view_holds_the_newest_of_each_offer(offers, day, age):
+def test_current_is_the_newest_of_each_offer(offers, day, age):
     as_of = DAY + timedelta(days=day)
     held = catalogue(*offers)
-    view = held.view(as_of, age)
-    fresh, stale = current(offers, as_of, age)
-    assert in_order(offers_of(held, view.rows)) == in_order(fresh)
-    assert len(view.stale) == stale
+    current = held.current_offers(as_of, age)
+    fresh, stale = searched(offers, as_of, age)
+    assert in_order(offers_of(held, current.rows)) == in_order(fresh)
+    assert len(current.stale) == stale
     seen = [int(one.observed_at.timestamp()) for one in fresh]
-    assert (view.oldest, view.newest) == (min(seen, default=None), max(seen, default=None))
+    assert (current.oldest, current.newest) == (min(seen, default=None), max(seen, default=None))
 
 
 @given(distinct)
-def test_a_view_is_grouped_with_the_cheapest_region_first(offers):
+def test_current_offers_are_grouped_with_the_cheapest_region_first(offers):
     held = catalogue(*offers)
-    view = held.view(DAY + timedelta(days=3000), 3000)
-    groups = [list(rows) for _, rows in groupby(view.rows, lambda row: held.columns.group[row])]
-    assert view.heads.tolist() == [sum(map(len, groups[:number])) for number in range(len(groups))]
+    current = held.current_offers(DAY + timedelta(days=3000), 3000)
+    groups = [list(rows) for _, rows in groupby(current.rows, lambda row: held.columns.group[row])]
+    assert current.heads.tolist() == [sum(map(len, groups[:number])) for number in range(len(groups))]
     names = [{held.offer(row).key[:1] + held.offer(row).key[2:] for row in group} for group in groups]
     assert all(len(name) == 1 for name in names)
     assert len(set().union(*names, set())) == len(groups)
@@ -116,40 +116,43 @@ def test_of_two_equal_observations_the_later_wins():
     first, second = offer(hourly_rate=Decimal(1)), offer(hourly_rate=Decimal(2))
     for pair in ([first, second], [second, first]):
         held = catalogue(*pair)
-        assert offers_of(held, held.view(DAY).rows) == [pair[1]]
+        assert offers_of(held, held.current_offers(DAY).rows) == [pair[1]]
 
 
-def test_the_edges_of_a_view_are_included():
+def test_an_offer_is_current_from_its_observation_to_its_last_day():
     held = catalogue(offer())
-    assert len(held.view(DAY).rows) == 1
-    assert len(held.view(DAY - timedelta(seconds=1)).rows) == 0
-    assert (len(held.view(DAY + timedelta(days=540)).rows), len(held.view(DAY + timedelta(days=540)).stale)) == (1, 0)
-    late = held.view(DAY + timedelta(days=540, seconds=1))
+    assert len(held.current_offers(DAY).rows) == 1
+    assert len(held.current_offers(DAY - timedelta(seconds=1)).rows) == 0
+    assert (
+        len(held.current_offers(DAY + timedelta(days=540)).rows),
+        len(held.current_offers(DAY + timedelta(days=540)).stale),
+    ) == (1, 0)
+    late = held.current_offers(DAY + timedelta(days=540, seconds=1))
     assert (len(late.rows), len(late.stale)) == (0, 1)
 
 
 def test_an_old_price_is_not_revived_by_the_age_of_the_newest():
     held = catalogue(offer(), offer(observed_at=DAY + timedelta(days=100), hourly_rate=Decimal(9)))
-    assert [one.hourly_rate for one in offers_of(held, held.view(DAY + timedelta(days=50)).rows)] == [3]
-    assert [one.hourly_rate for one in offers_of(held, held.view(DAY + timedelta(days=600)).rows)] == [9]
+    assert [one.hourly_rate for one in offers_of(held, held.current_offers(DAY + timedelta(days=50)).rows)] == [3]
+    assert [one.hourly_rate for one in offers_of(held, held.current_offers(DAY + timedelta(days=600)).rows)] == [9]
 
 
-def test_views_are_kept_and_the_oldest_forgotten():
+def test_what_is_current_is_kept_and_the_oldest_forgotten():
     held = catalogue(*(offer(observed_at=DAY + timedelta(days=day)) for day in range(20)))
-    first = held.view(DAY)
-    assert held.view(DAY + timedelta(hours=3)) is first, "nothing was observed between"
-    for day in range(VIEWS_KEPT):
-        held.view(DAY + timedelta(days=day))
-    assert held.view(DAY) is first
-    for day in range(VIEWS_KEPT + 1):
-        held.view(DAY + timedelta(days=day))
-    assert held.view(DAY) is not first
+    first = held.current_offers(DAY)
+    assert held.current_offers(DAY + timedelta(hours=3)) is first, "nothing was observed between"
+    for day in range(MOMENTS_KEPT):
+        held.current_offers(DAY + timedelta(days=day))
+    assert held.current_offers(DAY) is first
+    for day in range(MOMENTS_KEPT + 1):
+        held.current_offers(DAY + timedelta(days=day))
+    assert held.current_offers(DAY) is not first
 
 
 def test_the_first_observation_is_known():
     assert catalogue(offer(), offer(observed_at=DAY - timedelta(days=7))).first_observed_at == DAY - timedelta(days=7)
     assert catalogue().first_observed_at is None
-    assert len(catalogue().view(DAY).rows) == 0
+    assert len(catalogue().current_offers(DAY).rows) == 0
 
 
 def test_rates_that_do_not_end_are_kept_exactly():

@@ -70,7 +70,7 @@ def test_the_fit_is_the_nearest_monotone_sequence(values):
 @given(st.lists(accuracies, min_size=1, max_size=4), targets)
 def test_crossings_are_those_of_the_definition(rule, curves, target):
     assume(all(abs(value - target) > 1e-9 for values in curves for value in nearest_monotone(values)))
-    reach = Curves([recipe(values) for values in curves], Metric.TOP1).reach(target, rule)
+    reach = Curves([recipe(values) for values in curves], Metric.TOP1).epochs_to(target, rule)
     np.testing.assert_array_equal(reach.epochs, [crossing_epoch(values, target, rule) for values in curves])
 
 
@@ -79,32 +79,32 @@ def test_a_stricter_target_is_never_reached_earlier(values, one, other):
     low, high = sorted((one, other))
     curves = Curves([recipe(values)], Metric.TOP1)
     for rule in Crossing:
-        early, late = curves.reach(low, rule).epochs[0], curves.reach(high, rule).epochs[0]
+        early, late = curves.epochs_to(low, rule).epochs[0], curves.epochs_to(high, rule).epochs[0]
         assert np.isnan(late) or early <= late
 
 
 @given(accuracies, targets)
 def test_sustained_comes_no_earlier_than_first(values, target):
     curves = Curves([recipe(values)], Metric.TOP1)
-    first, sustained = (curves.reach(target, rule).epochs[0] for rule in (Crossing.FIRST, Crossing.SUSTAINED))
+    first, sustained = (curves.epochs_to(target, rule).epochs[0] for rule in (Crossing.FIRST, Crossing.SUSTAINED))
     assert np.isnan(sustained) or first <= sustained
 
 
 def test_a_target_that_is_met_exactly_is_reached():
     curves = Curves([recipe([0.5, 0.757])], Metric.TOP1)
-    assert [curves.reach(0.757, rule).epochs[0] for rule in Crossing] == [2, 2, 2]
+    assert [curves.epochs_to(0.757, rule).epochs[0] for rule in Crossing] == [2, 2, 2]
 
 
 def test_a_single_spike_counts_for_first_alone():
     curves = Curves([recipe([0.5, 0.8, 0.5, 0.5])], Metric.TOP1)
-    assert curves.reach(0.79, Crossing.FIRST).epochs[0] == 2
-    assert np.isnan(curves.reach(0.79, Crossing.SUSTAINED).epochs[0])
-    assert np.isnan(curves.reach(0.79, Crossing.ISOTONIC).epochs[0])
+    assert curves.epochs_to(0.79, Crossing.FIRST).epochs[0] == 2
+    assert np.isnan(curves.epochs_to(0.79, Crossing.SUSTAINED).epochs[0])
+    assert np.isnan(curves.epochs_to(0.79, Crossing.ISOTONIC).epochs[0])
 
 
 def test_hours_and_ends_are_those_of_the_curve():
     known, unknown = recipe([0.5, 0.7, 0.6], hours=[1.0, 2.5, 3.0]), recipe([0.5, 0.9])
-    reach = Curves([known, unknown], Metric.TOP1).reach(0.55, Crossing.FIRST)
+    reach = Curves([known, unknown], Metric.TOP1).epochs_to(0.55, Crossing.FIRST)
     assert reach.epochs.tolist() == [2, 2]
     np.testing.assert_array_equal(reach.own_hours, [2.5, np.nan])
     assert reach.end_accuracy.tolist() == pytest.approx([0.65, 0.9])
@@ -115,7 +115,7 @@ def test_each_metric_has_its_own_points():
     both = replace(RECIPE, evaluations=(Evaluation(1, None, 0.5, None), Evaluation(2, None, 0.6, 0.9)))
     only_top1 = recipe([0.7])
     top5 = Curves([both, only_top1], Metric.TOP5)
-    reach = top5.reach(0.8, Crossing.ISOTONIC)
+    reach = top5.epochs_to(0.8, Crossing.ISOTONIC)
     np.testing.assert_array_equal(reach.epochs, [2, np.nan])
     np.testing.assert_array_equal(reach.end_accuracy, [0.9, np.nan])
     np.testing.assert_array_equal(reach.end_epochs, [2, np.nan])
@@ -123,4 +123,4 @@ def test_each_metric_has_its_own_points():
 
 
 def test_no_recipes_reach_nothing():
-    assert len(Curves([], Metric.TOP1).reach(0.5, Crossing.FIRST).epochs) == 0
+    assert len(Curves([], Metric.TOP1).epochs_to(0.5, Crossing.FIRST).epochs) == 0

@@ -9,8 +9,7 @@ from fakes.offers import all_offers, committed_offers, metered_offers, monthly, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.costing.bills import Bill, Terms
-from costcalc.costing.tariff_columns import TariffColumns
+from costcalc.costing.bills import Bill, Tariffs, Terms, break_even_hours
 from costcalc.money import cents
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
 
@@ -39,9 +38,9 @@ def doubled(one: Offer) -> Offer:
     )
 
 
-def columns(one: Offer, factor: Decimal) -> TariffColumns:
+def columns(one: Offer, factor: Decimal) -> Tariffs:
     paid = tariff(one)
-    return TariffColumns(
+    return Tariffs(
         fee=np.array([float(paid.fee * factor)]),
         period_hours=np.array([paid.period_hours], np.int32),
         minimum_periods=np.array([paid.minimum_periods], np.int32),
@@ -247,14 +246,14 @@ def test_the_largest_line_takes_what_rounding_leaves():
 )
 def test_break_even_by_hand(one, on_demand, hours):
     rate = None if on_demand is None else Decimal(on_demand)
-    found = Bill(one, Terms()).break_even_hours(rate)
+    found = break_even_hours(tariff(one), rate)
     assert found == (None if hours is None else Decimal(hours))
 
 
 @given(all_offers, st.decimals("0.01", 1000, places=2))
 def test_at_break_even_both_cost_the_same(one, on_demand):
     bill = Bill(one, Terms())
-    hours = bill.break_even_hours(on_demand)
+    hours = break_even_hours(bill.tariff, on_demand)
     if hours is not None:
         own = tariff(one).fee * max(tariff(one).minimum_periods, 1) + tariff(one).metered_hourly * hours
         assert float(own) == pytest.approx(float(on_demand * hours), rel=1e-12)

@@ -7,16 +7,16 @@ from decimal import Decimal
 import pytest
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.storage_and_egress import ExtraRate, ExtraRates
+from costcalc.costing.storage_and_egress import StorageAndEgressRates, StorageOrEgressRate
 from costcalc.estimate import answer
 from costcalc.money import ExchangeRate, cents
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-STORAGE = ExtraRate("aws", "storage", Decimal("0.023"), "a tier", "a list", date(2026, 1, 2))
-EGRESS = ExtraRate("aws", "egress", Decimal("0.09"), "a tier", "a list", date(2026, 1, 2))
-RATES = ExtraRates({("aws", "storage"): STORAGE, ("aws", "egress"): EGRESS})
+STORAGE = StorageOrEgressRate("aws", "storage", Decimal("0.023"), "a tier", "a list", date(2026, 1, 2))
+EGRESS = StorageOrEgressRate("aws", "egress", Decimal("0.09"), "a tier", "a list", date(2026, 1, 2))
+RATES = StorageAndEgressRates({("aws", "storage"): STORAGE, ("aws", "egress"): EGRESS})
 EURO = ExchangeRate("EUR", Decimal("0.8950948800572860723236663086"), date(2026, 10, 30), "the bank")
 WAYS = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.SAVINGS_PLAN, PurchaseOption.MONTHLY)
 
@@ -94,7 +94,7 @@ class TestBesideMachines:
             assert abs(storage.quantity - 149 * hours / 730) < Decimal("1e-20")
             assert (egress.quantity, egress.unit, egress.rate) == (10, "GB", Decimal("0.09"))
             extra = storage.quantity * storage.rate + egress.quantity * egress.rate
-            assert estimate.billed_cost == cents(replace(bill, extras=()).billed(hours) + extra)
+            assert estimate.billed_cost == cents(replace(bill, storage_and_egress=()).billed(hours) + extra)
             assert abs(estimate.effective_cost - plain.effective_cost - extra) <= Decimal("0.01")
             assert estimate.hourly_rate == plain.hourly_rate
             assert estimate.break_even_hours == plain.break_even_hours
@@ -158,7 +158,7 @@ class TestCurrencies:
 
     @pytest.fixture
     def mixed(self, packaged_prices):
-        rows = packaged_prices.view(NOW).rows[:400].tolist()
+        rows = packaged_prices.current_offers(NOW).rows[:400].tolist()
         offers = [packaged_prices.offer(row) for row in rows]
         euros = [replace(each, provider="euro-" + each.provider, currency="EUR") for each in offers]
         return Catalogue.from_offers([*offers, *euros], "mixed")

@@ -9,13 +9,19 @@ from fakes.offers import committed_offers, monthly, offer, rented_offers, reserv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.costing.bills import Bill, Terms
-from costcalc.costing.commitments import Need, break_even_hours, ways
-from costcalc.costing.payments import by_month, due, pays_back, term_months
+from costcalc.costing.bills import Bill, Terms, break_even_hours
+from costcalc.costing.commitments import (
+    Demand,
+    by_month,
+    payment_schedule,
+    pays_back,
+    purchase_choices,
+    term_months,
+)
 from costcalc.money import cents
 from costcalc.offers import Payment, PurchaseOption
 
-TEN_HOURS = Need(Decimal(10))
+TEN_HOURS = Demand(Decimal(10))
 terms = st.builds(Terms, nodes=st.integers(1, 8), price_factor=st.sampled_from([Decimal(1), Decimal("0.9")]))
 whole_months = (committed_offers() | rented_offers()).filter(by_month)
 rates = st.none() | st.decimals("0.01", 2000, places=2)
@@ -26,7 +32,7 @@ def bills(*offers):
 
 
 def test_a_reservation_by_hand():
-    (way,) = ways(bills(reserved()), TEN_HOURS, Decimal(3))
+    (way,) = purchase_choices(bills(reserved()), TEN_HOURS, Decimal(3))
     assert (way.months, way.hourly_rate, way.total) == (12, Decimal("1.2"), 10512)
     assert (way.upfront, way.monthly) == (1752, 730)
     assert way.cash_by_month == (2482, *[730] * 11)
@@ -36,7 +42,7 @@ def test_a_reservation_by_hand():
 
 
 def test_usage_by_hand():
-    (way,) = ways(bills(reserved()), Need(Decimal(10), Decimal(80)), Decimal(3))
+    (way,) = purchase_choices(bills(reserved()), Demand(Decimal(10), Decimal(80)), Decimal(3))
     shares = [float(usage.utilization) for usage in way.usage]
     assert shares == pytest.approx([0.1, 0.25, 0.5, 0.75, 1, 800 / 730], abs=1e-6)
     half, asked = way.usage[2], way.usage[-1]
@@ -54,7 +60,7 @@ def test_usage_by_hand():
 
 
 def test_without_an_on_demand_rate_there_is_nothing_to_compare():
-    (way,) = ways(bills(monthly()), TEN_HOURS, None)
+    (way,) = purchase_choices(bills(monthly()), TEN_HOURS, None)
     even = way.break_even_hours_per_term, way.break_even_hours_per_month, way.break_even_utilization
     assert (*even, way.break_even_runs_per_month) == (None, None, None, None)
     assert {(use.on_demand_per_month, use.saving_per_month, use.saving_per_term) for use in way.usage} == {
@@ -67,7 +73,7 @@ def test_without_an_on_demand_rate_there_is_nothing_to_compare():
 def test_only_whole_months_are_ways_and_the_cheapest_rate_comes_first():
     block = offer(purchase_option=PurchaseOption.CAPACITY_BLOCK, term="14d")
     fortnight = reserved(term="14d", upfront=None, recurring_hourly=None)
-    found = ways(bills(reserved(), offer(), block, fortnight, monthly()), TEN_HOURS, Decimal(3))
+    found = purchase_choices(bills(reserved(), offer(), block, fortnight, monthly()), TEN_HOURS, Decimal(3))
     assert [(way.purchase_option.value, way.hourly_rate) for way in found] == [
         ("monthly", 1),
         ("reserved", Decimal("1.2")),
@@ -85,14 +91,14 @@ def test_only_whole_months_are_ways_and_the_cheapest_rate_comes_first():
     ],
 )
 def test_upfront_and_monthly_by_hand(changes, upfront, each):
-    payments = due(Bill(reserved(**changes), Terms()))
+    payments = payment_schedule(Bill(reserved(**changes), Terms()))
     assert (payments.upfront, payments.monthly) == (upfront, each)
 
 
 def test_a_partial_payment_of_unknown_size_is_not_guessed():
     bill = Bill(reserved(upfront=None, recurring_hourly=None), Terms())
-    assert due(bill) is None
-    (way,) = ways([bill], TEN_HOURS, Decimal(3))
+    assert payment_schedule(bill) is None
+    (way,) = purchase_choices([bill], TEN_HOURS, Decimal(3))
     assert (way.upfront, way.monthly, way.cash_by_month, way.total) == (None, None, None, 10512)
     assert {use.pays_back_in_month for use in way.usage} == {None}
 
@@ -100,8 +106,8 @@ def test_a_partial_payment_of_unknown_size_is_not_guessed():
 @given(whole_months, terms)
 def test_cash_adds_up_to_the_whole_term(one, own):
     bill = Bill(one, own)
-    (way,) = ways([bill], TEN_HOURS, None)
-    payments = due(bill)
+    (way,) = purchase_choices([bill], TEN_HOURS, None)
+    payments = payment_schedule(bill)
     if payments is None:
         assert one.payment is Payment.PARTIAL_UPFRONT
         assert one.upfront is None
@@ -115,8 +121,8 @@ def test_cash_adds_up_to_the_whole_term(one, own):
 @given(whole_months, terms, rates)
 def test_a_way_saves_exactly_from_its_break_even_on(one, own, on_demand):
     bill = Bill(one, own)
-    even = break_even_hours(bill, on_demand)
-    (way,) = ways([bill], TEN_HOURS, on_demand)
+    even = break_even_hours(bill.tariff, on_demand, bill.factor)
+    (way,) = purchase_choices([bill], TEN_HOURS, on_demand)
     for usage in way.usage:
         if on_demand is None:
             assert usage.saving_per_month is None
@@ -129,7 +135,7 @@ def test_a_way_saves_exactly_from_its_break_even_on(one, own, on_demand):
 
 @given(whole_months, st.decimals("0.01", 2000, places=2))
 def test_money_comes_back_in_the_first_month_that_is_no_dearer(one, on_demand):
-    payments = due(Bill(one, Terms()))
+    payments = payment_schedule(Bill(one, Terms()))
     month = pays_back(payments, 1, on_demand)
     if payments is None:
         assert month is None

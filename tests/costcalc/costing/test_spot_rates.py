@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from packaged_tables import matching, rate, table
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.bills import Bill, Terms
-from costcalc.costing.spot_rates import SPOT_RATE_WIDTH, rate_moves
+from costcalc.costing.bills import SPOT_RATE_WIDTH, Bill, Terms, spot_rate_factors
 from costcalc.offers import PurchaseOption
 
 SPOT = PurchaseOption.SPOT
@@ -42,15 +41,15 @@ def test_the_width_is_what_four_in_five_listed_rates_moved_by():
 @given(hours, ratios, ratios)
 def test_half_widths_of_hours_and_rate_add_in_quadrature(point, below, above):
     low, high = point / below, point * above
-    cheaper, dearer = map(float, rate_moves(SPOT, *(Decimal(repr(each)) for each in (low, point, high))))
+    cheaper, dearer = map(float, spot_rate_factors(SPOT, *(Decimal(repr(each)) for each in (low, point, high))))
     assert cheaper < 1 < dearer
     assert log(dearer * high / point) == pytest.approx(hypot(log(high / point), SPOT_RATE_WIDTH), abs=1e-9)
     assert log(cheaper * low / point) == pytest.approx(-hypot(log(point / low), SPOT_RATE_WIDTH), abs=1e-9)
 
 
-@pytest.mark.parametrize("option", set(PurchaseOption) - {SPOT})
+@pytest.mark.parametrize("option", [option for option in PurchaseOption if option is not SPOT])
 def test_other_rates_stay(option):
-    assert rate_moves(option, Decimal(1), Decimal(2), Decimal(5)) == (1, 1)
+    assert spot_rate_factors(option, Decimal(1), Decimal(2), Decimal(5)) == (1, 1)
 
 
 @given(metered_offers(), hours.map(lambda each: Decimal(repr(each))), st.floats(0.5, 2).map(Decimal))

@@ -7,14 +7,14 @@ import pytest
 from fakes.offers import DAY, monthly, offer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.storage_and_egress import ExtraRate, ExtraRates
+from costcalc.costing.storage_and_egress import StorageAndEgressRates, StorageOrEgressRate
 from costcalc.estimate import answer
 from costcalc.money import ExchangeRate, cents
 from costcalc.query import EstimateQuery
 
-STORAGE = ExtraRate("acme", "storage", Decimal("0.02"), "standard tier", "a price list", date(2024, 1, 1))
-EGRESS = ExtraRate("acme", "egress", Decimal("0.09"), "first 10 TB", "a price list", date(2024, 1, 1))
-RATES = ExtraRates({(rate.provider, rate.item): rate for rate in (STORAGE, EGRESS)})
+STORAGE = StorageOrEgressRate("acme", "storage", Decimal("0.02"), "standard tier", "a price list", date(2024, 1, 1))
+EGRESS = StorageOrEgressRate("acme", "egress", Decimal("0.09"), "first 10 TB", "a price list", date(2024, 1, 1))
+RATES = StorageAndEgressRates({(rate.provider, rate.item): rate for rate in (STORAGE, EGRESS)})
 EURO = {"EUR": ExchangeRate("EUR", Decimal("0.5"), date(2024, 1, 1), "a bank")}
 
 
@@ -89,7 +89,7 @@ def test_each_rate_is_named_or_said_to_be_missing(the_one):
     assert "(a price list, 2024-01-01)" in listed
     own = " ".join(the_one(**asked, egress_rate=Decimal("0.05")).assumptions)
     assert "Data egress of 1.5 GB at the own rate of 0.05 USD per GB." in own
-    unknown = the_one(**asked, rates=ExtraRates({}))
+    unknown = the_one(**asked, rates=StorageAndEgressRates({}))
     assert beside(unknown) == {}
     assert "no rate of acme is known; give one as egress_rate=." in " ".join(unknown.assumptions)
 

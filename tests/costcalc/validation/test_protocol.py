@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaged_tables import FACTS
 
-from costcalc.convergence.chance import STOPPED_SHARE
+from costcalc.convergence.eligibility import STOPPED_SHARE
 from costcalc.validation import documented
 from costcalc.validation.epochs import borrowed
 from costcalc.validation.protocol import fitted

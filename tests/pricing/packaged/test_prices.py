@@ -34,7 +34,7 @@ def grouped(offers, *cells):
     [
         ("offers.csv", KEY),
         ("instance_types.csv", ["provider", "instance_type"]),
-        ("providers.csv", ["provider"]),
+        ("providers.csv", ["provider", "family"]),
         ("owned.csv", ["machine", "observed_at"]),
         ("free_tiers.csv", ["provider", "instance_type", "observed_at"]),
     ],

@@ -7,13 +7,13 @@ import pytest
 from costcalc.costing.storage_and_egress import UNITS
 from costcalc.evidence.tables import TableError
 from pricing.packaged.offers import read_packaged
-from pricing.packaged.storage_and_egress import STORAGE_AND_EGRESS, extra_rates
+from pricing.packaged.storage_and_egress import STORAGE_AND_EGRESS, storage_and_egress_rates
 
 HEADER = ",".join(STORAGE_AND_EGRESS.columns) + "\n"
 
 
 def test_the_three_large_clouds_have_both_rates_with_source_and_date():
-    known = extra_rates().known
+    known = storage_and_egress_rates().known
     assert known.keys() == {(cloud, item) for cloud in ("aws", "azure", "gcp") for item in UNITS}
     assert (known["aws", "storage"].usd_per_unit, known["gcp", "egress"].usd_per_unit) == (
         Decimal("0.023"),
@@ -25,7 +25,9 @@ def test_the_three_large_clouds_have_both_rates_with_source_and_date():
 
 
 def test_their_clouds_are_named_as_in_the_offers():
-    assert {provider for provider, _ in extra_rates().known} <= {offer.provider for offer in read_packaged().offers}
+    assert {provider for provider, _ in storage_and_egress_rates().known} <= {
+        offer.provider for offer in read_packaged().offers
+    }
 
 
 @pytest.mark.parametrize(
@@ -43,4 +45,4 @@ def test_their_clouds_are_named_as_in_the_offers():
 def test_a_fault_is_told_with_its_line(line, told, tmp_path):
     (tmp_path / STORAGE_AND_EGRESS.name).write_text(HEADER + line + "\n")
     with pytest.raises(TableError, match=rf"pricing/packaged/data/storage_and_egress.csv, line [23].*{told}"):
-        extra_rates(tmp_path)
+        storage_and_egress_rates(tmp_path)

@@ -44,7 +44,7 @@ def publisher(url: str, generation: int) -> subprocess.Popen[str]:
 def whole_generation(store: Store) -> int:
     """The generation that the store holds, after checking that nothing of it is missing and nothing is over."""
     catalogue = store.load_current()
-    current = [catalogue.offer(row) for row in catalogue.view(NOW + timedelta(days=365)).rows]
+    current = [catalogue.offer(row) for row in catalogue.current_offers(NOW + timedelta(days=365)).rows]
     rates = {offer.hourly_rate for offer in current}
     assert len(current) == OFFERS
     assert len(rates) == 1, f"two generations in one snapshot: {rates}"

@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 def current(store: Store, as_of: datetime) -> list[Offer]:
     catalogue = store.load_current()
-    return [catalogue.offer(row) for row in catalogue.view(as_of).rows]
+    return [catalogue.offer(row) for row in catalogue.current_offers(as_of).rows]
 
 
 def test_every_field_of_an_offer_comes_back_exactly(store: Store) -> None:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.convergence.chance import SEED_SIGMA, success_probability, target_shift
+from costcalc.convergence.eligibility import success_probability, target_shift
+from costcalc.convergence.model_recipes import SEED_SIGMA
 from costcalc.training import Metric
 
 accuracies = st.floats(0.5, 0.9)

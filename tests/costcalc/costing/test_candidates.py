@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.costing.ranking import first, frontier
+from costcalc.costing.candidates import first, frontier
 
 points = st.lists(st.tuples(st.integers(0, 6).map(float), st.integers(0, 6).map(float)), max_size=25)
 

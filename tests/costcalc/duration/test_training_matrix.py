@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.chance import STOPPED_SHARE
-from costcalc.duration.feasibility import of_one_year
+from costcalc.convergence.eligibility import STOPPED_SHARE
+from costcalc.duration.training_matrix import of_one_year
 from costcalc.estimate import answer
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
