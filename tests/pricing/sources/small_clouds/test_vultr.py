@@ -5,8 +5,8 @@ import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import tariff
+from pricing.sources.small_clouds.vultr import offers
 from pricing.sources.source import SourceError
-from pricing.sources.vultr import offers
 
 
 def plans():

@@ -4,9 +4,9 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-import pricing.sources.digitalocean
+import pricing.sources.small_clouds.digitalocean
 from costcalc.offers import tariff
-from pricing.sources.digitalocean import offers
+from pricing.sources.small_clouds.digitalocean import offers
 from pricing.sources.source import SchemaChanged
 
 
@@ -52,7 +52,7 @@ def test_pages_are_followed(httpserver):
 
 
 def test_pages_without_an_end_are_a_reason(httpserver, monkeypatch):
-    monkeypatch.setattr(pricing.sources.digitalocean, "MOST_PAGES", 3)
+    monkeypatch.setattr(pricing.sources.small_clouds.digitalocean, "MOST_PAGES", 3)
     endless = json.dumps(paged(sizes()[1], 1, True), default=float)
     httpserver.expect_request("/v2/sizes").respond_with_data(endless)
     with pytest.raises(SchemaChanged, match="no end"):

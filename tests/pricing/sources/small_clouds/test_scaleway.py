@@ -71,7 +71,7 @@ def test_a_full_page_is_followed_by_another(httpserver):
 
 
 def test_pages_without_an_end_are_a_changed_schema(httpserver, monkeypatch):
-    monkeypatch.setattr("pricing.sources.scaleway.MOST_PAGES", 3)
+    monkeypatch.setattr("pricing.sources.small_clouds.scaleway.MOST_PAGES", 3)
     STOCK.serve(httpserver)
     full = {f"PLAIN-{number}": TYPES["BASIC2-A2C-4G"] for number in range(100)}
     PRICES.expect(httpserver).respond_with_json({"servers": full})

@@ -4,7 +4,7 @@ from decimal import Decimal
 from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import tariff
-from pricing.sources.hetzner import offers
+from pricing.sources.small_clouds.hetzner import offers
 
 
 def by_key():

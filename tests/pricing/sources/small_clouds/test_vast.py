@@ -5,8 +5,8 @@ import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import RatePart
+from pricing.sources.small_clouds.vast import offers
 from pricing.sources.source import SourceError
-from pricing.sources.vast import offers
 
 
 def rows():

@@ -6,7 +6,7 @@ from support.recorded_sources import NOW, RECORDED
 
 from costcalc.hardware import Machine
 from costcalc.offers import tariff
-from pricing.sources.ovhcloud import offers
+from pricing.sources.small_clouds.ovhcloud import offers
 from pricing.sources.source import SchemaChanged
 
 

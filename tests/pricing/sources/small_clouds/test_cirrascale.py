@@ -5,7 +5,7 @@ from support.recorded_sources import NOW, recorded
 
 from costcalc.offers import tariff
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.cirrascale import offers
+from pricing.sources.small_clouds.cirrascale import offers
 from pricing.sources.source import SchemaChanged
 
 PAGE = recorded("cirrascale/pricing.html").decode()

@@ -4,8 +4,8 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, SECRET, recorded
 
+from pricing.sources.small_clouds.verda import offers
 from pricing.sources.source import SchemaChanged
-from pricing.sources.verda import offers
 
 
 def test_prices_are_texts_and_memory_is_that_of_all_accelerators():

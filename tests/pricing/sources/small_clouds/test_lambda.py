@@ -6,7 +6,7 @@ from support.recorded_sources import NOW, recorded
 
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
-from pricing.sources.lambda_cloud import offers
+from pricing.sources.small_clouds.lambda_cloud import offers
 from pricing.sources.source import SchemaChanged
 
 

@@ -5,7 +5,7 @@ import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
 from costcalc.offers import PurchaseOption
-from pricing.sources.runpod import offers
+from pricing.sources.small_clouds.runpod import offers
 from pricing.sources.source import SchemaChanged
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from pricing.sources.oci import offers
+from pricing.sources.small_clouds.oci import offers
 from pricing.sources.source import SchemaChanged
 
 

@@ -1,0 +1,1 @@
+"""Clouds of one API or page each: one file each."""
