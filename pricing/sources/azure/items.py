@@ -11,18 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.billing import billing
+from pricing.sources.common.amounts import amount
 from pricing.sources.source import SchemaChanged
 
 SOURCE = "Azure Retail Prices"
 N_SERIES = "Standard_N"
 PLACES = Decimal("1e-12")
-SHOWN = 6  # names in one sentence
+VIRTUAL_MACHINES = "Virtual Machines"
 
 # The same armSkuName carries Windows, low priority, dedicated hosts, classic cloud services and promotions.
 _OTHER_PRODUCTS = re.compile(r"windows|low priority|dedicated|promo|cloud ?services|dev/?test", re.IGNORECASE)
@@ -51,106 +54,123 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Unpriced:
     """A row of an N-series machine that gives no price, and why a person should look at it."""
 
     why: str
 
 
-def read_item(item: Any, now: datetime) -> tuple[Quote | LeftOut, ...]:
+class SavingsPlan(Struct, rename="camel"):
+    """The rate by the hour under a plan of a term such as "1 Year"; only preview API versions list them."""
+
+    term: str
+    retail_price: Decimal
+
+
+class Item(Struct, rename="camel"):
+    """A row that rents a machine. `retail_price` is by the hour, a reservation's the total of its term."""
+
+    type: str
+    arm_sku_name: str
+    arm_region_name: str
+    currency_code: str
+    retail_price: Decimal
+    meter_name: str = ""
+    sku_name: str = ""
+    sku_id: str = ""
+    meter_id: str = ""
+    unit_of_measure: str = ""
+    reservation_term: str | None = None
+    effective_start_date: datetime | None = None
+    effective_end_date: datetime | None = None
+    savings_plan: list[SavingsPlan] = []
+
+
+Row = Mapping[str, Any]
+
+
+def read_item(payload: Any, now: datetime) -> tuple[Quote | Unpriced, ...]:
     """The quotes of one row: none for other things, several where savings plans hang on it. Raises SchemaChanged."""
-    if not isinstance(item, dict):
+    if not isinstance(payload, dict):
         raise SchemaChanged("azure: an item of the retail prices is no object")
-    if not _rents_a_machine(item):
+    row = _cleaned(payload)
+    if not _rents_a_machine(row):
         return ()
     try:
-        return _quotes(item, now)
-    except (KeyError, TypeError, AttributeError, ValueError, InvalidOperation) as error:
-        what = f"{_text(item, 'armSkuName')} in {_text(item, 'armRegionName')}"
-        raise SchemaChanged(f"azure: the row of {what} has changed its shape: {type(error).__name__} {error}") from None
+        return _quotes(convert(row, Item), now)
+    except ValueError as error:
+        what = f"{row['armSkuName']} in {row.get('armRegionName', 'no region')}"
+        raise SchemaChanged(f"azure: the row of {what} has changed its shape: {error}") from None
 
 
-def _rents_a_machine(item: Mapping[str, Any]) -> bool:
-    name = _text(item, "armSkuName")
-    described = " ".join(_text(item, field) for field in ("productName", "meterName", "skuName", "armSkuName"))
+def _cleaned(payload: Row) -> Row:
+    """The fields that hold something, texts without their non-breaking and doubled spaces."""
+    row = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in payload.items()}
+    return {name: value for name, value in row.items() if value not in ("", None)}
+
+
+def _rents_a_machine(row: Row) -> bool:
+    name = str(row.get("armSkuName", ""))
+    described = " ".join(str(row.get(field, "")) for field in ("productName", "meterName", "skuName", "armSkuName"))
     return (
         name.startswith(N_SERIES)
-        and _text(item, "serviceName") in ("", "Virtual Machines")
+        and row.get("serviceName", VIRTUAL_MACHINES) == VIRTUAL_MACHINES
         and not _OTHER_PRODUCTS.search(described)
         and not _NO_WHOLE_GPU.match(name)
-        and not _GOVERNMENT.match(_text(item, "armRegionName"))
-        and item.get("isPrimaryMeterRegion") is not False  # the same machine once more, billed elsewhere
-        and not item.get("tierMinimumUnits")
+        and not _GOVERNMENT.match(str(row.get("armRegionName", "")))
+        and row.get("isPrimaryMeterRegion") is not False  # the same machine once more, billed elsewhere
+        and not row.get("tierMinimumUnits")
     )
 
 
-def _text(item: Mapping[str, Any], field: str) -> str:
-    """A text field without its non-breaking and doubled spaces."""
-    return " ".join(str(item.get(field) or "").split())
-
-
-def _quotes(item: Mapping[str, Any], now: datetime) -> tuple[Quote | LeftOut, ...]:
-    kind = item["type"]
-    read = {"Consumption": _consumption, "Reservation": _reservation}.get(kind)
+def _quotes(item: Item, now: datetime) -> tuple[Quote | Unpriced, ...]:
+    read = {"Consumption": _consumption, "Reservation": _reservation}.get(item.type)
     if read is None or not _is_current(item, now):
         return ()
-    if item["currencyCode"] != "USD":
-        return (LeftOut(f"priced in {item['currencyCode']}, not USD"),)
-    return tuple(each for each in read(item) if isinstance(each, LeftOut) or each.amount)
+    if item.currency_code != "USD":
+        return (Unpriced(f"priced in {item.currency_code}, not USD"),)
+    return tuple(each for each in read(item) if isinstance(each, Unpriced) or each.amount)
 
 
-def _is_current(item: Mapping[str, Any], now: datetime) -> bool:
-    start, end = _moment(item, "effectiveStartDate"), _moment(item, "effectiveEndDate")
+def _is_current(item: Item, now: datetime) -> bool:
+    start, end = _utc(item.effective_start_date), _utc(item.effective_end_date)
     return (start is None or start <= now) and (end is None or end > now)
 
 
-def _moment(item: Mapping[str, Any], field: str) -> datetime | None:
-    text = item.get(field)
-    if not text:
-        return None
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment and not moment.tzinfo else moment
 
 
-def _consumption(item: Mapping[str, Any]) -> tuple[Quote | LeftOut, ...]:
-    """The plain or spot rate, and the savings plans beside it (only preview API versions list them)."""
-    if _text(item, "unitOfMeasure") != "1 Hour":
-        return (LeftOut(f"{_text(item, 'armSkuName')} is priced by {_text(item, 'unitOfMeasure') or 'nothing'}"),)
-    price = _amount(item["retailPrice"])
-    if re.search(r"\bspot\b", f"{_text(item, 'meterName')} {_text(item, 'skuName')}", re.IGNORECASE):
+def _consumption(item: Item) -> tuple[Quote | Unpriced, ...]:
+    """The plain or spot rate, and the savings plans beside it."""
+    if item.unit_of_measure != "1 Hour":
+        return (Unpriced(f"{item.arm_sku_name} is priced by {item.unit_of_measure or 'nothing'}"),)
+    price = amount(item.retail_price)
+    if re.search(r"\bspot\b", f"{item.meter_name} {item.sku_name}", re.IGNORECASE):
         return (_quote(item, PurchaseOption.SPOT, None, price),)
-    plans = [(plan["term"], _amount(plan["retailPrice"])) for plan in item.get("savingsPlan") or ()]
-    quotes = [_termed(item, PurchaseOption.SAVINGS_PLAN, term, rate) for term, rate in plans]
-    return (_quote(item, PurchaseOption.ON_DEMAND, None, price), *quotes)
+    plans = [
+        _termed(item, PurchaseOption.SAVINGS_PLAN, plan.term, amount(plan.retail_price)) for plan in item.savings_plan
+    ]
+    return (_quote(item, PurchaseOption.ON_DEMAND, None, price), *plans)
 
 
-def _reservation(item: Mapping[str, Any]) -> tuple[Quote | LeftOut, ...]:
-    """retailPrice is the total of the term, whatever unitOfMeasure says."""
-    return (_termed(item, PurchaseOption.RESERVED, item["reservationTerm"], _amount(item["retailPrice"])),)
+def _reservation(item: Item) -> tuple[Quote | Unpriced, ...]:
+    """`retail_price` is the total of the term, whatever the unit of measure says."""
+    if item.reservation_term is None:
+        raise ValueError("a reservation without reservationTerm")
+    return (_termed(item, PurchaseOption.RESERVED, item.reservation_term, amount(item.retail_price)),)
 
 
-def _termed(item: Mapping[str, Any], option: PurchaseOption, term: Any, amount: Decimal) -> Quote | LeftOut:
-    years = _YEARS.match(" ".join(str(term).split()))
+def _termed(item: Item, option: PurchaseOption, term: str, price: Decimal) -> Quote | Unpriced:
+    years = _YEARS.match(" ".join(term.split()))
     if years is None:
-        return LeftOut(f"{_text(item, 'armSkuName')} has the unknown term {term}")
-    return _quote(item, option, f"{years[1]}y", amount)
+        return Unpriced(f"{item.arm_sku_name} has the unknown term {term}")
+    return _quote(item, option, f"{years[1]}y", price)
 
 
-def _quote(item: Mapping[str, Any], option: PurchaseOption, term: str | None, amount: Decimal) -> Quote:
-    name, region = _text(item, "armSkuName"), _text(item, "armRegionName").lower()
-    if not region:
-        raise ValueError("no armRegionName")
-    start = _moment(item, "effectiveStartDate")
-    return Quote(name, region, option, term, amount, start, _text(item, "skuId") or _text(item, "meterId"))
-
-
-def _amount(price: Any) -> Decimal:
-    if isinstance(price, bool):
-        raise ValueError(f"{price!r} is no price")
-    amount = Decimal(str(price))
-    if not amount.is_finite() or amount < 0:
-        raise ValueError(f"{price!r} is no price")
-    return amount
+def _quote(item: Item, option: PurchaseOption, term: str | None, price: Decimal) -> Quote:
+    region, start = item.arm_region_name.lower(), _utc(item.effective_start_date)
+    return Quote(item.arm_sku_name, region, option, term, price, start, item.sku_id or item.meter_id)
 
 
 def latest(quotes: Iterable[Quote]) -> tuple[tuple[Quote, ...], tuple[str, ...]]:
@@ -194,9 +214,3 @@ def offer(quote: Quote, machine: Machine, now: datetime) -> Offer:
         effective_from=quote.effective_from,
         **billing("azure").terms,
     )
-
-
-def names(listed: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
-    known = sorted(set(listed))
-    return ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")

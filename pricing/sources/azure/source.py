@@ -16,15 +16,16 @@ from urllib.parse import parse_qsl, urlsplit
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.azure.items import N_SERIES, LeftOut, Quote, latest, names, offer, read_item
+from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
+from pricing.sources.common.rows import first_few
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
 
 ADDRESS = address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com")
 PATH = "/api/retail/prices"
 API_VERSION = "2023-01-01-preview"  # without a preview version there are no savings plans
-VIRTUAL_MACHINES = "serviceName eq 'Virtual Machines'"
+SERVICE_FILTER = f"serviceName eq '{VIRTUAL_MACHINES}'"
 EVERYWHERE = "Standard_D2s_v5"  # a size that new regions start with: shows regions that the list below lacks
 AT_ONCE = 4
 MOST_PAGES = 500
@@ -54,10 +55,10 @@ class Azure:
         items = self._items_of(sorted(REGIONS | self._regions()))
         read = [each for item in items for each in read_item(item, now)]
         quotes, contradicted = latest(each for each in read if isinstance(each, Quote))
-        odd = {each.why for each in read if isinstance(each, LeftOut)}
+        odd = {each.why for each in read if isinstance(each, Unpriced)}
         if not quotes:
             raise SchemaChanged(
-                f"azure: none of {len(items)} items is a price of an N-series machine in USD {names(odd)}"
+                f"azure: none of {len(items)} items is a price of an N-series machine in USD {first_few(odd)}"
             )
         offers = tuple(
             offer(q, self.machines[q.instance_type], now) for q in quotes if q.instance_type in self.machines
@@ -69,7 +70,7 @@ class Azure:
             "two rows differ, the dearer one is taken": contradicted,
         }
         return Collected(
-            offers, tuple(Gap("azure", f"{text}: {names(about)}") for text, about in said.items() if about)
+            offers, tuple(Gap("azure", f"{text}: {first_few(about)}") for text, about in said.items() if about)
         )
 
     def _items_of(self, regions: list[str]) -> list[dict[str, Any]]:
@@ -81,11 +82,11 @@ class Azure:
             pool.shutdown(cancel_futures=True)
 
     def _regions(self) -> frozenset[str]:
-        wanted = f"{VIRTUAL_MACHINES} and armSkuName eq '{EVERYWHERE}' and priceType eq 'Consumption'"
+        wanted = f"{SERVICE_FILTER} and armSkuName eq '{EVERYWHERE}' and priceType eq 'Consumption'"
         return frozenset(item["armRegionName"] for item in self._items(wanted) if item.get("armRegionName"))
 
     def _region(self, region: str) -> list[dict[str, Any]]:
-        wanted = f"{VIRTUAL_MACHINES} and armRegionName eq '{region}' and contains(armSkuName, '{N_SERIES}')"
+        wanted = f"{SERVICE_FILTER} and armRegionName eq '{region}' and contains(armSkuName, '{N_SERIES}')"
         return list(self._items(wanted))
 
     def _items(self, wanted: str) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from costcalc.offers import Gap, Offer
 from pricing.checks import Judged, violations
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
-from pricing.sources.common.rows import LeftOut, names
+from pricing.sources.common.rows import LeftOut, first_few
 from pricing.sources.source import Collected, SourceError
 
 SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
@@ -107,7 +107,7 @@ def all_that_hold(source: str, parts: Iterable[str], read: Callable[[str], Colle
         try:
             found = read(part)
             if broken := violations(Judged(found.offers, frozenset(known_accelerators()), {}, now)):
-                raise SourceError(f"its prices were not taken over: {names(broken)}")
+                raise SourceError(f"its prices were not taken over: {first_few(broken)}")
         except SourceError as error:
             faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
         else:

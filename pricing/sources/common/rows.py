@@ -51,7 +51,7 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
             reasons[left.reason].append(left.name)
         except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             reasons["rows that could not be read"].append(_said(error))
-    gaps = tuple(Gap(source, f"{reason}: {names(found)}") for reason, found in reasons.items())
+    gaps = tuple(Gap(source, f"{reason}: {first_few(found)}") for reason, found in reasons.items())
     if not offers:
         said = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({said})")
@@ -89,7 +89,7 @@ def _said_dear(offer: Offer) -> Offer:
     return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
 
 
-def names(found: Iterable[str]) -> str:
+def first_few(found: Iterable[str]) -> str:
     """The first few different names, and how many more there are."""
     different = sorted(set(found))
     more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""

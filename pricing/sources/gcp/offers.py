@@ -12,6 +12,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.billing import billing
+from pricing.sources.common.rows import first_few
 from pricing.sources.gcp.machines import (
     FRACTIONAL,
     Attached,
@@ -23,10 +24,9 @@ from pricing.sources.gcp.machines import (
     n1_with_gpus,
     price,
 )
-from pricing.sources.gcp.skus import ON_DEMAND, SPOT, USES, Left, LeftOut, RateBook, Use
+from pricing.sources.gcp.skus import ON_DEMAND, SPOT, USES, RateBook, Skipped, SkipReason, Use
 
 SOURCE = "Google Cloud Billing Catalog"
-SHOWN = 6  # names in one sentence
 TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
 
 
@@ -93,7 +93,7 @@ def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Foun
         ]
         if both:
             shapes.append(n1_with_gpus(name, packaged[name], parts, _regions(both)))
-    missing = (f"machine types not known here: {_names(unknown)}",) if unknown else ()
+    missing = (f"machine types not known here: {first_few(unknown)}",) if unknown else ()
     return Found(shapes=tuple(shapes), missing=missing)
 
 
@@ -120,7 +120,7 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
                 lacking[part].add(shape.instance_type)
             whole = {use: rate for use, rate in rates.items() if isinstance(rate, Priced)}
             found.extend(_offer(shape, region, use, whole, now) for use in whole)
-    missing = [f"no rate for {part}, a part of {_names(sorted(types))}" for part, types in sorted(lacking.items())]
+    missing = [f"no rate for {part}, a part of {first_few(types)}" for part, types in sorted(lacking.items())]
     return Found(offers=tuple(found), missing=tuple(missing))
 
 
@@ -145,27 +145,20 @@ def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now
     )
 
 
-def left_out(reasons: Iterable[LeftOut], book: RateBook) -> tuple[str, ...]:
+def left_out(reasons: Iterable[Skipped], book: RateBook) -> tuple[str, ...]:
     """Sentences about SKUs that a person should look at; free ones and those of other things pass in silence."""
-    labels: defaultdict[Left, list[str]] = defaultdict(list)
+    labels: defaultdict[SkipReason, list[str]] = defaultdict(list)
     for reason in reasons:
         labels[reason.why].append(reason.label)
     said = [
-        f"SKUs {text} ({len(labels[why])}): {_names(sorted(set(labels[why])))}"
+        f"SKUs {text} ({len(labels[why])}): {first_few(labels[why])}"
         for why, text in (
-            (Left.OTHER_CURRENCY, "in another currency than USD left out"),
-            (Left.UNKNOWN, "of accelerators that are not known here left out"),
-            (Left.UNREADABLE, "without a readable price, unit or region left out"),
+            (SkipReason.OTHER_CURRENCY, "in another currency than USD left out"),
+            (SkipReason.UNKNOWN, "of accelerators that are not known here left out"),
+            (SkipReason.UNREADABLE, "without a readable price, unit or region left out"),
         )
         if labels[why]
     ]
     if book.contradictions:
-        said.append(f"two SKUs differ on {_names(book.contradictions)}: the dearer one is taken")
+        said.append(f"two SKUs differ on {first_few(book.contradictions)}: the dearer one is taken")
     return tuple(said)
-
-
-def _names(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
-    listed = list(names)
-    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    return ", ".join(listed[:SHOWN]) + more

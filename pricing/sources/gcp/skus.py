@@ -48,7 +48,7 @@ class Sku:
     regions: tuple[str, ...]
 
 
-class Left(StrEnum):
+class SkipReason(StrEnum):
     """Why a SKU is not among the rates."""
 
     NOT_OURS = "prices nothing of an accelerator machine"
@@ -59,10 +59,10 @@ class Left(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Skipped:
     """A SKU that gives no rate; `label` names what a person should look at."""
 
-    why: Left
+    why: SkipReason
     label: str = ""
 
 
@@ -120,19 +120,19 @@ def tpu_part(generation: str, pod: bool = False) -> str:
     return f"TPU {generation} pod" if pod else f"TPU {generation}"
 
 
-def read_sku(payload: Any) -> Sku | LeftOut:
+def read_sku(payload: Any) -> Sku | Skipped:
     """One SKU of the catalogue as a rate, or why it is none. Never raises on what a provider may send."""
     if not isinstance(payload, dict) or not isinstance(payload.get("description"), str):
-        return LeftOut(Left.UNREADABLE, "a SKU without description")
+        return Skipped(SkipReason.UNREADABLE, "a SKU without description")
     description = " ".join(payload["description"].split())
     category = _object(payload.get("category"))
     use = _use(description, str(category.get("usageType", "")))
     if use is None or _OTHER_KINDS.search(description):
-        return LeftOut(Left.NOT_OURS)
+        return Skipped(SkipReason.NOT_OURS)
     part = _part(description)
     if part is None:
         unknown = category.get("resourceGroup") in ("GPU", "TPU")
-        return LeftOut(Left.UNKNOWN, _subject(description)) if unknown else LeftOut(Left.NOT_OURS)
+        return Skipped(SkipReason.UNKNOWN, _subject(description)) if unknown else Skipped(SkipReason.NOT_OURS)
     return _priced(payload, part, use, description)
 
 
@@ -193,13 +193,13 @@ def _tpu(subject: str) -> str | None:
     return tpu_part(name, pod=bool(board["pod"]) or generation == "4")  # v4 has one price, alone or in a pod
 
 
-def _priced(payload: Mapping[str, Any], part: str, use: Use, description: str) -> Sku | LeftOut:
+def _priced(payload: Mapping[str, Any], part: str, use: Use, description: str) -> Sku | Skipped:
     regions = _regions(payload)
     price = _hourly(payload, _unit_of(part))
-    if isinstance(price, LeftOut):
-        return LeftOut(price.why, price.label or description)
+    if isinstance(price, Skipped):
+        return Skipped(price.why, price.label or description)
     if not regions:
-        return LeftOut(Left.UNREADABLE, description)
+        return Skipped(SkipReason.UNREADABLE, description)
     return Sku(str(payload.get("skuId") or payload.get("name") or description), part, use, price, regions)
 
 
@@ -214,7 +214,7 @@ def _regions(payload: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(region) for region in listed) if isinstance(listed, list) else ()
 
 
-def _hourly(payload: Mapping[str, Any], units: tuple[str, ...]) -> Decimal | LeftOut:
+def _hourly(payload: Mapping[str, Any], units: tuple[str, ...]) -> Decimal | Skipped:
     try:
         expression = payload["pricingInfo"][-1]["pricingExpression"]  # in order of time, the last is the current one
         unit = expression["usageUnit"]
@@ -223,13 +223,13 @@ def _hourly(payload: Mapping[str, Any], units: tuple[str, ...]) -> Decimal | Lef
         currencies = {price.get("currencyCode", "USD") for price in money}
         amounts = [_amount(price) for price in money]
     except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, ValueError):
-        return LeftOut(Left.UNREADABLE)
+        return Skipped(SkipReason.UNREADABLE)
     if currencies - {"USD"}:
-        return LeftOut(Left.OTHER_CURRENCY, min(currencies - {"USD"}))
+        return Skipped(SkipReason.OTHER_CURRENCY, min(currencies - {"USD"}))
     if unit not in units or not amounts or min(amounts) < 0:
-        return LeftOut(Left.UNREADABLE)
+        return Skipped(SkipReason.UNREADABLE)
     paid = [amount for amount in amounts if amount]  # a free first tier is not what a run pays
-    return paid[0] / _HOURS_OF_UNIT[unit] if paid else LeftOut(Left.FREE)
+    return paid[0] / _HOURS_OF_UNIT[unit] if paid else Skipped(SkipReason.FREE)
 
 
 def _amount(money: Mapping[str, Any]) -> Decimal:

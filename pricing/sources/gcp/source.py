@@ -18,7 +18,7 @@ from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Inventory, MachineType, left_out, listed_shapes, offers, packaged_shapes
-from pricing.sources.gcp.skus import LeftOut, Sku, rate_book, read_sku
+from pricing.sources.gcp.skus import Skipped, Sku, rate_book, read_sku
 from pricing.sources.source import (
     Collected,
     CredentialsMissing,
@@ -75,11 +75,11 @@ class Gcp:
         book = rate_book(skus)
         shapes, shape_gaps = self._shapes()
         found = offers((*shapes, *tpu_slices()), book, now)
-        left = left_out((sku for sku in read if isinstance(sku, LeftOut)), book)
+        left = left_out((sku for sku in read if isinstance(sku, Skipped)), book)
         said = (*refused, *left, *found.missing, *shape_gaps)
         return Collected(found.offers, tuple(Gap("gcp", reason) for reason in said))
 
-    def _read(self) -> tuple[list[Sku | LeftOut], tuple[str, ...]]:
+    def _read(self) -> tuple[list[Sku | Skipped], tuple[str, ...]]:
         """The SKUs of both services; a refusal of the older one is only a gap."""
         read = [read_sku(sku) for sku in self._skus(COMPUTE_ENGINE)]
         try:

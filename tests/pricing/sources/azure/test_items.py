@@ -7,7 +7,7 @@ from fakes.azure import item
 
 from costcalc.offers import Payment, PurchaseOption, tariff
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.azure.items import LeftOut, Quote, latest, offer, read_item
+from pricing.sources.azure.items import Quote, Unpriced, latest, offer, read_item
 from pricing.sources.source import SchemaChanged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -98,7 +98,7 @@ def test_other_products_and_empty_rows_stay_out(changes):
     ],
 )
 def test_a_row_that_cannot_be_read_safely_is_named(changes, why):
-    assert _read(**changes) == (LeftOut(why),)
+    assert _read(**changes) == (Unpriced(why),)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from fakes.gcp import sku
 
 from costcalc.offers import PurchaseOption
-from pricing.sources.gcp.skus import ON_DEMAND, SPOT, Left, LeftOut, Sku, Use, rate_book, read_sku
+from pricing.sources.gcp.skus import ON_DEMAND, SPOT, Skipped, SkipReason, Sku, Use, rate_book, read_sku
 
 ONE_YEAR, THREE_YEARS = (Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y"))
 MEGA = "nvidia-h100-mega-80gb"
@@ -81,13 +81,13 @@ def test_what_a_description_prices_and_how_it_is_bought(description, usage, part
     ],
 )
 def test_other_things_and_other_ways_to_buy_stay_out(description, usage):
-    assert read_sku(sku(description, usage, "1.25", ["us-central1"])) == LeftOut(Left.NOT_OURS)
+    assert read_sku(sku(description, usage, "1.25", ["us-central1"])) == Skipped(SkipReason.NOT_OURS)
 
 
 @pytest.mark.parametrize("description", ["Nvidia Rubin R100 GPU running in Iowa", "TPU8t running in Americas"])
 def test_an_accelerator_that_is_not_known_is_named_not_guessed(description):
-    assert read_sku(sku(description, "OnDemand", "1", ["us-central1"])) == LeftOut(
-        Left.UNKNOWN, description.partition(" running")[0]
+    assert read_sku(sku(description, "OnDemand", "1", ["us-central1"])) == Skipped(
+        SkipReason.UNKNOWN, description.partition(" running")[0]
     )
 
 
@@ -131,24 +131,24 @@ def _changed(change):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(currencyCode="IDR"), Left.OTHER_CURRENCY),
-        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="0", nanos=0), Left.FREE),
-        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="-3"), Left.UNREADABLE),
-        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="NaN"), Left.UNREADABLE),
-        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="two"), Left.UNREADABLE),
-        (lambda _, e: e.update(tieredRates=[]), Left.UNREADABLE),
-        (lambda _, e: e.update(usageUnit="d"), Left.UNREADABLE),
-        (lambda _, e: e.update(usageUnit="GiBy.h"), Left.UNREADABLE),
-        (lambda s, _: s.update(pricingInfo=[]), Left.UNREADABLE),
-        (lambda s, _: s.update(pricingInfo="none"), Left.UNREADABLE),
-        (lambda s, _: s.update(serviceRegions=[]), Left.UNREADABLE),
-        (lambda s, _: s.update(description=None), Left.UNREADABLE),
-        (lambda s, _: s.update(category=None), Left.NOT_OURS),
+        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(currencyCode="IDR"), SkipReason.OTHER_CURRENCY),
+        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="0", nanos=0), SkipReason.FREE),
+        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="-3"), SkipReason.UNREADABLE),
+        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="NaN"), SkipReason.UNREADABLE),
+        (lambda _, e: e["tieredRates"][0]["unitPrice"].update(units="two"), SkipReason.UNREADABLE),
+        (lambda _, e: e.update(tieredRates=[]), SkipReason.UNREADABLE),
+        (lambda _, e: e.update(usageUnit="d"), SkipReason.UNREADABLE),
+        (lambda _, e: e.update(usageUnit="GiBy.h"), SkipReason.UNREADABLE),
+        (lambda s, _: s.update(pricingInfo=[]), SkipReason.UNREADABLE),
+        (lambda s, _: s.update(pricingInfo="none"), SkipReason.UNREADABLE),
+        (lambda s, _: s.update(serviceRegions=[]), SkipReason.UNREADABLE),
+        (lambda s, _: s.update(description=None), SkipReason.UNREADABLE),
+        (lambda s, _: s.update(category=None), SkipReason.NOT_OURS),
     ],
 )
 def test_a_sku_without_a_readable_price_gives_none(change, why):
     read = _changed(change)
-    assert isinstance(read, LeftOut)
+    assert isinstance(read, Skipped)
     assert read.why is why
 
 
