@@ -13,16 +13,18 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from msgspec import Struct, ValidationError, convert, field
+
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item
-from pricing.sources.common.endpoint import address
-from pricing.sources.common.http import Http, HttpError
+from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.http import Http
 from pricing.sources.common.rows import first_few
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
 
-ADDRESS = address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com")
+SITE = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com"))
 PATH = "/api/retail/prices"
 API_VERSION = "2023-01-01-preview"  # without a preview version there are no savings plans
 SERVICE_FILTER = f"serviceName eq '{VIRTUAL_MACHINES}'"
@@ -42,12 +44,18 @@ uaecentral uaenorth uksouth ukwest westcentralus westeurope westindia westus wes
 REGIONS = frozenset(_KNOWN_REGIONS.split())
 
 
+class Page(Struct):
+    """A page of rows, and the address of the next one, which names the real host."""
+
+    items: list[dict[str, Any]] = field(name="Items")
+    next_page: str | None = field(default=None, name="NextPageLink")
+
+
 @dataclass(frozen=True, slots=True)
 class Azure:
     """The source. Pages are cut by row number, which shifts when prices change: so region by region, a page or two each."""
 
-    http: Http
-    url: str
+    api: Endpoint
     machines: Mapping[str, Machine]
 
     def collect(self, now: datetime) -> Collected:
@@ -57,21 +65,18 @@ class Azure:
         quotes, contradicted = latest(each for each in read if isinstance(each, Quote))
         odd = {each.why for each in read if isinstance(each, Unpriced)}
         if not quotes:
-            raise SchemaChanged(
-                f"azure: none of {len(items)} items is a price of an N-series machine in USD {first_few(odd)}"
-            )
-        offers = tuple(
-            offer(q, self.machines[q.instance_type], now) for q in quotes if q.instance_type in self.machines
-        )
+            reason = f"none of {len(items)} items is a price of an N-series machine in USD {first_few(odd)}"
+            raise SchemaChanged(f"azure: {reason}")
+        known = [quote for quote in quotes if quote.instance_type in self.machines]
+        offers = tuple(offer(quote, self.machines[quote.instance_type], now) for quote in known)
         unknown = {quote.instance_type for quote in quotes} - self.machines.keys()
-        said = {
+        names_by_reason = {
             "rows left out": odd,
             "sizes whose accelerators are not known here left out": unknown,
             "two rows differ, the dearer one is taken": contradicted,
         }
-        return Collected(
-            offers, tuple(Gap("azure", f"{text}: {first_few(about)}") for text, about in said.items() if about)
-        )
+        gaps = (Gap("azure", f"{reason}: {first_few(names)}") for reason, names in names_by_reason.items() if names)
+        return Collected(offers, tuple(gaps))
 
     def _items_of(self, regions: list[str]) -> list[dict[str, Any]]:
         """A few regions at once; the first that fails calls off the rest."""
@@ -91,33 +96,26 @@ class Azure:
 
     def _items(self, wanted: str) -> Iterator[dict[str, Any]]:
         """All items of a filter, page by page; an empty page with a next link is no end."""
-        asked = {"api-version": API_VERSION, "$filter": wanted}
+        query = {"api-version": API_VERSION, "$filter": wanted}
         seen: list[dict[str, str]] = []
-        while asked not in seen and len(seen) < MOST_PAGES:
-            seen.append(asked)
-            page = self._page(asked)
-            yield from page["Items"]
-            link = page.get("NextPageLink")
-            if not link:
+        while query not in seen and len(seen) < MOST_PAGES:
+            seen.append(query)
+            page = self._page(query)
+            yield from page.items
+            if not page.next_page:
                 return
-            # it names the real host and port: only its query is followed
-            asked = {"api-version": API_VERSION, **dict(parse_qsl(urlsplit(link).query))}
+            query = {"api-version": API_VERSION, **dict(parse_qsl(urlsplit(page.next_page).query))}
         raise SchemaChanged("azure: the pages of the retail prices have no end")
 
-    def _page(self, asked: Mapping[str, str]) -> Mapping[str, Any]:
+    def _page(self, query: Mapping[str, str]) -> Page:
         try:
-            page = self.http.get_json(self.url + PATH, asked)
-        except HttpError as error:
-            failure = CredentialsMissing if error.status in (401, 403) else SourceError
-            raise failure(f"azure: {error}") from None
-        items = page.get("Items") if isinstance(page, dict) else None
-        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise SchemaChanged("azure: the retail prices answer no list of Items")
-        return page if isinstance(page, dict) else {}
+            return convert(self.api.get(PATH, **query), Page)
+        except ValidationError as error:
+            raise SchemaChanged(f"azure: the retail prices have changed their shape: {error}") from None
 
 
 def _build(environment: Environment, http: Http) -> Azure:
-    return Azure(http, ADDRESS.read(environment).rstrip("/"), packaged_machines("azure"))
+    return Azure(SITE.open(environment, http), packaged_machines("azure"))
 
 
 SPEC = SourceSpec(
@@ -126,5 +124,5 @@ SPEC = SourceSpec(
     build=_build,
     rates="on demand, spot, reservations and savings plans",
     cannot_see="enterprise, negotiated and CSP rates, quotas, zones, free capacity, government regions",
-    settings=(ADDRESS,),
+    settings=SITE.settings,
 )

@@ -10,11 +10,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct, convert
+
 from costcalc.offers import PurchaseOption
+from pricing.sources.common.amounts import amount
 
 HOURS_IN_MONTH = 730  # Google's own month, by which local SSDs are billed
 LOCAL_SSD = "local SSD"
@@ -120,24 +123,74 @@ def tpu_part(generation: str, pod: bool = False) -> str:
     return f"TPU {generation} pod" if pod else f"TPU {generation}"
 
 
+class Category(Struct, rename="camel"):
+    """How the catalogue files a SKU."""
+
+    resource_group: str = ""
+    usage_type: str = ""
+
+
+class GeoTaxonomy(Struct):
+    """The regions of a SKU that names none of its own."""
+
+    regions: list[str] = []
+
+
+class Payload(Struct, rename="camel"):
+    """A SKU of the catalogue. What it costs is read only where it is one of ours."""
+
+    description: str
+    name: str = ""
+    sku_id: str = ""
+    category: Category | None = None
+    service_regions: list[str] = []
+    geo_taxonomy: GeoTaxonomy | None = None
+    pricing_info: Any = None
+
+
+class Money(Struct, rename="camel"):
+    """An amount in units and billionths; either is left out when it is zero."""
+
+    units: Decimal | None = None
+    nanos: int = 0
+    currency_code: str = "USD"
+
+
+class Tier(Struct, rename="camel"):
+    """The price from an amount of use on."""
+
+    unit_price: Money
+    start_usage_amount: Decimal = Decimal(0)
+
+
+class PricingExpression(Struct, rename="camel"):
+    """Prices by the unit, such as `h` or `GiBy.mo`."""
+
+    usage_unit: str
+    tiered_rates: list[Tier]
+
+
+class PricingInfo(Struct, rename="camel"):
+    """The prices that hold from some time on."""
+
+    pricing_expression: PricingExpression
+
+
 def read_sku(payload: Any) -> Sku | Skipped:
     """One SKU of the catalogue as a rate, or why it is none. Never raises on what a provider may send."""
-    if not isinstance(payload, dict) or not isinstance(payload.get("description"), str):
-        return Skipped(SkipReason.UNREADABLE, "a SKU without description")
-    description = " ".join(payload["description"].split())
-    category = _object(payload.get("category"))
-    use = _use(description, str(category.get("usageType", "")))
+    try:
+        sku = convert(payload, Payload)
+    except ValueError as error:
+        return Skipped(SkipReason.UNREADABLE, f"a SKU: {error}")
+    description, category = " ".join(sku.description.split()), sku.category or Category()
+    use = _use(description, category.usage_type)
     if use is None or _OTHER_KINDS.search(description):
         return Skipped(SkipReason.NOT_OURS)
     part = _part(description)
     if part is None:
-        unknown = category.get("resourceGroup") in ("GPU", "TPU")
-        return Skipped(SkipReason.UNKNOWN, _subject(description)) if unknown else Skipped(SkipReason.NOT_OURS)
-    return _priced(payload, part, use, description)
-
-
-def _object(payload: Any) -> Mapping[str, Any]:
-    return payload if isinstance(payload, dict) else {}
+        is_unknown = category.resource_group in ("GPU", "TPU")
+        return Skipped(SkipReason.UNKNOWN, _subject(description)) if is_unknown else Skipped(SkipReason.NOT_OURS)
+    return _priced(sku, part, use)
 
 
 def _use(description: str, usage_type: str) -> Use | None:
@@ -193,14 +246,14 @@ def _tpu(subject: str) -> str | None:
     return tpu_part(name, pod=bool(board["pod"]) or generation == "4")  # v4 has one price, alone or in a pod
 
 
-def _priced(payload: Mapping[str, Any], part: str, use: Use, description: str) -> Sku | Skipped:
-    regions = _regions(payload)
-    price = _hourly(payload, _unit_of(part))
+def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
+    price = _hourly(sku.pricing_info, _unit_of(part))
     if isinstance(price, Skipped):
-        return Skipped(price.why, price.label or description)
+        return Skipped(price.why, price.label or sku.description)
+    regions = sku.service_regions or (sku.geo_taxonomy or GeoTaxonomy()).regions
     if not regions:
-        return Skipped(SkipReason.UNREADABLE, description)
-    return Sku(str(payload.get("skuId") or payload.get("name") or description), part, use, price, regions)
+        return Skipped(SkipReason.UNREADABLE, sku.description)
+    return Sku(sku.sku_id or sku.name or sku.description, part, use, price, tuple(regions))
 
 
 def _unit_of(part: str) -> tuple[str, ...]:
@@ -209,38 +262,21 @@ def _unit_of(part: str) -> tuple[str, ...]:
     return ("GiBy.h",) if part.endswith(" GiB") else ("h",)
 
 
-def _regions(payload: Mapping[str, Any]) -> tuple[str, ...]:
-    listed = payload.get("serviceRegions") or _object(payload.get("geoTaxonomy")).get("regions")
-    return tuple(str(region) for region in listed) if isinstance(listed, list) else ()
-
-
-def _hourly(payload: Mapping[str, Any], units: tuple[str, ...]) -> Decimal | Skipped:
+def _hourly(pricing_info: Any, units: tuple[str, ...]) -> Decimal | Skipped:
+    """By the last entry: they stand in order of time, so that it is the current one."""
     try:
-        expression = payload["pricingInfo"][-1]["pricingExpression"]  # in order of time, the last is the current one
-        unit = expression["usageUnit"]
-        tiers = sorted(expression["tieredRates"], key=lambda tier: Decimal(str(tier.get("startUsageAmount", 0))))
-        money = [tier["unitPrice"] for tier in tiers]
-        currencies = {price.get("currencyCode", "USD") for price in money}
-        amounts = [_amount(price) for price in money]
-    except (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, ValueError):
+        expression = convert(pricing_info, list[PricingInfo])[-1].pricing_expression
+        tiers = sorted(expression.tiered_rates, key=lambda tier: tier.start_usage_amount)
+        prices = [amount((tier.unit_price.units or 0) + tier.unit_price.nanos / NANOS) for tier in tiers]
+    except (ValueError, ArithmeticError, IndexError):
         return Skipped(SkipReason.UNREADABLE)
-    if currencies - {"USD"}:
-        return Skipped(SkipReason.OTHER_CURRENCY, min(currencies - {"USD"}))
-    if unit not in units or not amounts or min(amounts) < 0:
+    currencies = {tier.unit_price.currency_code for tier in tiers} - {"USD"}
+    if currencies:
+        return Skipped(SkipReason.OTHER_CURRENCY, min(currencies))
+    if expression.usage_unit not in units or not prices:
         return Skipped(SkipReason.UNREADABLE)
-    paid = [amount for amount in amounts if amount]  # a free first tier is not what a run pays
-    return paid[0] / _HOURS_OF_UNIT[unit] if paid else Skipped(SkipReason.FREE)
-
-
-def _amount(money: Mapping[str, Any]) -> Decimal:
-    """`units` is text and `nanos` a number; either is left out when it is zero."""
-    try:
-        amount = Decimal(str(money.get("units") or 0)) + Decimal(str(money.get("nanos") or 0)) / NANOS
-    except InvalidOperation as error:
-        raise ValueError("not an amount of money") from error
-    if not amount.is_finite():
-        raise ValueError("not an amount of money")
-    return amount
+    paid = [price for price in prices if price]  # a free first tier is not what a run pays
+    return paid[0] / _HOURS_OF_UNIT[expression.usage_unit] if paid else Skipped(SkipReason.FREE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct, ValidationError, convert
+
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
@@ -48,6 +50,13 @@ CALL_SECONDS = 30
 RETRY_SECONDS = 30  # all attempts of one call together
 NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
 OUR_FAMILIES = 'name eq "(a[0-9]|g[0-9]|n1).*"'
+
+
+class Page(Struct, rename="camel"):
+    """A page of a service's SKUs, and the token of the next, empty at the end."""
+
+    skus: list[Any] = []
+    next_page_token: str = ""
 
 
 class NotCallable(Exception):
@@ -100,8 +109,8 @@ class Gcp:
         token, seen = "", set[str]()
         for _ in range(MOST_PAGES):
             page = self._page(service, token)
-            yield from page.get("skus") or ()
-            token = page.get("nextPageToken") or ""
+            yield from page.skus
+            token = page.next_page_token
             if not token:
                 return
             if token in seen:
@@ -109,21 +118,18 @@ class Gcp:
             seen.add(token)
         raise SchemaChanged(f"gcp: the pages of service {service} in the billing catalogue have no end")
 
-    def _page(self, service: str, token: str) -> Mapping[str, Any]:
-        asked = {"currencyCode": "USD", "pageSize": str(PAGE_SIZE), "pageToken": token, "key": self.api_key or ""}
+    def _page(self, service: str, token: str) -> Page:
+        query = {"currencyCode": "USD", "pageSize": str(PAGE_SIZE), "pageToken": token, "key": self.api_key or ""}
+        url = f"{self.billing_url}/v1/services/{service}/skus"
         try:
-            page = self.http.get_json(
-                f"{self.billing_url}/v1/services/{service}/skus",
-                {name: value for name, value in asked.items() if value},
-            )
+            return convert(self.http.get_json(url, {name: text for name, text in query.items() if text}), Page)
         except HttpError as error:
             if error.status in REFUSED:
                 hint = "check COSTCALC_GCP_API_KEY, and that its project has the Cloud Billing API enabled"
                 raise CredentialsMissing(f"gcp: {error}; {hint}") from None
             raise SourceError(f"gcp: {error}") from None
-        if not isinstance(page, dict) or not isinstance(page.get("skus", []), list):
-            raise SchemaChanged(f"gcp: service {service} in the billing catalogue answers no list of skus")
-        return page
+        except ValidationError as error:
+            raise SchemaChanged(f"gcp: a page of service {service} has changed its shape: {error}") from None
 
 
 def _missing(environment: Environment) -> str | None:
