@@ -24,12 +24,12 @@ OURS = """
 import sys, time
 from datetime import UTC, datetime
 from pricing.sources.aws.bulk import bulk_offers
-from pricing.sources.aws.offers import Seen
+from pricing.sources.aws.price_list import Origin
 from pricing.packaged.machine_facts import packaged_machines
 machines = packaged_machines("aws")
 started = time.perf_counter()
 with open(sys.argv[1], "rb") as file:
-    offers, _ = bulk_offers(file, "us-east-1", machines.get, Seen("bench", datetime.now(UTC)))
+    offers, _ = bulk_offers(file, "us-east-1", machines.get, Origin("bench", datetime.now(UTC)))
 print(time.perf_counter() - started, len(offers))
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(int(peak.split()[1]) / 1024)

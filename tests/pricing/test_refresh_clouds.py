@@ -22,7 +22,6 @@ from support.prices import LATER, NOW
 import pricing.sources.common.http
 from pricing.refresh import LIMIT_VARIABLE, refresh
 from pricing.sources import running as collecting
-from pricing.sources.aws import source as aws
 from pricing.sources.azure import source as azure
 from pricing.sources.common.http import Http
 from pricing.sources.gcp import source as gcp
@@ -82,7 +81,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.5))
     monkeypatch.setattr(gcp, "CALL_SECONDS", 0.5)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
-    monkeypatch.setattr(aws, "ATTEMPTS", 2)
+    monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)
 
 

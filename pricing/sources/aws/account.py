@@ -10,26 +10,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
 from costcalc.units import HOURS_PER_DAY
+from pricing.sources.aws.calls import Calls, NotOffered, Unreachable
 from pricing.sources.aws.listing import straightened
 from pricing.sources.aws.machines import described_machines, region_of
-from pricing.sources.aws.offers import (
+from pricing.sources.aws.price_list import (
     ACCELERATED_FAMILIES,
-    LINUX_SPOT,
     Machines,
+    Origin,
     Product,
-    Seen,
-    capacity_block_offers,
     price_list_offers,
     product,
     reading,
-    savings_plan_offers,
-    spot_offers,
 )
+from pricing.sources.aws.services import LINUX_SPOT, capacity_block_offers, savings_plan_offers, spot_offers
 from pricing.sources.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError
 
 HOME = "us-east-1"  # the price list and the Savings Plans services answer there for all regions
@@ -41,22 +39,6 @@ CALLS_AT_ONCE = 8
 NAMES_PER_FILTER = 40
 
 Listed = tuple[Product, Mapping[str, Any]]  # a product and its terms
-
-
-class Unreachable(SourceError):
-    """Nobody answers at an endpoint, or not in time, all attempts long."""
-
-
-class NotOffered(SourceError):
-    """AWS does not sell this machine this way in this region."""
-
-
-class Calls(Protocol):
-    """AWS's services by page."""
-
-    def items(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Iterator[Any]:
-        """Every item under `listed` in all pages of the call that `permission` names. Raises SourceError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +75,7 @@ class Account:
         regions = [region for region in self._only or self._usual if region in sold] or sorted(sold)
         described, silence = self._described({each.instance_type for each, _ in listed}, regions)
         machines = {**self._packaged, **described}
-        offers = _listed_offers(listed, machines.get, Seen("AWS Price List API", now))
+        offers = _listed_offers(listed, machines.get, Origin("AWS Price List API", now))
         asks = [Ask(region, sold[region], machines.get, now) for region in regions]
         told = _together(offers, [silence, *_side_by_side(lambda part: self._part(part, asks), PARTS)])
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
@@ -199,11 +181,11 @@ def _by_region(products: Iterable[Product]) -> dict[str, list[str]]:
     return {region: sorted(found) for region, found in names.items()}
 
 
-def _listed_offers(listed: Iterable[Listed], machines: Machines, seen: Seen) -> Iterator[Offer]:
+def _listed_offers(listed: Iterable[Listed], machines: Machines, origin: Origin) -> Iterator[Offer]:
     for each, terms in listed:
         machine = machines(each.instance_type)
         if machine:
-            yield from price_list_offers(each, terms, machine, seen)
+            yield from price_list_offers(each, terms, machine, origin)
 
 
 def _side_by_side(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
@@ -219,7 +201,7 @@ def _spot(calls: Calls, ask: Ask) -> Iterable[Offer]:
     ]
     arguments = {"Filters": filters, "StartTime": ask.now, "MaxResults": 1000}
     quotes = calls.items("ec2:DescribeSpotPriceHistory", ask.region, "SpotPriceHistory", arguments)
-    return spot_offers(quotes, ask.region, ask.machines, Seen("AWS EC2 spot price history", ask.now))
+    return spot_offers(quotes, ask.region, ask.machines, Origin("AWS EC2 spot price history", ask.now))
 
 
 def _savings_plans(calls: Calls, ask: Ask) -> Iterator[Offer]:
@@ -237,17 +219,17 @@ def _savings_plans(calls: Calls, ask: Ask) -> Iterator[Offer]:
             "maxResults": 1000,
         }
         rates = calls.items("savingsplans:DescribeSavingsPlansOfferingRates", HOME, "searchResults", arguments)
-        yield from savings_plan_offers(rates, ask.region, ask.machines, Seen("AWS Savings Plans rates", ask.now))
+        yield from savings_plan_offers(rates, ask.region, ask.machines, Origin("AWS Savings Plans rates", ask.now))
 
 
 def _capacity_blocks(calls: Calls, ask: Ask) -> Iterator[Offer]:
-    seen = Seen("AWS EC2 capacity block offerings", ask.now)
+    origin = Origin("AWS EC2 capacity block offerings", ask.now)
     for name in filter(SOLD_IN_BLOCKS.match, ask.names):
         try:
             for days in BLOCK_DAYS:
                 size = {"InstanceType": name, "InstanceCount": 1, "CapacityDurationHours": days * HOURS_PER_DAY}
                 blocks = calls.items("ec2:DescribeCapacityBlockOfferings", ask.region, "CapacityBlockOfferings", size)
-                yield from capacity_block_offers(blocks, ask.region, ask.machines, seen)
+                yield from capacity_block_offers(blocks, ask.region, ask.machines, origin)
         except NotOffered:
             continue
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import ijson
 
 from costcalc.offers import Offer
-from pricing.sources.aws.offers import Machines, Product, Seen, price_list_offers, product
+from pricing.sources.aws.price_list import Machines, Origin, Product, price_list_offers, product, reading
 from pricing.sources.source import SchemaChanged, SourceError
 
 SOURCE = "AWS bulk price list"
@@ -35,7 +35,9 @@ class Readable(Protocol):
         ...
 
 
-def bulk_offers(stream: Readable, region: str, machines: Machines, seen: Seen) -> tuple[tuple[Offer, ...], set[str]]:
+def bulk_offers(
+    stream: Readable, region: str, machines: Machines, origin: Origin
+) -> tuple[tuple[Offer, ...], set[str]]:
     """The offers of one region's file, and the accelerated machine types of which we don't know what they hold.
 
     Raises SchemaChanged if the file breaks off, is not JSON, or holds no machine we know.
@@ -45,13 +47,14 @@ def bulk_offers(stream: Readable, region: str, machines: Machines, seen: Seen) -
     unknown: set[str] = set()
     for section, sku, entry in entries(stream):
         if section == "products":
-            listed = product(entry, lambda attributes: attributes.get("regionCode", region))
+            with reading(SOURCE):
+                listed = product(entry, lambda attributes: attributes.get("regionCode", region))
             if listed and listed.region == region and (listed.accelerated or machines(listed.instance_type)):
                 products[sku] = listed
         elif sku in products:
             machine = machines(products[sku].instance_type)
             if machine:
-                offers.extend(price_list_offers(products[sku], {section: entry}, machine, seen))
+                offers.extend(price_list_offers(products[sku], {section: entry}, machine, origin))
             else:
                 unknown |= {products[sku].instance_type} if products[sku].accelerated else set()
     if not offers:

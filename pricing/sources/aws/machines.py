@@ -5,61 +5,99 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct, convert, field
+
 from costcalc.hardware import Machine
-from pricing.packaged import names as naming
-from pricing.sources.aws.offers import reading
+from pricing.packaged import names
+from pricing.sources.aws.price_list import reading
 
 MIB_PER_GIB = 1024
-DEVICES = (  # trn and inf2 stand under Neuron; inf1 under both
-    ("GpuInfo", "Gpus"),
-    ("NeuronInfo", "NeuronDevices"),
-    ("InferenceAcceleratorInfo", "Accelerators"),
-)
 
 
-def described_machines(rows: Iterable[Mapping[str, Any]], packaged: Mapping[str, Machine]) -> dict[str, Machine | None]:
+class Memory(Struct):
+    """Memory in MiB."""
+
+    size_mib: int = field(default=0, name="SizeInMiB")
+
+
+class Device(Struct, rename="pascal"):
+    """Accelerators of one kind; a partition size below 1 is a share of one."""
+
+    name: str
+    count: int
+    memory_info: Memory = field(default_factory=Memory)
+    gpu_partition_size: float = 1
+
+
+class GpuInfo(Struct):
+    """GPUs."""
+
+    devices: list[Device] = field(default=[], name="Gpus")
+
+
+class NeuronInfo(Struct):
+    """Trainium and newer Inferentia."""
+
+    devices: list[Device] = field(default=[], name="NeuronDevices")
+
+
+class InferenceInfo(Struct):
+    """Older Inferentia, which may stand under Neuron too."""
+
+    devices: list[Device] = field(default=[], name="Accelerators")
+
+
+class Vcpus(Struct):
+    """Virtual processors."""
+
+    default: int = field(name="DefaultVCpus")
+
+
+class InstanceType(Struct):
+    """What DescribeInstanceTypes says of a machine type."""
+
+    name: str = field(name="InstanceType")
+    vcpus: Vcpus = field(name="VCpuInfo")
+    memory: Memory = field(name="MemoryInfo")
+    gpus: GpuInfo = field(default_factory=GpuInfo, name="GpuInfo")
+    neuron: NeuronInfo = field(default_factory=NeuronInfo, name="NeuronInfo")
+    inference: InferenceInfo = field(default_factory=InferenceInfo, name="InferenceAcceleratorInfo")
+
+
+def described_machines(rows: Iterable[Any], packaged: Mapping[str, Machine]) -> dict[str, Machine | None]:
     """Machines by type, from DescribeInstanceTypes; None for one without a whole accelerator of which we have figures.
 
     A type whose accelerator has a name that we don't know is left out. Raises SchemaChanged.
     """
     machines: dict[str, Machine | None] = {}
     with reading("ec2:DescribeInstanceTypes"):
-        for row in rows:
+        for kind in (convert(row, InstanceType) for row in rows):
             try:
-                machines[row["InstanceType"]] = _machine(row, packaged.get(row["InstanceType"]))
-            except naming.UnknownName:
+                machines[kind.name] = _machine(kind, packaged.get(kind.name))
+            except names.UnknownName:
                 continue
     return machines
 
 
-def _machine(row: Mapping[str, Any], known: Machine | None) -> Machine | None:
-    devices = _devices(row)
-    count = sum(device["Count"] for device in devices)
+def _machine(kind: InstanceType, known: Machine | None) -> Machine | None:
+    devices = kind.gpus.devices or kind.neuron.devices or kind.inference.devices
+    count = sum(device.count for device in devices)
     # g6f and gr6f rent an eighth to a half of a GPU: Count 0 and a partition size, or a Count of 1 with one.
-    if not count or any(device.get("GpuPartitionSize", 1) < 1 for device in devices):
+    if not count or any(device.gpu_partition_size < 1 for device in devices):
         return None
-    memory_gib = devices[0].get("MemoryInfo", {}).get("SizeInMiB", 0) / MIB_PER_GIB or None
-    name = naming.accelerator("aws", devices[0]["Name"], memory_gib)
+    memory_gib = devices[0].memory_info.size_mib / MIB_PER_GIB or None
+    name = names.accelerator("aws", devices[0].name, memory_gib)
     if name is None:
         return None
     if known and (known.accelerator, known.accelerators) == (name, count):
         memory_gib = known.accelerator_memory_gib  # EC2 understates some, an L4's 24 GiB as 22888 MiB
-    return Machine(
-        name, count, memory_gib, row["VCpuInfo"]["DefaultVCpus"], row["MemoryInfo"]["SizeInMiB"] / MIB_PER_GIB
-    )
-
-
-def _devices(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    for section, kind in DEVICES:
-        if row.get(section, {}).get(kind):
-            return list(row[section][kind])
-    return []
+    return Machine(name, count, memory_gib, kind.vcpus.default, kind.memory.size_mib / MIB_PER_GIB)
 
 
 def region_of(attributes: Mapping[str, str]) -> str | None:
     """The region of a price list element: by code, or by place name in older ones. None for GovCloud and unknown places."""
     try:
-        region = naming.region("aws", attributes.get("regionCode") or attributes.get("location", ""))
-    except naming.UnknownName:
+        region = names.region("aws", attributes.get("regionCode") or attributes.get("location", ""))
+    except names.UnknownName:
         return None
     return None if region.startswith("us-gov-") else region

@@ -16,7 +16,6 @@ from api.cli.main import main
 from api.settings import SETTINGS
 from pricing.sources import SOURCES
 from pricing.sources import running as collecting
-from pricing.sources.aws import source as aws
 from pricing.sources.common.http import Http
 
 WORD = "hunter2"
@@ -52,7 +51,7 @@ def environment(echo: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     """Every address leads to the echo, every secret is set, and hidden in the addresses too."""
     monkeypatch.setattr(collecting, "Http", lambda: Http(retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (1, 1))
-    monkeypatch.setattr(aws, "ATTEMPTS", 1)
+    monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 1)
     for variable in addresses():
         monkeypatch.setenv(variable, echo.url)
     for variable in secret_settings():

@@ -14,12 +14,12 @@ from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from pricing.sources.aws import source as aws
 from pricing.sources.aws.bulk import BLOCK_BYTES, bulk_offers, entries
-from pricing.sources.aws.offers import Seen
+from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import Http
 from pricing.sources.source import SchemaChanged, SourceError
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-SEEN = Seen("a test", NOW)
+ORIGIN = Origin("a test", NOW)
 MACHINES = {"p3.8xlarge": Machine("V100", 4), "p3.2xlarge": Machine("V100", 1)}
 RESERVED = {("1yr", "standard", "Partial Upfront"): ("3.9780000000", "34848")}
 
@@ -53,7 +53,7 @@ ELEMENTS = [
 
 
 def read(content, region="us-east-1"):
-    return bulk_offers(io.BytesIO(content), region, MACHINES.get, SEEN)
+    return bulk_offers(io.BytesIO(content), region, MACHINES.get, ORIGIN)
 
 
 def same(offers):
@@ -169,7 +169,7 @@ def test_a_long_file_is_not_held_in_memory():
 
 
 def read_stream(stream):
-    return bulk_offers(stream, "us-east-1", {"p3.8xlarge": MACHINES["p3.8xlarge"]}.get, SEEN)
+    return bulk_offers(stream, "us-east-1", {"p3.8xlarge": MACHINES["p3.8xlarge"]}.get, ORIGIN)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ one_loader = cache(create_loader)  # reading EC2's model takes longer than a tes
 @pytest.fixture(autouse=True)
 def _few_attempts(monkeypatch, no_account):
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
-    monkeypatch.setattr(aws, "ATTEMPTS", 2)
+    monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)
 
 
