@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from importlib.metadata import version
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Protocol
 
 from marshmallow import Schema
 
+import costcalc
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known, resolve
-from api.questions.parsing import Arguments, read
-from api.questions.schemas import ChangesSchema, CostSchema, Layout, OffersSchema, ReadSchema, ThroughputSchema, layout
+from api.questions.parsing import Arguments, parse
+from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import unknown
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -25,11 +28,10 @@ from costcalc.training import Model
 from pricing import exchange_rates as exchange
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 
-COST, OFFERS, CHANGES, THROUGHPUT, READ = (
-    schema() for schema in (CostSchema, OffersSchema, ChangesSchema, ThroughputSchema, ReadSchema)
-)
-RELEASE = version("costcalc")
+COST = CostSchema()
 OWN_RATE = "own rate"
+PACKAGES = ("costcalc", "pricing", "api")
+CODE = (".py", ".csv", ".json")
 
 
 class Prices(Protocol):
@@ -67,26 +69,30 @@ class Service:
 
     def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
         """The question a query string asks. Raises BadParameters, or NotFound when only the model is unknown."""
-        values, wanted = self.filters(COST, arguments, catalogue)
-        return EstimateQuery(**{**values, "model": values["model"].name}), wanted
+        values, form = self.parse(COST, arguments, catalogue)
+        return query_of(values), form
 
-    def filters(self, schema: Schema, arguments: Arguments, catalogue: Catalogue) -> tuple[dict[str, Any], Layout]:
-        """Parsed parameters with canonical names. Raises BadParameters, or NotFound when only the model is unknown."""
-        values, errors = read(schema, arguments)
+    def parse(self, schema: Schema, arguments: Arguments, catalogue: Catalogue) -> tuple[dict[str, Any], Layout]:
+        """The parameters' values, names as we spell them, and the layout.
+
+        Raises BadParameters, or NotFound when only the model is unknown.
+        """
+        values, errors = parse(schema, arguments)
         values, misnamed = resolve(values, self.names(catalogue))
-        wanted = layout(values)
+        form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
         if "model" in values:
             values["model"] = self._model(values["model"], errors)
         if errors:
             raise BadParameters(errors)
-        return values, wanted
+        return values, form
 
-    def parameters(self, schema: Schema, arguments: Arguments) -> None:
-        """Checks parameters that need no catalogue. Raises BadParameters."""
-        errors = read(schema, arguments)[1]
+    def check(self, schema: Schema, arguments: Arguments) -> dict[str, Any]:
+        """The values of parameters that need no prices. Raises BadParameters."""
+        values, errors = parse(schema, arguments)
         if errors:
             raise BadParameters(errors)
+        return values
 
     def current_version(self) -> str | None:
         """The version of the answers given now; None before the first snapshot."""
@@ -97,7 +103,7 @@ class Service:
 
     def version(self, snapshot: str) -> str:
         """What every answer from a snapshot stands on: the snapshot, the evidence and the code."""
-        return f"{snapshot}/{self.evidence.version}/{RELEASE}"
+        return f"{snapshot}/{self.evidence.version}/{code_version()}"
 
     def model(self, name: str) -> Model:
         """The model of that name or alias. Raises NotFound naming the nearest."""
@@ -119,6 +125,22 @@ class Service:
         day = (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         return answer(query, self.evidence, catalogue, now, rates, storage_and_egress_rates())
+
+
+@cache
+def code_version() -> str:
+    """The release and a digest of the packages' code and tables, read once: an answer's entity tag changes with either."""
+    root = Path(costcalc.__file__).parents[1]
+    files = (file for package in PACKAGES for file in (root / package).rglob("*") if file.suffix in CODE)
+    digest = blake2b(digest_size=6)
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return f"{costcalc.__version__}+{digest.hexdigest()}"
+
+
+def query_of(values: dict[str, Any], **defaults: Any) -> EstimateQuery:
+    """The question that these parsed parameters ask; `defaults` stand where they say nothing."""
+    return EstimateQuery(**{**defaults, **values, "model": values["model"].name})
 
 
 def exchange_rates(

@@ -119,7 +119,7 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-def read(environment: Mapping[str, str]) -> Settings:
+def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from environment variables; empty means unset. Raises BadSetting naming the variable."""
     values = {}
     for setting in SETTINGS:

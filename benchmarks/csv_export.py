@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from api.formats import price_sheet
 from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, as_row, selected
+from api.reports.offers import OfferRow, offer_row, selected
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import report
 
@@ -37,7 +37,7 @@ def run() -> bool:
 def plain(offers, rows) -> Callable[[], object]:
     """csv.writer on the same values, which are all there already."""
     values = [
-        tuple(getattr(row, name) for name in NAMES) for row in (as_row(offers.offer(row)) for row in rows.tolist())
+        tuple(getattr(row, name) for name in NAMES) for row in (offer_row(offers.offer(row)) for row in rows.tolist())
     ]
     return lambda: csv.writer(io.StringIO()).writerows(values)
 

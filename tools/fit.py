@@ -1,4 +1,4 @@
-"""Writes costcalc/evidence/data/fitted.json anew from the packaged tables: `make fit`, after any change of them."""
+"""Writes what is learned from the packaged tables: fitted.json and schedules.csv. `make fit`, after any change of the tables."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ def main() -> None:
         "OPENBLAS_NUM_THREADS", "1"
     )  # hundreds of small linear systems: threads only wait for one another
     import costcalc.evidence
+    from costcalc.fitting.schedules import between, to_csv
     from costcalc.throughput.fitted_parameters import to_json
     from costcalc.validation.protocol import fitted
     from costcalc.validation.published import fingerprint, load_published
 
     folder = Path(costcalc.evidence.__file__).parent / "data"
-    learned = fitted(load_published(), fingerprint())
+    published = load_published()
+    schedules = between(published.evidence.recipes)
+    (folder / "schedules.csv").write_text(to_csv(schedules), "utf-8")
+    learned = fitted(published, fingerprint())
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
     print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")
+    print(f"{folder / 'schedules.csv'}: {len(schedules)} schedules")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from api.bootstrap import FixedPrices
-from api.formats.chart import draw, spec_of
+from api.formats.chart import svg
+from api.questions.schemas import Layout
+from api.reports.cost import CostReport
 from api.service import Service
 from api.slack.reply import Replier
 from costcalc.catalogue.catalogue import Catalogue
@@ -43,7 +45,7 @@ def main() -> None:
     replier = Replier(service, pictures=True)
     replies = replier.reply(COMMAND, "https://cost.example.org")
     _, query, _ = replier.question(COMMAND, catalogue)
-    chart = draw(spec_of(service, query, catalogue), "svg")
+    chart = svg(CostReport(service, catalogue, query), Layout())
     messages = [replies.answer, *filter(None, [replies.picture])]
     shown = "".join(block_as_html(block, chart) for message in messages for block in message.blocks)
     screenshot(f"""<meta charset="utf-8"><style>{STYLE}</style><div class="typed">/cost {html.escape(COMMAND)}</div>

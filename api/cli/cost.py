@@ -14,13 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 from api.bootstrap import build_once
+from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas import FORMATS, CostSchema, Layout
 from api.questions.suggestions import clip, counted
+from api.reports.cost import CostReport
 from api.settings import Settings
 from costcalc.answers import Answer, Estimate
-from costcalc.evidence import Evidence
 
 WIDE = 180  # where nobody looks at a terminal of a certain width
 HEADINGS: tuple[tuple[str, Literal["left", "right"]], ...] = (
@@ -82,22 +83,17 @@ def answer(settings: Settings, given: dict[str, list[str]], explain: bool) -> st
     query, layout = service.question(given, catalogue)
     if layout.profile == "focus" and layout.format != "csv":
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
-    found = service.answer(query, catalogue)
+    if layout.format is None:
+        return table(service.answer(query, catalogue), explain)
+    return _written(CostReport(service, catalogue, query), layout)
+
+
+def _written(report: CostReport, layout: Layout) -> str:
     if layout.format == "json":
-        return _json(found)
-    return _csv(found, layout, service.evidence) if layout.format == "csv" else table(found, explain)
+        return to_json(report.document()).decode() + "\n"
+    from api.formats.sheets import cost_csv
 
-
-def _json(found: Answer) -> str:
-    from api.reports.documents import cost_document, to_json
-
-    return to_json(cost_document(found)).decode() + "\n"
-
-
-def _csv(found: Answer, layout: Layout, evidence: Evidence) -> str:
-    from api.formats.exports import cost_csv
-
-    return b"".join(cost_csv(found, layout, evidence)).decode()
+    return b"".join(cost_csv(report, layout)).decode()
 
 
 def table(found: Answer, explain: bool = False) -> str:

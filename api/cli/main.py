@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import click
 
-from api.settings import SETTINGS, BadSetting, Settings, read, shown
+from api.settings import SETTINGS, BadSetting, Settings, read_settings, shown
 
 FAILED, WRONG_USE = 1, 2
 
@@ -28,7 +28,7 @@ def stop(message: object, status: int = WRONG_USE) -> NoReturn:
 def settings_of_environment() -> Settings:
     """The settings, or the end of the command with what is wrong with them."""
     try:
-        return read(os.environ)
+        return read_settings(os.environ)
     except BadSetting as error:
         stop(error)
 
@@ -66,9 +66,9 @@ class PlanCommand(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The file, one option per parameter, and --help."""
         from api.cli.cost import options_of
-        from api.reports.plan import SHARED
+        from api.reports.plan import DEFAULTS
 
-        return [*self.params, *options_of(SHARED, "token"), *filter(None, [self.get_help_option(ctx)])]
+        return [*self.params, *options_of(DEFAULTS, "token"), *filter(None, [self.get_help_option(ctx)])]
 
 
 @main.command(cls=PlanCommand, params=[click.Argument(["file"], type=click.File("rb"))])

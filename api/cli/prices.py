@@ -14,7 +14,7 @@ from rich.table import Table
 from api.bootstrap import utc_now
 from api.formats.csv import columns_of, document
 from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, as_row
+from api.reports.offers import OfferRow, offer_row
 from api.settings import Setting, Settings
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
@@ -87,7 +87,7 @@ def try_source(name: str) -> int:
         return _failed(error, WRONG_USE)
     if result.error:
         return _failed(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
-    click.echo(document(columns_of(OfferRow), map(as_row, result.offers), Layout()), nl=False)
+    click.echo(document(columns_of(OfferRow), map(offer_row, result.offers), Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
         f"{result.name}: {len(result.offers)} offers in {result.seconds:.1f} s, "

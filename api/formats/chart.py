@@ -1,24 +1,16 @@
-"""`GET /cost.png` and `/cost.svg`: cost against time, the frontier in front of everything else, drawn here."""
+"""Cost against time as a picture: the frontier in front of everything else, drawn here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from flask import Blueprint, Response
-
-from api.questions.errors import BadParameters
-from api.questions.links import to_url
-from api.service import Service
-from api.web.responses import arguments, cached, service
+from api.questions.schemas import Layout
+from api.reports.cost import CostReport
 from costcalc.answers import Answer, Estimate
-from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
 
-blueprint = Blueprint("chart", __name__)
 VEGA_LITE = "5.21"
-MOST_BEHIND, MOST_IN_FRONT = 200, 1000
 LEAST_COST = 0.01  # what is free still has a place on a logarithmic axis
 WIDTH, HEIGHT = 640, 360
 INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
@@ -26,33 +18,14 @@ INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
 Json = dict[str, Any]
 
 
-@blueprint.get("/cost.png")
-def png() -> Response:
+def png(report: CostReport, _: Layout) -> bytes:
     """The picture for places that show no SVG."""
-    return _picture("png")
+    return draw(spec(report.frontier(), report.best()), "png")
 
 
-@blueprint.get("/cost.svg")
-def svg() -> Response:
+def svg(report: CostReport, _: Layout) -> bytes:
     """The same, sharp at any size."""
-    return _picture("svg")
-
-
-def _picture(kind: str) -> Response:
-    asked = service()
-    catalogue = asked.catalogue()
-    query, layout = asked.question(arguments(), catalogue)
-    if layout.format:
-        raise BadParameters({"format": [f"this is a picture: ask /cost for {layout.format}"]})
-    parts = (catalogue.snapshot, to_url(query), "" if query.as_of else asked.clock().date())
-    return cached(parts, kind, {kind: lambda: draw(spec_of(asked, query, catalogue), kind)})
-
-
-def spec_of(asked: Service, query: EstimateQuery, catalogue: Catalogue) -> Json:
-    """The Vega-Lite chart of a question: the frontier and the best by the question's own order."""
-    front = asked.answer(replace(query, frontier=True, limit=MOST_IN_FRONT, offset=0), catalogue)
-    behind = asked.answer(replace(query, limit=MOST_BEHIND, offset=0), catalogue)
-    return spec(front, behind.estimates)
+    return draw(spec(report.frontier(), report.best()), "svg")
 
 
 def spec(front: Answer, behind: Iterable[Estimate]) -> Json:

@@ -1,34 +1,23 @@
-"""`/commitments` over HTTP: JSON, CSV by utilization or by month, and sheets of a workbook."""
+"""Commitments beside on demand as sheets: costs by utilization, and payments by month."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Blueprint, Response
-
 from api.formats import csv as csv_export
 from api.formats.csv import Column
 from api.formats.sheet_columns import shared_columns
-from api.questions.finance_schemas import CommitmentsSchema
-from api.questions.links import to_url
-from api.reports.commitments import MACHINES, Comparison, about
-from api.reports.commitments_documents import CommitmentsDocument, Compared
-from api.reports.documents import to_json
-from api.service import Service
-from api.web.responses import Body, answered, arguments, service
-from costcalc.catalogue.catalogue import Catalogue
+from api.questions.schemas import Layout
+from api.reports.commitments import CommitmentsDocument, CommitmentsReport, Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
-from costcalc.query import EstimateQuery
 
 if TYPE_CHECKING:
     from api.formats.workbook import Book
 
-blueprint = Blueprint("commitments", __name__)
-COMMITMENTS = CommitmentsSchema()
 MACHINE = ("provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe", "hours_per_run")
 WAY = ("purchase_option", "term", "payment", "offering_class", "months", "hourly_rate", "upfront", "monthly", "total",
        "break_even_hours_per_term", "break_even_hours_per_month", "break_even_utilization",
@@ -62,26 +51,19 @@ class Month(NamedTuple):
         return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
 
 
-@blueprint.get("/commitments")
-@blueprint.get("/commitments.csv")
-@blueprint.get("/commitments.xlsx")
-def commitments() -> Response:
-    """From how much training a month on does it pay to reserve, commit or rent by the month?"""
-    asked = service()
-    catalogue = asked.catalogue()
-    values, layout = asked.filters(COMMITMENTS, arguments(), catalogue)
-    runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
-    defaults = {"basis": "effective", "limit": MACHINES}
-    query = EstimateQuery(**{**defaults, **values, "model": values["model"].name})
-    comparison = Comparison(asked, catalogue, query, runs)
-    moment = "" if query.as_of else asked.clock().date()
-    makers: dict[str, Callable[[], Body]] = {
-        "json": lambda: to_json(comparison.document()),
-        "csv": lambda: csv_export.chunks(*columns_and_rows(comparison.document(), table), layout),
-        "xlsx": lambda: workbook(comparison.document()),
-    }
-    parts = (catalogue.snapshot, to_url(query), runs, table, moment)
-    return answered(parts, layout, makers, f"commitments-{query.model}")
+def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
+    """The table asked for."""
+    return csv_export.chunks(*columns_and_rows(report.document(), report.table), layout)
+
+
+def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
+    """A workbook of both tables alone."""
+    from api.formats.workbook import Book
+
+    document = report.document()
+    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
+    add_sheets(book, document)
+    return book.finish()
 
 
 def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
@@ -99,15 +81,6 @@ def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -
     return columns, _cells(document) if table == "break_even" else _months(document)
 
 
-def workbook(document: CommitmentsDocument) -> bytes:
-    """A workbook of both tables alone."""
-    from api.formats.workbook import Book
-
-    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
-    add_sheets(book, document)
-    return book.finish()
-
-
 def add_sheets(book: Book, document: CommitmentsDocument) -> None:
     """Adds both tables to a workbook as sheets, with typed cells."""
     from api.formats import workbook as cells
@@ -117,11 +90,6 @@ def add_sheets(book: Book, document: CommitmentsDocument) -> None:
         headings = [cells.Column(heading, "money" if heading in MONEY else None, 14) for heading, _ in columns]
         sheet = book.sheet(name)
         sheet.table(0, headings, ([read(row) for _, read in columns] for row in rows))
-
-
-def sheets_about(asked: Service, catalogue: Catalogue, query: EstimateQuery) -> Callable[[Book], None]:
-    """Adds to the workbook of a question about cost what commitments on such machines cost."""
-    return lambda book: add_sheets(book, Comparison(asked, catalogue, about(query)).document())
 
 
 def _cells(document: CommitmentsDocument) -> Iterator[Cell]:

@@ -17,8 +17,7 @@ import msgspec
 from api.formats import csv as csv_export
 from api.formats.focus_charges import Row, charges
 from api.formats.focus_columns import FOCUS, OWN
-from api.formats.sheet_columns import WORDS, words_of
-from api.questions.schemas import Layout
+from api.questions.schemas import WORDS, Layout, own_words
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.training import Recipe
@@ -65,7 +64,7 @@ def _in_currency(row: Row) -> Row:
 
 def _of_question(answer: Answer) -> Row:
     query, exchange = answer.query, answer.exchange
-    words = words_of({name: getattr(query, name) for name in WORDS})
+    words = own_words({name: getattr(query, name) for name in WORDS})
     return {
         "BillingAccountId": "estimate",
         "BillingCurrency": query.currency,

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from api.formats import csv as csv_export
 from api.formats.csv import Column
+from api.questions.schemas import WORDS, own_words
 from costcalc.answers import Estimate
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
@@ -26,7 +27,6 @@ class Answered(Protocol):
         ...
 
 
-WORDS = ("label", "cost_center")
 _LEFT_OUT = ("components", "assumptions")
 _NESTED: dict[str, list[Column]] = {
     "evidence": [
@@ -60,14 +60,9 @@ def shared_columns(answer: Answered) -> Iterator[Column]:
     yield from word_columns({name: getattr(answer.query, name) for name in WORDS})
 
 
-def words_of(given: Mapping[str, Any]) -> dict[str, str]:
-    """The asker's own words among parsed parameters."""
-    return {name: given[name] for name in WORDS if given.get(name) is not None}
-
-
 def word_columns(given: Mapping[str, Any]) -> list[Column]:
     """These words, repeated in every row."""
-    return [_constant(name, words) for name, words in words_of(given).items()]
+    return [_constant(name, words) for name, words in own_words(given).items()]
 
 
 def _constant(name: str, value: Any) -> Column:

@@ -1,15 +1,6 @@
-"""What can go wrong with a request, and how it is told: problem+json (RFC 9457), or one cell of CSV."""
+"""What can go wrong with a question: each fault knows its HTTP status, and the parameters that it concerns."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from http import HTTPStatus
-
-import msgspec
-
-PROBLEM_TYPE = "application/problem+json"
-CSV_TYPE = "text/csv; charset=utf-8"
 
 Errors = dict[str, list[str]]
 
@@ -43,33 +34,6 @@ class NotReady(Refused):
 
     def __init__(self, detail: str) -> None:
         super().__init__(503, detail)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """The document of RFC 9457, with the parameters at fault in `errors`."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: dict[str, list[str]] = field(default_factory=dict)
-
-
-def problem(status: int, detail: str, errors: Mapping[str, list[str]] | None = None) -> Problem:
-    """The document for a status; its title is the status's own phrase."""
-    return Problem("about:blank", HTTPStatus(status).phrase, status, detail, dict(errors or {}))
-
-
-def as_json(told: Problem) -> bytes:
-    """The document as problem+json."""
-    return msgspec.json.encode(told)
-
-
-def as_csv(told: Problem) -> bytes:
-    """The message as the only cell of a sheet, quoted, so that no locale's separator splits it."""
-    text = told.detail.replace('"', '""')
-    return f'"Error {told.status}: {text}"\r\n'.encode()
 
 
 def _lines(errors: Errors) -> list[str]:

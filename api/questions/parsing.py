@@ -9,14 +9,13 @@ from marshmallow import Schema, ValidationError
 
 from api.questions.errors import Errors
 from api.questions.fields import Parameter
-from api.questions.suggestions import unknown
-from api.questions.synonyms import unknown_parameter
+from api.questions.suggestions import unknown, unknown_parameter
 from pricing import exchange_rates as exchange
 
 Arguments = Mapping[str, list[str]]
 
 
-def read(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
+def parse(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
     """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
     given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
     errors: Errors = {}

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from marshmallow import Schema, ValidationError
+from marshmallow import Schema
 
-from api.questions.fields import Choice, Choices, Flag, Names, Number, Parameter, Target, Text
-from api.questions.price_fields import Currency, Discounts, Moment, OwnRates, Terms
-from api.questions.suggestions import clip
+from api.questions.fields import (
+    Choice,
+    Choices,
+    Currency,
+    Discounts,
+    Flag,
+    Moment,
+    Names,
+    Number,
+    OwnRates,
+    Separator,
+    Target,
+    Targets,
+    Terms,
+    Text,
+)
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
 FORMATS = ("json", "csv")
+COST_LAYOUT = ("profile", "focus")
+WORDS = ("label", "cost_center")
+CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +44,6 @@ class Layout:
     decimal: str = "."
     profile: Literal["own", "focus"] = "own"
     focus: Literal["1.4", "1.2"] = "1.4"
-
-
-class Separator(Parameter):
-    """The sign between cells."""
-
-    signs = (",", ";", "|", "tab")
-
-    def parse(self, text: str) -> str:
-        """The sign itself."""
-        if text.lower() not in self.signs:
-            raise ValidationError(f"{clip(text)}: write one of {' '.join(self.signs)}")
-        return "\t" if text.lower() == "tab" else text
-
-    def schema(self) -> dict[str, Any]:
-        """The four signs."""
-        return {"type": "string", "enum": list(self.signs)}
 
 
 class LayoutSchema(Schema):
@@ -126,6 +127,63 @@ class CostSchema(OfferFilters):
     focus = Choice(("1.4", "1.2"), "version of those columns; default 1.4", example="1.2")
 
 
+class CommitmentsSchema(CostSchema):
+    """The parameters of `/commitments`."""
+
+    runs_per_month = Number(Decimal, 0, 10**6, "runs of this training in a month", open_low=True, example=20)
+    limit = Number(int, 1, 20, "most machines; default 3", example=3)
+    basis = Choice(("effective", "billed"), "what the machines are chosen by; default effective")
+    table = Choice(("break_even", "cash"), "CSV: costs by utilization, or payments by month; default break_even")
+
+    class Meta:
+        """What a comparison by month has no use for."""
+
+        exclude = (*COST_LAYOUT, *CAMPAIGN)
+
+
+class AccuracySchema(CostSchema):
+    """The parameters of `/accuracy`."""
+
+    format = Choice(FORMATS, "form of the answer; wins over Accept", example="csv")
+    budget = Number(Decimal, 0, 10**12, "money to spend at most, in the currency", open_low=True, example=100)
+    max_hours = Number(float, 0, 10**9, "hours it may take at most", open_low=True, example=12)
+    limit = Number(int, 1, 100, "most estimates at that accuracy; default 5", example=5)
+
+    class Meta:
+        """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
+
+        exclude = (*COST_LAYOUT, "target", "max_cost", "frontier", "recipes", "offset")
+
+
+class PlanRowSchema(CostSchema):
+    """The columns of a row of `/plan`."""
+
+    class Meta:
+        """A row has one answer, the best; the layout is the whole sheet's."""
+
+        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "token", "limit", "offset", "frontier")
+
+
+class PlanDefaultsSchema(CostSchema):
+    """What may stand beside the rows of `POST /plan`, for all of them."""
+
+    format = Choice(FORMATS, "form of the answer; wins over Accept and the form of the rows", example="csv")
+    model = Text("what to train, where a row does not say", example="resnet50")
+    target = Target("accuracy to reach, where a row does not say", example=0.757)
+
+    class Meta:
+        """See `PlanRowSchema`."""
+
+        exclude = (*COST_LAYOUT, "limit", "offset", "frontier")
+
+
+class PlanSchema(PlanDefaultsSchema):
+    """The parameters of `GET /plan`: every model to every target."""
+
+    model = Names("what to train, one or several", example="resnet50,resnet18", required=True)  # type: ignore[assignment]
+    target = Targets("accuracies to reach, fractions, one or several", example="0.757,0.76", required=True)
+
+
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
@@ -145,6 +203,20 @@ class ChangesSchema(OffersSchema):
         exclude = ("currency", "fx")
 
 
+class HistorySchema(OfferFilters):
+    """The parameters of `/offers/history`."""
+
+    class Meta:
+        """A history has no one moment."""
+
+        exclude = ("as_of",)
+
+    instance_type = Names("the provider's own name of a machine", example="p3.8xlarge", required=True)
+    since = Moment("rates still seen then or later; default the first", example="2018-01-01")
+    until = Moment("rates observed by then; default now", example="2026-06-30")
+    limit = Number(int, 1, 10**9, "most rows; all of them unless asked", example=100)
+
+
 class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
 
@@ -152,7 +224,7 @@ class ThroughputSchema(OfferFilters):
     limit = Number(int, 1, 10**6, "most rows; default 100", example=100)
 
 
-class ReadSchema(LayoutSchema):
+class ModelsSchema(LayoutSchema):
     """The parameters of `/models`."""
 
     class Meta:
@@ -170,11 +242,6 @@ def layout(values: dict[str, Any]) -> Layout:
     return Layout(**chosen)
 
 
-_COMMON_NAMES = ("target", "metric", "provider", "region", "accelerator", "purchase", "as_of", "max_hours", "max_cost",
-                 "currency")  # fmt: skip
-COMMON: tuple[tuple[str, str], ...] = tuple(
-    (name, str(field.example or ""))
-    for name in _COMMON_NAMES
-    if isinstance(field := CostSchema().fields[name], Parameter)
-)
-"""The parameters that the page's form shows, with an example of each."""
+def own_words(values: Mapping[str, Any]) -> dict[str, str]:
+    """The asker's own words among parsed parameters, which every export repeats."""
+    return {name: values[name] for name in WORDS if values.get(name) is not None}

@@ -1,33 +1,21 @@
-"""`GET /accuracy`: the highest accuracy that so much money or time buys, and on what."""
+"""`/accuracy`: the highest accuracy that so much money or time buys, and on what."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from flask import Blueprint, Response
-
-from api.formats import csv as csv_export
-from api.formats.csv import Column
-from api.formats.sheet_columns import estimate_columns, shared_columns
-from api.questions.finance_schemas import AccuracySchema
-from api.questions.links import to_url
-from api.questions.schemas import Layout
 from api.questions.suggestions import counted
 from api.reports.budget import STEPS, highest
-from api.reports.documents import to_json
-from api.service import Service, with_moment
-from api.web.responses import Body, answered, arguments, service
+from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import CENT, ExchangeRate
 from costcalc.query import EstimateQuery
 
-blueprint = Blueprint("accuracy", __name__)
-ACCURACY = AccuracySchema()
 LEAST = 1 / STEPS
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
 DEFAULT_ESTIMATES = 5
@@ -54,12 +42,17 @@ class AccuracyDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class AccuracyReport:
     """Looks for the highest accuracy within the limits of one question; its own target does not count."""
 
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"accuracy-{self.query.model}"
 
     def document(self) -> AccuracyDocument:
         """The whole answer."""
@@ -121,37 +114,7 @@ class Search:
         return f"{cost:f} {estimate.currency} in {estimate.hours:.4g} h{waiting}"
 
 
-@blueprint.get("/accuracy")
-@blueprint.get("/accuracy.csv")
-def accuracy() -> Response:
-    """Which accuracy does so much money, or time, buy?"""
-    asked = service()
-    catalogue = asked.catalogue()
-    values, layout = asked.filters(ACCURACY, arguments(), catalogue)
-    values["max_cost"] = values.pop("budget", None)
-    defaults = {"limit": DEFAULT_ESTIMATES, "target": LEAST}
-    query = EstimateQuery(**{**defaults, **values, "model": values["model"].name})
-    search = Search(asked, catalogue, query)
-    makers: dict[str, Callable[[], Body]] = {
-        "json": lambda: to_json(search.document()),
-        "csv": lambda: as_csv(search.document(), layout),
-    }
-    moment = "" if query.as_of else asked.clock().date()
-    return answered((catalogue.snapshot, to_url(query), moment), layout, makers, f"accuracy-{query.model}")
-
-
-def as_csv(document: AccuracyDocument, layout: Layout) -> Iterator[bytes]:
-    """One row per estimate, or one that only says why there is none."""
-    columns: list[Column] = [
-        ("accuracy", lambda _: document.accuracy),
-        ("message", lambda _: document.message),
-        *(optional(column) for column in estimate_columns()),
-        *shared_columns(document),
-    ]
-    return csv_export.chunks(columns, document.estimates or (None,), layout)
-
-
-def optional(column: Column) -> Column:
-    """The column, blank where there is no row."""
-    name, read = column
-    return name, lambda row: None if row is None else read(row)
+def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AccuracyReport:
+    """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
+    limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": LEAST}
+    return AccuracyReport(service, catalogue, query_of(values, **limits))

@@ -1,27 +1,23 @@
-"""`GET /offers/changes`: rates that are new or different since a date."""
+"""`/offers/changes`: rates that are new or different since a date."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from flask import Blueprint, Response
+from numpy.typing import NDArray
 
-from api.formats import csv as csv_export
-from api.formats.sheet_columns import word_columns
-from api.reports.documents import to_json
-from api.reports.offers import selected
-from api.service import CHANGES
-from api.web.responses import Body, answered, arguments, page_of, service
+from api.questions.schemas import own_words
+from api.reports.offers import page_of, selected
+from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
-blueprint = Blueprint("changes", __name__)
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
 
 
@@ -63,6 +59,37 @@ class ChangesDocument:
     changes: tuple[ChangeRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ChangesReport:
+    """The rates that differ between two dates: `page` has the row before, -1 for none, and the row after of each to show."""
+
+    name: ClassVar = "changes"
+    catalogue: Catalogue
+    since: datetime
+    as_of: datetime
+    count: int
+    page: NDArray[np.int64]
+    words: Mapping[str, str]
+
+    def rows(self) -> Iterator[ChangeRow]:
+        """The rates, one by one."""
+        for previous, row in self.page.tolist():
+            yield change_row(self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row))
+
+    def document(self) -> ChangesDocument:
+        """All rates of the page."""
+        return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
+
+
+def changes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ChangesReport:
+    """The report that parsed parameters of `/offers/changes` ask for."""
+    as_of = values.get("as_of") or service.clock()
+    since = min(values["since"], as_of)  # nothing has changed between a day and one before it
+    before, after = (selected(catalogue, moment, values) for moment in (since, as_of))
+    found = np.stack(changed_rows(catalogue, before, after), axis=1)
+    return ChangesReport(catalogue, since, as_of, len(found), found[page_of(values)], own_words(values))
+
+
 def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple[Indices, Indices]:
     """Of the rows current after, those that are new or have other rates, each with its row before, -1 where there was none."""
     columns = catalogue.columns
@@ -76,7 +103,7 @@ def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple
     return previous[differs], after[differs]
 
 
-def as_row(previous: Offer | None, offer: Offer) -> ChangeRow:
+def change_row(previous: Offer | None, offer: Offer) -> ChangeRow:
     """An offer beside what it was before."""
     machine = offer.machine
     return ChangeRow(
@@ -108,28 +135,3 @@ def _change(previous: Offer | None, offer: Offer) -> float | None:
     if previous is None or not previous.hourly_rate or previous.currency != offer.currency:
         return None
     return round(float(offer.hourly_rate / previous.hourly_rate - 1), 6)
-
-
-@blueprint.get("/offers/changes")
-@blueprint.get("/offers/changes.csv")
-def changes() -> Response:
-    """What a rate was at one date and is at another, for every rate that is new or different."""
-    asked = service()
-    catalogue = asked.catalogue()
-    filters, layout = asked.filters(CHANGES, arguments(), catalogue)
-    as_of = filters.get("as_of") or asked.clock()
-    since = min(filters["since"], as_of)  # nothing has changed between a day and one before it
-    before, after = (selected(catalogue, moment, filters) for moment in (since, as_of))
-    found = np.stack(changed_rows(catalogue, before, after), axis=1)
-    page = found[page_of(filters)]
-
-    def rows() -> Iterator[ChangeRow]:
-        for previous, row in page.tolist():
-            yield as_row(catalogue.offer(previous) if previous >= 0 else None, catalogue.offer(row))
-
-    makers: dict[str, Callable[[], Body]] = {
-        "json": lambda: to_json(ChangesDocument(catalogue.snapshot, since, as_of, len(found), tuple(rows()))),
-        "csv": lambda: csv_export.chunks([*csv_export.columns_of(ChangeRow), *word_columns(filters)], rows(), layout),
-    }
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
-    return answered(parts, layout, makers, "changes")

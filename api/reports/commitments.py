@@ -1,4 +1,4 @@
-"""`GET /commitments`: on demand against reserving, committing and renting by the month, on the machines that suit a training."""
+"""`/commitments`: on demand against reserving, committing and renting by the month, on the machines that suit a training."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
+from typing import Any, Literal
 
-from api.reports.commitments_documents import CommitmentsDocument, Compared, OnDemand
-from api.service import Service
-from costcalc.answers import Answer, Estimate
+from api.service import Service, query_of
+from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
-from costcalc.costing.commitments import FIXED, Demand, purchase_choices
-from costcalc.offers import PurchaseOption
+from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, purchase_choices
+from costcalc.money import ExchangeRate
+from costcalc.offers import PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 
@@ -31,20 +32,72 @@ NO_COMMITMENT = "purchase= names nothing that is had for a fixed time: every com
 NEVER_ON_DEMAND = "Nothing with the same accelerators can be had on demand, so that there is no break-even."
 
 
-def about(query: EstimateQuery) -> EstimateQuery:
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """What the ways are compared with: the rate for all machines under own terms; `same_machine` tells whether it is the same."""
+
+    provider: str
+    region: str
+    instance_type: str
+    hourly_rate: Decimal
+    same_machine: bool
+    price: PriceSource
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One set of machines in one region, the run they do, and every way to have them for a fixed time."""
+
+    provider: str
+    region: str
+    instance_type: str
+    nodes: int
+    accelerator: str
+    accelerators: int
+    recipe: str
+    hours_per_run: float
+    hours_low: float
+    hours_high: float
+    currency: str
+    on_demand: OnDemand | None
+    ways: tuple[PurchaseChoice, ...]
+    quoted_exchange: tuple[ExchangeRate, ...]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentsDocument:
+    """The JSON answer; machines in the order of the question, by effective cost unless it says otherwise."""
+
+    query: EstimateQuery
+    runs_per_month: Decimal | None
+    hours_per_month: int
+    prices: PriceBasis
+    exchange: ExchangeRate | None
+    machines: tuple[Compared, ...]
+    notes: tuple[str, ...]
+
+
+def question_beside(query: EstimateQuery) -> EstimateQuery:
     """The question about commitments that goes with one about cost: its filters, for the machines of least effective cost."""
     free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
     return replace(query, **free, basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Asks one service about one snapshot."""
+class CommitmentsReport:
+    """One question to one service about one snapshot; `table` is the one that CSV has."""
 
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
     runs_per_month: Decimal | None = None
+    table: Literal["break_even", "cash"] = "break_even"
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"commitments-{self.query.model}"
 
     def document(self) -> CommitmentsDocument:
         """The whole answer."""
@@ -93,7 +146,7 @@ class Comparison:
         fixed = self._ask(self._on(estimate, self._fixed))
         on_demand, bill = self._baseline(estimate)
         rate = bill.effective_hourly(NO_HOURS) if bill else None
-        need = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
+        demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
         return Compared(
             provider=estimate.provider,
             region=estimate.region,
@@ -107,7 +160,7 @@ class Comparison:
             hours_high=estimate.hours_high,
             currency=estimate.currency,
             on_demand=on_demand,
-            ways=purchase_choices(fixed.bills, need, rate),
+            ways=purchase_choices(fixed.bills, demand, rate),
             quoted_exchange=fixed.quoted_exchange,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
@@ -161,3 +214,10 @@ def _about(on_demand: OnDemand | None) -> tuple[str, ...]:
     if on_demand is None:
         return (NEVER_ON_DEMAND,)
     return () if on_demand.same_machine else (OTHER_MACHINE,)
+
+
+def commitments_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CommitmentsReport:
+    """The report that parsed parameters of `/commitments` ask for."""
+    runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
+    query = query_of(values, basis="effective", limit=MACHINES)
+    return CommitmentsReport(service, catalogue, query, runs, table)

@@ -1,48 +1,24 @@
-"""`GET /offers/history`: every rate that was ever observed for a machine, and when each was last seen.
+"""`/offers/history`: every rate that was ever observed for a machine, and when each was last seen.
 
 Answered from the snapshot in memory, which holds all observations, so a store that is away costs nobody the history.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from flask import Blueprint, Response
 
-from api.formats import csv as csv_export
-from api.formats.sheet_columns import word_columns
-from api.questions.fields import Names, Number
-from api.questions.price_fields import Moment
-from api.questions.schemas import OfferFilters
-from api.reports.documents import to_json
-from api.reports.offers import OfferRow, as_row, offer_filter
-from api.web.responses import answered, arguments, page_of, service
+from api.questions.schemas import own_words
+from api.reports.offers import OfferRow, offer_filter, offer_row, page_of
+from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.units import Indices
 
-blueprint = Blueprint("history", __name__)
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
-
-
-class HistorySchema(OfferFilters):
-    """The parameters of `/offers/history`."""
-
-    class Meta:
-        """A history has no one moment."""
-
-        exclude = ("as_of",)
-
-    instance_type = Names("the provider's own name of a machine", example="p3.8xlarge", required=True)
-    since = Moment("rates still seen then or later; default the first", example="2018-01-01")
-    until = Moment("rates observed by then; default now", example="2026-06-30")
-    limit = Number(int, 1, 10**9, "most rows; all of them unless asked", example=100)
-
-
-HISTORY = HistorySchema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +79,37 @@ def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime)
 def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
     """The run's offer as last seen, with both moments."""
     offer, began = catalogue.offer(last), catalogue.offer(first).observed_at
-    row = as_row(replace(offer, observed_at=began))
+    row = offer_row(replace(offer, observed_at=began))
     cells = {name: getattr(row, name) for name in OfferRow.__dataclass_fields__}
     return HistoryRow(**cells, last_seen_at=offer.observed_at)
 
 
-@blueprint.get("/offers/history")
-@blueprint.get("/offers/history.csv")
-def history() -> Response:
-    """Every rate observed for the machines asked about, with its source."""
-    asked = service()
-    catalogue = asked.catalogue()
-    filters, layout = asked.filters(HISTORY, arguments(), catalogue)
-    until, since = filters.get("until") or asked.clock(), filters.get("since")
-    found = seen_between(catalogue, filters, until)
-    page = found[page_of(filters)]
+@dataclass(frozen=True, slots=True)
+class HistoryReport:
+    """The rates seen between two moments; `page` has those to show."""
 
-    def rows() -> Iterator[HistoryRow]:
-        return (history_row(catalogue, *run) for run in zip(page.first.tolist(), page.last.tolist(), strict=True))
+    name: ClassVar = "history"
+    catalogue: Catalogue
+    since: datetime | None
+    until: datetime
+    count: int
+    page: Runs
+    words: Mapping[str, str]
 
-    def as_json() -> bytes:
-        return to_json(HistoryDocument(catalogue.snapshot, since, until, len(found.first), tuple(rows())))
+    def rows(self) -> Iterator[HistoryRow]:
+        """The rates, one by one."""
+        runs = zip(self.page.first.tolist(), self.page.last.tolist(), strict=True)
+        return (history_row(self.catalogue, *run) for run in runs)
 
-    def as_csv() -> Iterator[bytes]:
-        return csv_export.chunks([*csv_export.columns_of(HistoryRow), *word_columns(filters)], rows(), layout)
+    def document(self) -> HistoryDocument:
+        """All rates of the page."""
+        return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))
 
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("until") or until.date())
-    return answered(parts, layout, {"json": as_json, "csv": as_csv}, "history")
+
+def history_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> HistoryReport:
+    """The report that parsed parameters of `/offers/history` ask for."""
+    until = values.get("until") or service.clock()
+    found = seen_between(catalogue, values, until)
+    return HistoryReport(
+        catalogue, values.get("since"), until, len(found.first), found[page_of(values)], own_words(values)
+    )

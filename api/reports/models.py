@@ -1,18 +1,11 @@
-"""`GET /models`: what can be asked about, and everything measured about one model."""
+"""`/models`: what can be asked about, and everything measured about one model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response
-
-from api.reports.documents import to_json
-from api.service import READ
-from api.web.responses import arguments, cached, service
 from costcalc.evidence import Evidence
 from costcalc.training import Model, Recipe, Throughput
-
-blueprint = Blueprint("models", __name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +64,13 @@ def summary(evidence: Evidence, model: Model) -> ModelSummary:
     )
 
 
-@blueprint.get("/models")
-def models() -> Response:
-    """Every model we know something measured about."""
-    asked = service()
-    asked.parameters(READ, arguments())
-    evidence = asked.evidence
-
-    def as_json() -> bytes:
-        every = (summary(evidence, model) for _, model in sorted(evidence.models.items()))
-        return to_json(ModelsDocument(evidence.version, tuple(every)))
-
-    return cached(("",), "json", {"json": as_json})
+def models_document(evidence: Evidence) -> ModelsDocument:
+    """Every model, by name."""
+    models = sorted(evidence.models.values(), key=lambda model: model.name)
+    return ModelsDocument(evidence.version, tuple(summary(evidence, model) for model in models))
 
 
-@blueprint.get("/models/<model>")
-def one(model: str) -> Response:
-    """One model: its recipes with their curves, its throughputs, and where each was published."""
-    asked = service()
-    asked.parameters(READ, arguments())
-    evidence, found = asked.evidence, asked.model(model)
-
-    def as_json() -> bytes:
-        measured = tuple(each for each in evidence.throughputs if each.model == found.name)
-        recipes = evidence.recipes_of(found.name)
-        return to_json(ModelDocument(evidence.version, summary(evidence, found), recipes, measured))
-
-    return cached(("", found.name), "json", {"json": as_json})
+def model_document(evidence: Evidence, model: Model) -> ModelDocument:
+    """Everything about one model."""
+    measured = tuple(each for each in evidence.throughputs if each.model == model.name)
+    return ModelDocument(evidence.version, summary(evidence, model), evidence.recipes_of(model.name), measured)

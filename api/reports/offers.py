@@ -1,30 +1,24 @@
-"""`GET /offers`: the price sheet, every current rate with its source and date."""
+"""`/offers`: the price sheet, every current rate with its source and date, as quoted or in another currency."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from flask import Blueprint, Response
-
-from api.formats import csv as csv_export
-from api.formats import price_sheet
-from api.formats.sheet_columns import word_columns, words_of
-from api.reports.conversion import columns_of_pairs, converter
-from api.reports.documents import to_json
-from api.service import OFFERS
-from api.web.responses import answered, arguments, page_of, service
+from api.questions.schemas import own_words
+from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.estimate import US_DOLLAR
 from costcalc.money import ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
-blueprint = Blueprint("offers", __name__)
 ANY_AGE_DAYS = 36_500
 FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +60,92 @@ class OffersDocument:
     exchange: tuple[ExchangeRate, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """Quotes into one currency, unrounded; an offer whose currency has no rate stays as it is quoted, as all do without one."""
+
+    currency: str | None
+    rates: Mapping[str, ExchangeRate]
+
+    def converted(self, offer: Offer) -> Offer:
+        """The offer with its rates in the currency."""
+        factor = self.factor(offer)
+        if factor is None or self.currency is None:
+            return offer
+        amounts: dict[str, Any] = {name: getattr(offer, name) for name in AMOUNTS}
+        known = {name: amount * factor for name, amount in amounts.items() if amount is not None}
+        return replace(offer, **known, currency=self.currency)
+
+    def factor(self, offer: Offer) -> Decimal | None:
+        """Units of the currency for one of the offer's own; None where nothing is converted."""
+        if self.currency in (None, offer.currency) or offer.currency not in self.rates:
+            return None
+        return self.rates[self.currency].per_usd / self.rates[offer.currency].per_usd
+
+    @property
+    def used(self) -> tuple[ExchangeRate, ...]:
+        """Every rate but the dollar's own."""
+        return tuple(self.rates[code] for code in sorted(self.rates) if code != "USD")
+
+    def rate(self, offer: Offer) -> ExchangeRate | None:
+        """The rate that the factor rests on and that is not the dollar's; of two they have the same day and publisher."""
+        if self.factor(offer) is None:
+            return None
+        return self.rates[str(self.currency) if offer.currency == "USD" else offer.currency]
+
+
+@dataclass(frozen=True, slots=True)
+class OffersReport:
+    """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show."""
+
+    name: ClassVar = "offers"
+    catalogue: Catalogue
+    as_of: datetime
+    count: int
+    page: Indices
+    converter: Converter
+    words: Mapping[str, str]
+
+    def offers(self) -> Iterator[Offer]:
+        """The offers of the page as they are quoted."""
+        return (self.catalogue.offer(row) for row in self.page.tolist())
+
+    def document(self) -> OffersDocument:
+        """The page in the currency asked for."""
+        rows = tuple(offer_row(self.converter.converted(offer)) for offer in self.offers())
+        return OffersDocument(
+            self.catalogue.snapshot, self.as_of, self.catalogue.gaps, self.count, rows, self.converter.used
+        )
+
+
+def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> OffersReport:
+    """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
+    as_of = values.get("as_of") or service.clock()
+    rows = selected(catalogue, as_of, values)
+    into = converter(values, catalogue.vocabulary.currencies, as_of.date())
+    return OffersReport(catalogue, as_of, len(rows), rows[page_of(values)], into, own_words(values))
+
+
 def selected(
-    catalogue: Catalogue, as_of: datetime, filters: dict[str, Any], regions: Literal["all", "cheapest"] = "all"
+    catalogue: Catalogue, as_of: datetime, filters: Mapping[str, Any], regions: Literal["all", "cheapest"] = "all"
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
     current = catalogue.current_offers(as_of, ANY_AGE_DAYS)
     return catalogue.allowed_rows(current, offer_filter(filters)._replace(regions=regions))
 
 
-def offer_filter(filters: dict[str, Any]) -> OfferFilter:
+def offer_filter(filters: Mapping[str, Any]) -> OfferFilter:
     """The filters on offers, in all regions."""
     return OfferFilter(**{name: filters[name] for name in FILTERS if name in filters}, regions="all")
 
 
-def as_row(offer: Offer) -> OfferRow:
+def page_of(values: Mapping[str, Any], default_limit: int | None = None) -> slice:
+    """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
+    start, limit = values.get("offset", 0), values.get("limit", default_limit)
+    return slice(start, None if limit is None else start + limit)
+
+
+def offer_row(offer: Offer) -> OfferRow:
     """The offer with its machine's figures beside it."""
     machine = offer.machine
     return OfferRow(
@@ -107,31 +173,9 @@ def as_row(offer: Offer) -> OfferRow:
     )
 
 
-@blueprint.get("/offers")
-@blueprint.get("/offers.csv")
-def offers() -> Response:
-    """The rates current at a date, cheapest first within each instance type, all of them unless a limit is asked for."""
-    asked = service()
-    catalogue = asked.catalogue()
-    filters, layout = asked.filters(OFFERS, arguments(), catalogue)
-    as_of = filters.get("as_of") or asked.clock()
-    rows = selected(catalogue, as_of, filters)
-    page = rows[page_of(filters)]
-    into = converter(filters, catalogue.vocabulary.currencies, as_of.date())
-
-    def as_json() -> bytes:
-        exact = (into.converted(catalogue.offer(row)) for row in page.tolist())
-        sheet = tuple(map(as_row, exact))
-        return to_json(OffersDocument(catalogue.snapshot, as_of, catalogue.gaps, len(rows), sheet, into.used))
-
-    def as_csv() -> Iterator[bytes]:
-        if into.currency is None:
-            return price_sheet.chunks(catalogue, page, tuple(OfferRow.__dataclass_fields__), layout, words_of(filters))
-        quoted = (catalogue.offer(row) for row in page.tolist())
-        pairs = ((offer, as_row(into.converted(offer))) for offer in quoted)
-        columns = [*columns_of_pairs(OfferRow), *into.columns(), *word_columns(filters)]
-        return csv_export.chunks(columns, pairs, layout)
-
-    moment = filters.get("as_of") or as_of.date()
-    parts = (catalogue.snapshot, sorted(filters.items()), moment)
-    return answered(parts, layout, {"json": as_json, "csv": as_csv}, "offers")
+def converter(filters: Mapping[str, Any], quoted: Iterable[str], day: date) -> Converter:
+    """Into the currency that the filters ask for, at that day's rates or own ones. Raises BadParameters without a rate."""
+    currency = filters.get("currency")
+    if currency is None:
+        return Converter(None, {})
+    return Converter(currency, {"USD": US_DOLLAR, **exchange_rates(currency, quoted, day, filters.get("fx", ()))})

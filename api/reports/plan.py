@@ -1,30 +1,36 @@
-"""`/plan`: many questions at once, a row in and a row out, each with its best estimate or with what is wrong beside it."""
+"""`/plan`: many questions at once, a row in and a row out, each with its best estimate or with what is wrong beside it.
+
+A sheet or a list of objects becomes texts by column, or is refused with what to send instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from api.formats import csv as csv_export
-from api.formats.csv import Column
-from api.formats.sheet_columns import WORDS, estimate_columns
-from api.questions.errors import Refused
+import msgspec
+
+from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Number
-from api.questions.finance_schemas import SharedSchema
 from api.questions.parsing import Arguments
-from api.questions.schemas import Layout
-from api.questions.suggestions import clip, counted
-from api.reports.accuracy import optional
-from api.reports.plan_rows import BEYOND, ROW, Given, check_columns
-from api.service import Service, exchange_rates
+from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
+from api.questions.suggestions import clip, counted, unknown_parameter
+from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import ExchangeRate
-from costcalc.query import EstimateQuery
 
-SHARED = SharedSchema()
-ERROR = "error"
+ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
+MOST_ROWS = 1000
+MOST_COLUMNS = 100
+SEPARATORS = ",;\t|"
+BEYOND = "_beyond"
+
+Given = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class Planner:
         if BEYOND in given:
             cells = clip(given[BEYOND])
             return Answered(number, given, f"more cells than columns: {cells} has no column", 0, None, None), None
-        own = {name: [self._read(name, text)] for name, text in given.items() if text and not name.startswith("_")}
+        own = {name: [self._plain(name, text)] for name, text in given.items() if text and not name.startswith("_")}
         try:
             answer = self._answer({**self.shared, **own})
         except Refused as refused:
@@ -86,24 +92,31 @@ class Planner:
             return Answered(number, given, nothing(answer), 0, None, answer.exchange), answer
         return Answered(number, given, None, answer.count, answer.estimates[0], answer.exchange), answer
 
-    def _read(self, name: str, text: str) -> str:
+    def _plain(self, name: str, text: str) -> str:
         is_number = isinstance(ROW.fields.get(name), Number) and text.count(",") == 1
         return text.replace(",", ".") if self.decimal == "," and is_number else text
 
-    def _answer(self, asked: Mapping[str, list[str]]) -> Answer:
-        values, _ = self.service.filters(ROW, asked, self.catalogue)
-        return self.service.answer(
-            EstimateQuery(**{**values, "model": values["model"].name, "limit": 1}), self.catalogue
-        )
+    def _answer(self, arguments: Arguments) -> Answer:
+        values, _ = self.service.parse(ROW, arguments, self.catalogue)
+        return self.service.answer(query_of(values, limit=1), self.catalogue)
 
 
-def layout_beside(service: Service, catalogue: Catalogue, given: Arguments) -> Layout:
-    """The layout, once the parameters for all rows are known to be good. Raises BadParameters."""
-    values, layout = service.filters(SHARED, given, catalogue)
-    exchange_rates(
-        values.get("currency", "USD"), (), (values.get("as_of") or service.clock()).date(), values.get("fx", ())
-    )
-    return layout
+def planner(service: Service, catalogue: Catalogue, arguments: Arguments) -> tuple[Planner, Layout]:
+    """Who answers the rows that these parameters stand beside, and the sheet's layout. Raises BadParameters."""
+    values, layout = service.parse(DEFAULTS, arguments, catalogue)
+    day = (values.get("as_of") or service.clock()).date()
+    exchange_rates(values.get("currency", "USD"), (), day, values.get("fx", ()))
+    shared = {
+        name: list(texts) for name, texts in arguments.items() if name in ROW.fields and any(map(str.strip, texts))
+    }
+    return Planner(service, catalogue, shared, layout.decimal), layout
+
+
+def every_pair(service: Service, values: Mapping[str, Any]) -> list[Given]:
+    """A row for each of the models and each of the targets of `GET /plan`. Raises NotFound for an unknown model."""
+    names = [part.strip() for text in values["model"] for part in text.split(",") if part.strip()]
+    models = dict.fromkeys(service.model(name).name for name in names)
+    return [{"model": name, "target": str(target)} for name, target in product(models, values["target"])]
 
 
 def nothing(answer: Answer) -> str:
@@ -114,36 +127,74 @@ def nothing(answer: Answer) -> str:
     return f"nothing fits: {counted(answer.rejections) or 'no offer passes the filters'}"
 
 
-def columns(rows: Sequence[Answered]) -> list[Column]:
-    """What was given, then the error, then the best estimate's columns; those whose name was given already start with best_."""
-    names = list(dict.fromkeys(name for row in rows for name in row.given))
-    best = [(f"best_{name}" if name in names else name, optional((name, read))[1]) for name, read in estimate_columns()]
-    return [
-        *((name, _of_given(name)) for name in names),
-        (ERROR, lambda row: row.error),
-        *((name, _of_estimate(read)) for name, read in best),
-        *_exchange(rows),
-    ]
+def check_columns(rows: Sequence[Given]) -> None:
+    """Raises BadParameters where there are too many rows, none, or a column that is no parameter."""
+    if not rows:
+        raise BadParameters(
+            {"rows": ["there are none: send a line of column names such as model,target and lines below it"]}
+        )
+    if len(rows) > MOST_ROWS:
+        raise BadParameters({"rows": [f"{len(rows)} rows: send at most {MOST_ROWS} at once"]})
+    names = dict.fromkeys(name for row in rows for name in row)
+    wrong = [name for name in names if name not in ROW.fields and not name.startswith("_")]
+    if wrong:
+        raise BadParameters({name[:60]: [f"{_unknown(name)}; columns of your own start with _"] for name in wrong[:9]})
 
 
-def as_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
-    """The sheet, one line per row in the order given."""
-    return csv_export.chunks(columns(document.rows), document.rows, layout)
+def _unknown(name: str) -> str:
+    return unknown_parameter("column", name, ROW.fields, "/docs lists them")
 
 
-def _of_given(name: str) -> Any:
-    return lambda row: row.given.get(name)
+def rows_of_csv(body: bytes) -> list[Given]:
+    """The rows of a sheet: UTF-8 with or without a byte order mark, separated by comma, semicolon, tab or bar.
+
+    Blank lines do not count. Raises BadParameters.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadParameters({"rows": [f"not UTF-8 at byte {error.start + 1}: save the sheet as CSV UTF-8"]}) from None
+    head = text.partition("\n")[0]
+    separator = max(SEPARATORS, key=head.count)
+    try:
+        lines = [
+            line for line in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in line)
+        ]
+    except csv.Error as error:
+        raise BadParameters({"rows": [f"no CSV: {error}"]}) from None
+    names = [name.strip() for name in lines[0]] if lines else []
+    _check_names(names)
+    return [_given(names, cells) for cells in lines[1:]]
 
 
-def _of_estimate(read: Any) -> Any:
-    return lambda row: read(row.estimate)
+def _check_names(names: Sequence[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise BadParameters({"rows": [f"{len(names)} columns: send at most {MOST_COLUMNS}"]})
+    if "" in names or len(set(names)) < len(names):
+        raise BadParameters({"rows": ["the first line must name every column once, such as model,target,provider"]})
 
 
-def _exchange(rows: Sequence[Answered]) -> Iterator[Column]:
-    if any(row.exchange for row in rows):
-        for name in ("per_usd", "date", "source"):
-            yield f"exchange_rate_{name}", _of_rate(name)
+def _given(names: Sequence[str], cells: Sequence[str]) -> Given:
+    """A line by column; what stands beyond the last column named is kept, so that the row can say so."""
+    beyond = [cell.strip() for cell in cells[len(names) :]]
+    own = dict(zip(names, [*map(str.strip, cells), *[""] * len(names)], strict=False))
+    return own | ({BEYOND: ",".join(beyond)} if any(beyond) else {})
 
 
-def _of_rate(name: str) -> Any:
-    return lambda row: row.exchange and getattr(row.exchange, name)
+def rows_of_json(body: bytes) -> list[Given]:
+    """The rows of a list of objects; lists in them count as several values. Raises BadParameters."""
+    try:
+        listed = msgspec.json.decode(body, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadParameters(
+            {"rows": [f'{error}: send a list such as [{{"model": "resnet50", "target": 0.757}}]']}
+        ) from None
+    return [{name: _text(name, value) for name, value in row.items()} for row in listed]
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value):
+        return ",".join(map(str, value))
+    if isinstance(value, dict | list):
+        raise BadParameters({name[:60]: [f"{clip(str(value))}: write a text, a number or a list of them"]})
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

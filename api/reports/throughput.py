@@ -1,28 +1,23 @@
-"""`GET /throughput`: images per second, and images per second for each dollar per hour, on what can be rented."""
+"""`/throughput`: images per second, and images per second for each dollar per hour, on what can be rented."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any, ClassVar
 
-from flask import Blueprint, Response
-
-from api.formats import csv as csv_export
-from api.formats.sheet_columns import word_columns
-from api.reports.documents import to_json
-from api.reports.offers import selected
-from api.service import THROUGHPUT
-from api.web.responses import Body, answered, arguments, page_of, service
+from api.questions.schemas import own_words
+from api.reports.offers import page_of, selected
+from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.training import Throughput
 
-blueprint = Blueprint("throughput", __name__)
-LIMIT = 100
+DEFAULT_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +60,36 @@ class ThroughputDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ThroughputReport:
+    """Looks for the measured speeds of one model, or of all, on the offers that pass the filters."""
+
+    name: ClassVar = "throughput"
+    evidence: Evidence
+    catalogue: Catalogue
+    as_of: datetime
+    values: Mapping[str, Any]
+
+    def document(self) -> ThroughputDocument:
+        """The page of the table that is asked for."""
+        offers = selected(self.catalogue, self.as_of, self.values, regions="cheapest").tolist()
+        model = self.values["model"].name if "model" in self.values else None
+        found = pairs(self.evidence, self.catalogue, _in_dollars(self.catalogue, offers), model)
+        page = found[page_of(self.values, DEFAULT_ROWS)]
+        rows = tuple(throughput_row(pair, self.catalogue.offer(pair.row)) for pair in page)
+        return ThroughputDocument(self.catalogue.snapshot, self.as_of, len(found), rows)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The asker's own words."""
+        return own_words(self.values)
+
+
+def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:
+    """The report that parsed parameters of `/throughput` ask for."""
+    return ThroughputReport(service.evidence, catalogue, values.get("as_of") or service.clock(), values)
+
+
+@dataclass(frozen=True, slots=True)
 class _Pair:
     throughput: Throughput
     row: int
@@ -89,7 +114,7 @@ def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list
         yield _Pair(throughput, row, throughput.images_per_second / throughput.nodes / hourly)
 
 
-def as_row(pair: _Pair, offer: Offer) -> ThroughputRow:
+def throughput_row(pair: _Pair, offer: Offer) -> ThroughputRow:
     """The pair with everything that stands behind it."""
     measured = pair.throughput
     return ThroughputRow(
@@ -119,31 +144,6 @@ def as_row(pair: _Pair, offer: Offer) -> ThroughputRow:
     )
 
 
-@blueprint.get("/throughput")
-@blueprint.get("/throughput.csv")
-def throughput() -> Response:
-    """Measured training speeds on what can be rented in dollars, at each offer's cheapest region."""
-    asked = service()
-    catalogue = asked.catalogue()
-    filters, layout = asked.filters(THROUGHPUT, arguments(), catalogue)
-    as_of = filters.get("as_of") or asked.clock()
-    parts = (catalogue.snapshot, sorted(filters.items(), key=str), filters.get("as_of") or as_of.date())
-
-    def table() -> tuple[int, tuple[ThroughputRow, ...]]:
-        rows = _dollars(catalogue, selected(catalogue, as_of, filters, regions="cheapest").tolist())
-        model = filters["model"].name if "model" in filters else None
-        found = pairs(asked.evidence, catalogue, rows, model)
-        page = found[page_of(filters, LIMIT)]
-        return len(found), tuple(as_row(pair, catalogue.offer(pair.row)) for pair in page)
-
-    columns = [*csv_export.columns_of(ThroughputRow), *word_columns(filters)]
-    makers: dict[str, Callable[[], Body]] = {
-        "json": lambda: to_json(ThroughputDocument(catalogue.snapshot, as_of, *table())),
-        "csv": lambda: csv_export.document(columns, table()[1], layout),
-    }
-    return answered(parts, layout, makers, "throughput")
-
-
-def _dollars(catalogue: Catalogue, rows: list[int]) -> list[int]:
+def _in_dollars(catalogue: Catalogue, rows: list[int]) -> list[int]:
     codes = catalogue.columns.currency
     return [row for row in rows if catalogue.vocabulary.currencies[codes[row]] == "USD"]

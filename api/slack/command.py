@@ -10,14 +10,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookLong
 from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import TypeVar
 from urllib.parse import parse_qs
 
-from flask import Blueprint, Request, Response, current_app, request
 from prometheus_client import Counter
 
 from api.questions.errors import Refused
-from api.reports.documents import to_json
 from api.service import Service
 from api.settings import Settings
 from api.slack.delivery import Delivery, Mailbox
@@ -25,11 +23,7 @@ from api.slack.message import Message
 from api.slack.replay import Replays, shared_memory
 from api.slack.reply import Replier, Replies
 from api.slack.signing import Proof, check
-from api.web.responses import JSON_TYPE
 
-blueprint = Blueprint("slack", __name__)
-PATH = "/slack/cost"
-EXTENSION = "costcalc.slack"
 ACK_SECONDS = 1.5  # Slack waits for 3 s, the network included
 PICTURE_SECONDS = 1.0  # the picture must not overtake the answer
 THREADS = 8
@@ -41,6 +35,19 @@ FAILED = Message("The service failed to answer this; the failure is in its log."
 COMMANDS = Counter("costcalc_slack_commands_total", "Slash commands by what became of them", ["outcome"])
 _SSL_CHECK = re.compile(rb"(?:[\w=&.%-]{0,200}&)?ssl_check=1(?:&[\w=&.%-]{0,200})?")
 log = logging.getLogger("costcalc.slack")
+
+M = TypeVar("M", bound=Message | None)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command as it arrived: the form in `body`, what proves that Slack sent it, and the `address` it came to."""
+
+    body: bytes
+    media_type: str
+    signature: str
+    timestamp: str
+    address: str
 
 
 class Replayed(Exception):
@@ -60,30 +67,26 @@ class SlashCommand:
     patience: float = ACK_SECONDS
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, "slack"))
 
-    def handle(self, asked: Request) -> Response:
-        """The HTTP answer. Raises Refused for what does not come from Slack, before anything in it is parsed."""
+    def handle(self, command: Command) -> Message | None:
+        """What to answer; None where Slack only looks at our certificate. Raises Refused for what Slack did not send."""
         if not self.secret:
             raise Refused(
                 404, "Slack is not set up here: set COSTCALC_SLACK_SIGNING_SECRET to the app's signing secret"
             )
-        body = asked.get_data(cache=False)
-        signature = asked.headers.get("X-Slack-Signature", "")
-        if not signature and _SSL_CHECK.fullmatch(body):
-            # Slack looks at our certificate so, now and then; nothing is done
-            return _counted("ssl_check", Response(content_type="text/plain; charset=utf-8"))
-        self._prove(asked, signature, body)
-        if asked.mimetype != FORM_TYPE:
+        if not command.signature and _SSL_CHECK.fullmatch(command.body):
+            return _counted("ssl_check", None)
+        self._prove(command)
+        if command.media_type != FORM_TYPE:
             raise _refusal(415, "not_form", f"send the command as {FORM_TYPE}, as Slack does")
-        fields = _form(body)
+        fields = _form(command.body)
         if fields.get("ssl_check") == "1":
-            return _counted("ssl_check", Response(content_type="text/plain; charset=utf-8"))
-        base = (self.public_url or _own_address(asked)).rstrip("/")
-        job = self._pool.submit(self._work, signature, fields.get("text", ""), base)
+            return _counted("ssl_check", None)
+        base = (self.public_url or command.address).rstrip("/")
+        job = self._pool.submit(self._work, command.signature, fields.get("text", ""), base)
         return self._in_time(job, self.delivery.mailbox(fields.get("response_url", "")))
 
-    def _prove(self, asked: Request, signature: str, body: bytes) -> None:
-        stamp = asked.headers.get("X-Slack-Request-Timestamp", "")
-        proof = check(self.secret or "", stamp, signature, body, self.clock())
+    def _prove(self, command: Command) -> None:
+        proof = check(self.secret or "", command.timestamp, command.signature, command.body, self.clock())
         if proof is Proof.BAD:
             raise _refusal(401, "bad_signature", "this is not signed by Slack")
         if proof is Proof.STALE:
@@ -94,7 +97,7 @@ class SlashCommand:
             raise Replayed
         return self.replier.reply(text, base)
 
-    def _in_time(self, job: Future[Replies], box: Mailbox | None) -> Response:
+    def _in_time(self, job: Future[Replies], box: Mailbox | None) -> Message:
         try:
             replies = job.result(self.patience)
         except TookLong:
@@ -103,18 +106,18 @@ class SlashCommand:
             raise _refusal(401, "replayed", "this request was answered before") from None
         except Exception:
             log.exception("a slash command failed")
-            return _told(FAILED, "failed")
+            return _counted("failed", FAILED)
         if box is None:
-            return _told(replies.together(), "answered")
+            return _counted("answered", replies.together())
         if replies.picture:
             self.delivery.send(box, replies.picture, PICTURE_SECONDS)
-        return _told(replies.answer, "answered")
+        return _counted("answered", replies.answer)
 
-    def _acknowledged(self, job: Future[Replies], box: Mailbox | None) -> Response:
+    def _acknowledged(self, job: Future[Replies], box: Mailbox | None) -> Message:
         if box is None:
-            return _told(TOO_LONG, "gave_up")
+            return _counted("gave_up", TOO_LONG)
         job.add_done_callback(partial(self._late, box))
-        return _told(WORKING, "acknowledged")
+        return _counted("acknowledged", WORKING)
 
     def _late(self, box: Mailbox, job: Future[Replies]) -> None:
         error = job.exception()
@@ -145,12 +148,6 @@ def slash_command(service: Service, settings: Settings) -> SlashCommand:
     )
 
 
-@blueprint.post(PATH)
-def command() -> Response:
-    """What a person typed in Slack, answered there."""
-    return cast(SlashCommand, current_app.extensions[EXTENSION]).handle(request)
-
-
 def _form(body: bytes) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
@@ -159,22 +156,11 @@ def _form(body: bytes) -> dict[str, str]:
     return {name: values[-1] for name, values in fields.items()}
 
 
-def _own_address(asked: Request) -> str:
-    """Where Slack reached us; a proxy in front says whether by https."""
-    secure = asked.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
-    return asked.root_url.replace("http://", "https://", 1) if secure else asked.root_url
-
-
-def _told(message: Message, outcome: str) -> Response:
-    response = Response(to_json(message.payload()), content_type=JSON_TYPE, headers={"Cache-Control": "no-store"})
-    return _counted(outcome, response)
-
-
 def _refusal(status: int, outcome: str, detail: str) -> Refused:
     COMMANDS.labels(outcome).inc()
     return Refused(status, detail)
 
 
-def _counted(outcome: str, response: Response) -> Response:
+def _counted(outcome: str, message: M) -> M:
     COMMANDS.labels(outcome).inc()
-    return response
+    return message

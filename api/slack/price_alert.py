@@ -12,7 +12,7 @@ from slack_sdk.webhook import WebhookClient
 
 from api.bootstrap import CannotStart, build_once
 from api.questions.errors import Refused
-from api.reports.changes import ChangeRow, as_row, changed_rows
+from api.reports.changes import ChangeRow, change_row, changed_rows
 from api.reports.offers import selected
 from api.service import Service
 from api.settings import Settings
@@ -99,7 +99,7 @@ def _moves(catalogue: Catalogue, since: datetime, now: datetime, least: float) -
     previous, current = changed_rows(catalogue, before, after)
     for old, row in zip(previous.tolist(), current.tolist(), strict=True):
         if old >= 0:
-            change = as_row(catalogue.offer(old), catalogue.offer(row))
+            change = change_row(catalogue.offer(old), catalogue.offer(row))
             if change.change is not None and abs(change.change) >= least:
                 yield change
 

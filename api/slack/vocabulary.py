@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from api.questions.fields import TERMS
 from api.questions.names import Known
-from api.questions.price_fields import TERMS
 from api.questions.schemas import CostSchema
 from api.questions.suggestions import squeeze, unknown
 from costcalc.offers import Payment, PurchaseOption

@@ -1,82 +1,86 @@
-"""The Flask application: paths, errors, tokens, and the memory in front of it all."""
+"""The Flask application: paths, tokens, and the memory in front of it all."""
 
 from __future__ import annotations
 
 import hmac
-import logging
+import os
+from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.exceptions import NotFound as NoSuchPath
 
-from api.formats import chart, commitments_sheets
-from api.questions import errors as problems
-from api.questions.suggestions import clip, either, nearest
-from api.reports import accuracy, changes, history, models, offers, throughput
-from api.service import Service
-from api.settings import Settings
-from api.slack import command as slack
-from api.web import cost, docs, health, metrics, page
-from api.web import plan as plan_http
-from api.web.cache import Replay
-from api.web.responses import remember, wants_csv
+from api.bootstrap import build
+from api.service import Service, code_version
+from api.settings import Settings, read_settings
+from api.slack.command import slash_command
+from api.web import costs, evidence, health, metrics, pages, plan, prices, slack
+from api.web.problems import handle_errors, problem_response
+from api.web.replay import Environ, Replay, StartResponse, Wsgi
+from api.web.responses import remember
 
 MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
+STYLE_SECONDS = 3600
 OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
-BLUEPRINTS = (
-    cost,
-    accuracy,
-    plan_http,
-    commitments_sheets,
-    chart,
-    offers,
-    changes,
-    history,
-    models,
-    throughput,
-    health,
-    docs,
-    page,
-    slack,
-)
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'",
 }
-log = logging.getLogger("costcalc")
 
 
-def create_app(service: Service, settings: Settings | None = None) -> Flask:
-    """The application around one service; nothing is built or read here beyond what is given."""
-    chosen = settings or Settings()
-    app = Flask("api.web", static_folder=None)
-    app.config.update(COSTCALC_TOKENS=chosen.api_tokens, MAX_CONTENT_LENGTH=MOST_BODY_BYTES)
+def create_app(service: Service | None = None, settings: Settings | None = None) -> Flask:
+    """The application around a service. Without arguments, both are those that the environment describes."""
+    chosen = settings or (Settings() if service else read_settings(os.environ))
+    app = Flask("api.web")
+    app.config.update(
+        COSTCALC_TOKENS=chosen.api_tokens, MAX_CONTENT_LENGTH=MOST_BODY_BYTES, SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS
+    )
     app.url_map.strict_slashes = False
-    app.extensions["costcalc"] = service
-    app.extensions[slack.EXTENSION] = slack.slash_command(service, chosen)
-    for module in BLUEPRINTS:
+    app.add_url_rule("/style.css", "static", defaults={"filename": "style.css"})
+    around = service or build(chosen)
+    app.extensions["costcalc"] = around
+    app.extensions[slack.EXTENSION] = slash_command(around, chosen)
+    for module in (costs, plan, prices, evidence, pages, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.after_request(_finish)
-    app.register_error_handler(problems.Refused, _refused)
-    app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(Exception, _crashed)
-    replay = Replay(app.wsgi_app, service.current_version, chosen.cache_answers)
-    app.wsgi_app = metrics.Measured(replay)  # type: ignore[method-assign]
+    handle_errors(app)
+    code_version()  # read now: the files may be replaced while this process runs
+    replay = Replay(app.wsgi_app, around.current_version, chosen.cache_answers)
+    below = Below(urlsplit(chosen.public_url or "").path.rstrip("/"), replay)
+    app.wsgi_app = metrics.Measured(below)  # type: ignore[method-assign]
     return app
+
+
+class Below:
+    """WSGI middleware that serves below the path of the public address, whether or not a proxy takes it off."""
+
+    def __init__(self, path: str, app: Wsgi) -> None:
+        self._path = path
+        self._app = app
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """One request."""
+        if self._path:
+            path = environ.get("PATH_INFO", "")
+            within = path == self._path or path.startswith(f"{self._path}/")
+            environ["PATH_INFO"] = path.removeprefix(self._path) if within else path
+            environ["SCRIPT_NAME"] = self._path
+        return self._app(environ, start_response)
 
 
 def _check_request() -> Response | None:
     """Sizes first, then the token."""
     request.environ[metrics.ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
     if (request.content_length or 0) > MOST_BODY_BYTES:
-        return _told(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
+        return problem_response(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:
-        return _told(400, f"the query string is longer than {LONGEST_QUERY} characters")
+        return problem_response(400, f"the query string is longer than {LONGEST_QUERY} characters")
     if _needs_token() and not _has_token():
-        response = _told(401, "send an API token as Authorization: Bearer TOKEN, or as token=TOKEN in the address")
+        response = problem_response(
+            401, "send an API token as Authorization: Bearer TOKEN, or as token=TOKEN in the address"
+        )
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
     return None
@@ -102,52 +106,3 @@ def _finish(response: Response) -> Response:
         response.headers.setdefault(name, value)
     remember(response)
     return response
-
-
-def _told(status: int, detail: str, errors: problems.Errors | None = None) -> Response:
-    told = problems.problem(status, detail, errors)
-    if wants_csv():
-        response = Response(problems.as_csv(told), status, content_type=problems.CSV_TYPE)
-    else:
-        response = Response(problems.as_json(told), status, content_type=problems.PROBLEM_TYPE)
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["Vary"] = "Accept"
-    return response
-
-
-def _refused(error: problems.Refused) -> Response:
-    response = _told(error.status, error.detail, error.errors)
-    if error.status == 503:
-        response.headers["Retry-After"] = "5"
-    return response
-
-
-def _http_error(error: HTTPException) -> Response:
-    """Werkzeug's own errors, in our form; `Allow` stays on 405."""
-    status = error.code or 500
-    if isinstance(error, NoSuchPath):
-        return _told(404, _no_such_path())
-    response = _told(status, _detail(error))
-    if error.response is None:
-        for name, value in error.get_headers(request.environ):
-            if name not in ("Content-Type", "Content-Length"):
-                response.headers[name] = value
-    return response
-
-
-def _detail(error: HTTPException) -> str:
-    if isinstance(error, MethodNotAllowed):
-        return f"{request.method} is not for this path: use {either(sorted(error.valid_methods or ['GET']))}"
-    return error.description or error.name
-
-
-def _no_such_path() -> str:
-    rules = {rule.rule for rule in current_app.url_map.iter_rules()}
-    near = nearest(request.path, rules)
-    hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
-    return f"there is no path {clip(request.path)}: {hint}"
-
-
-def _crashed(error: Exception) -> Response:
-    log.exception("%s %s failed", request.method, request.path, exc_info=error)
-    return _told(500, "the service failed to answer this; the failure is in its log")

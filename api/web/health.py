@@ -7,10 +7,10 @@ from datetime import datetime
 
 from flask import Blueprint, Response
 
+from api.formats.json import to_json
 from api.questions.errors import NotReady
-from api.reports.documents import to_json
 from api.web import metrics
-from api.web.responses import JSON_TYPE, service
+from api.web.responses import JSON_TYPE, current_service
 from costcalc.offers import Gap
 
 blueprint = Blueprint("health", __name__)
@@ -46,12 +46,12 @@ def healthz() -> Response:
 @blueprint.get("/readyz")
 def readyz() -> Response:
     """Readiness: the store can be reached and a snapshot is loaded."""
-    asked = service()
-    catalogue = asked.catalogue()
-    trouble = asked.prices.trouble()
+    service = current_service()
+    catalogue = service.catalogue()
+    trouble = service.prices.trouble()
     if trouble:
         raise NotReady(f"still answering from snapshot {catalogue.snapshot}, but the store is out of reach: {trouble}")
-    evidence = asked.evidence
+    evidence = service.evidence
     ready = Ready(
         status="ok",
         snapshot=catalogue.snapshot,

@@ -13,7 +13,7 @@ from typing import Any
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from api.web.cache import REPLAYED, Environ, StartResponse, Wsgi
+from api.web.replay import REPLAYED, Environ, StartResponse, Wsgi
 
 ROUTE = "costcalc.route"
 CONTENT_TYPE = CONTENT_TYPE_LATEST

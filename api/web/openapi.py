@@ -9,25 +9,27 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
-from api.formats.commitments_sheets import COMMITMENTS
-from api.questions.errors import PROBLEM_TYPE, Problem
 from api.questions.fields import MOST_VALUES, Parameter
 from api.questions.names import WHERE, Known
-from api.reports.accuracy import ACCURACY, AccuracyDocument
+from api.reports.accuracy import AccuracyDocument
 from api.reports.changes import ChangesDocument
-from api.reports.commitments_documents import CommitmentsDocument
-from api.reports.documents import CostDocument
-from api.reports.history import HISTORY, HistoryDocument
+from api.reports.commitments import CommitmentsDocument
+from api.reports.cost import CostDocument
+from api.reports.history import HistoryDocument
 from api.reports.models import ModelDocument, ModelsDocument
 from api.reports.offers import OffersDocument
-from api.reports.plan import SHARED, PlanDocument
+from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.throughput import ThroughputDocument
-from api.service import CHANGES, COST, OFFERS, READ, RELEASE, THROUGHPUT, Service
-from api.slack.command import PATH as SLASH_COMMAND
-from api.web import plan_openapi, slack_openapi
+from api.service import COST, Service
+from api.web.costs import ACCURACY, COMMITMENTS
+from api.web.evidence import MODELS, THROUGHPUT
 from api.web.health import Alive, Ready
 from api.web.plan import PLAN
+from api.web.prices import CHANGES, HISTORY, OFFERS
+from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import TYPES
+from api.web.slack import PATH as SLASH_COMMAND
+from costcalc import __version__
 from pricing import exchange_rates as exchange
 
 Json = dict[str, Any]
@@ -67,8 +69,8 @@ OPERATIONS = (
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
     Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(400, 404, 503)),
-    Operation("/models", "Every model that something was measured about", ModelsDocument, READ, errors=(400,)),
-    Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, READ,
+    Operation("/models", "Every model that something was measured about", ModelsDocument, MODELS, errors=(400,)),
+    Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, MODELS,
               errors=(400, 404)),
     Operation("/healthz", "Liveness", Alive, errors=()),
     Operation("/readyz", "Readiness: store reachable, a snapshot loaded", Ready, errors=(503,)),
@@ -77,7 +79,7 @@ OPERATIONS = (
     Operation("/docs", "This document to read and try", media="text/html", errors=()),
     Operation("/openapi.json", "This document", media="application/json", errors=()),
 )  # fmt: skip
-POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at its best", PlanDocument, SHARED, sheets=("csv",),
+POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at its best", PlanDocument, DEFAULTS, sheets=("csv",),
                       errors=(400, 404, 413, 415, 503))  # fmt: skip
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range",
@@ -85,6 +87,58 @@ _MEANINGS = {
     413: "the body is too large",
     415: "the body is neither CSV nor JSON",
     503: "no prices loaded yet",
+}
+_CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
+_PLAN_ROW = {
+    "type": "object",
+    "properties": dict.fromkeys(ROW.fields, _CELL),
+    "additionalProperties": False,
+}
+_PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
+_FIRST_ROW = r"^model,target\n[a-z0-9_]+,0\.[0-9]+\n"  # others are told in their rows; no pattern says what a CSV is
+_PLAN_SHEET = {"schema": {"type": "string", "pattern": _FIRST_ROW}, "example": "model,target\nresnet50,0.757\n"}
+_TEXT = {"type": "string"}
+_PROBLEM = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+_MESSAGE = {
+    "type": "object",
+    "required": ["response_type", "text"],
+    "properties": {
+        "response_type": {"type": "string", "enum": ["ephemeral", "in_channel"]},
+        "text": _TEXT,
+        "blocks": {"type": "array", "items": {"type": "object"}},
+    },
+}
+_FORM = {
+    "type": "object",
+    "properties": {"text": _TEXT, "response_url": _TEXT, "ssl_check": {"type": "string", "enum": ["1"]}},
+}
+_REFUSALS = {
+    "400": "the form has too many fields",
+    "401": "not signed by Slack, signed more than 300 s ago or ahead, or answered before",
+    "413": "larger than 1 MiB",
+    "415": "not form-encoded",
+    "404": "no signing secret is set: Slack has no command here",
+}
+_SLASH_COMMAND: dict[str, Any] = {
+    "operationId": "post_slack_cost",
+    "summary": "The slash command, as Slack signs and sends it",
+    "parameters": [
+        {"name": "X-Slack-Request-Timestamp", "in": "header", "schema": _TEXT, "description": "seconds since 1970"},
+        {
+            "name": "X-Slack-Signature",
+            "in": "header",
+            "schema": _TEXT,
+            "description": "v0= and an HMAC of the raw body",
+        },
+    ],
+    "requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": _FORM}}},
+    "responses": {
+        "200": {
+            "description": "A message; nothing for ssl_check",
+            "content": {"application/json": {"schema": _MESSAGE}, "text/plain": {"schema": _TEXT}},
+        },
+        **{status: {"description": told, "content": _PROBLEM} for status, told in _REFUSALS.items()},
+    },
 }
 
 
@@ -97,7 +151,7 @@ def document(service: Service, names: Known | None) -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "costcalc",
-            "version": RELEASE,
+            "version": __version__,
             "description": "What it costs, and how long it takes, to train a model to an accuracy, and where.",
         },
         "paths": dict(_paths(enums)),
@@ -137,9 +191,9 @@ def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
         for sheet in ("", *operation.sheets):
             methods = {"get": _operation(operation, enums, sheet)}
             if operation.path == POST_PLAN.path:
-                methods["post"] = plan_openapi.posted(_operation(POST_PLAN, enums, sheet))
+                methods["post"] = _posted(_operation(POST_PLAN, enums, sheet))
             yield f"{operation.path}.{sheet}".rstrip("."), methods
-    yield SLASH_COMMAND, {"post": slack_openapi.OPERATION}
+    yield SLASH_COMMAND, {"post": _SLASH_COMMAND}
 
 
 def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "") -> Json:
@@ -205,4 +259,15 @@ def _parameter(name: str, field: Parameter, known: bool) -> Json:
         told |= {"style": "form", "explode": True}
     if field.example is not None:
         told["example"] = [field.example] if field.listed else field.example
+    return told
+
+
+def _posted(told: dict[str, Any]) -> dict[str, Any]:
+    """An operation as the one that takes rows in its body; what it answers is not kept."""
+    told["operationId"] = told["operationId"].replace("get_", "post_")
+    told["requestBody"] = {
+        "required": True,
+        "content": {"application/json": {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET},
+    }
+    told["responses"]["200"].pop("headers", None)
     return told

@@ -2,66 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
-
 from flask import Blueprint, Response, request
 
-from api.questions.errors import BadParameters, Refused
-from api.questions.finance_schemas import PlanSchema
-from api.questions.parsing import read
-from api.questions.schemas import Layout
-from api.reports import plan
-from api.reports.documents import to_json
-from api.reports.plan import Planner
-from api.reports.plan_rows import Given, rows_of_csv, rows_of_json, shared
-from api.web.responses import JSON_TYPE, TYPES, Body, answered, arguments, chosen_format, name_file, service
+from api.formats.json import to_json
+from api.formats.sheets import plan_csv
+from api.questions.errors import Refused
+from api.questions.schemas import Layout, PlanSchema
+from api.reports.plan import PlanDocument, every_pair, planner, rows_of_csv, rows_of_json
+from api.web.responses import JSON_TYPE, TYPES, Body, arguments, cached, chosen_format, current_service, name_file
 
 blueprint = Blueprint("plan", __name__)
 PLAN = PlanSchema()
+FORMS = ("json", "csv")
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip
 
 
-@blueprint.post("/plan")
 @blueprint.post("/plan.csv")
+@blueprint.post("/plan")
 def post_plan() -> Response:
     """What do these cost, each at its best? Bad rows say so in their own line."""
-    asked = service()
-    catalogue = asked.catalogue()
-    given = arguments()
-    form = plan.layout_beside(asked, catalogue, given)
+    service = current_service()
+    answers, layout = planner(service, service.catalogue(), arguments())
     body, is_json = _body()
-    rows = rows_of_json(body) if is_json else rows_of_csv(body)
-    document = Planner(asked, catalogue, shared(given), form.decimal).document(rows)
-    kind = _answer_kind(form, is_json)
-    made: Body = to_json(document) if kind == "json" else b"".join(plan.as_csv(document, form))
-    response = Response(made, content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
-    return name_file(response, "plan.csv") if kind == "csv" and form.excel else response
+    document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
+    kind = _answer_kind(layout, is_json)
+    written = _written(document, kind, layout)
+    response = Response(written, content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
+    return name_file(response, f"plan.{kind}", layout)
 
 
-@blueprint.get("/plan")
 @blueprint.get("/plan.csv")
+@blueprint.get("/plan")
 def get_plan() -> Response:
     """What does every one of these models cost, to every one of these targets?"""
-    asked = service()
-    catalogue = asked.catalogue()
+    service = current_service()
+    catalogue = service.catalogue()
     given = arguments()
-    values, errors = read(PLAN, given)
-    if errors:
-        raise BadParameters(errors)
+    values = service.check(PLAN, given)
     beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
-    form = plan.layout_beside(asked, catalogue, beside)
-    names = [part.strip() for text in values["model"] for part in text.split(",") if part.strip()]
-    models = dict.fromkeys(asked.model(name).name for name in names)
-    rows: list[Given] = [{"model": name, "target": str(target)} for name, target in product(models, values["target"])]
-    planner = Planner(asked, catalogue, shared(beside))
-    makers: dict[str, Callable[[], Body]] = {
-        "json": lambda: to_json(planner.document(rows)),
-        "csv": lambda: plan.as_csv(planner.document(rows), form),
-    }
-    moment = "" if "as_of" in values else asked.clock().date()
-    return answered((catalogue.snapshot, sorted(given.items()), moment), form, makers, "plan")
+    answers, layout = planner(service, catalogue, beside)
+    rows = every_pair(service, values)
+    kind = chosen_format(layout, FORMS)
+    parts = (catalogue.snapshot, sorted(given.items()), layout, values.get("as_of") or service.clock().date())
+    response = cached(parts, kind, lambda: _written(answers.document(rows), kind, layout))
+    return name_file(response, f"plan.{kind}", layout)
+
+
+def _written(document: PlanDocument, kind: str, layout: Layout) -> Body:
+    return to_json(document) if kind == "json" else b"".join(plan_csv(document, layout))
 
 
 def _body() -> tuple[bytes, bool]:
@@ -74,11 +63,9 @@ def _body() -> tuple[bytes, bool]:
     return body, False
 
 
-def _answer_kind(form: Layout, is_json: bool) -> str:
+def _answer_kind(layout: Layout, is_json: bool) -> str:
     """As asked for, else in the form of the rows."""
     accept = request.accept_mimetypes
-    open_choice = form.format is None and not request.path.endswith(".csv") and accept["text/csv"] == accept[JSON_TYPE]
-    if open_choice:
-        return "json" if is_json else "csv"
-    kind = chosen_format(form)
-    return kind if kind in ("json", "csv") else "json"
+    if layout.format or request.path.endswith(".csv") or accept["text/csv"] != accept[JSON_TYPE]:
+        return chosen_format(layout, FORMS)
+    return "json" if is_json else "csv"

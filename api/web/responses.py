@@ -1,26 +1,46 @@
-"""Encoded answers as HTTP responses: formats, entity tags, and what may be kept."""
+"""Reports as HTTP responses: formats, entity tags, file names, and what may be kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from flask import Response, current_app, g, request
+from marshmallow import Schema
 
-from api.questions.errors import CSV_TYPE, BadParameters
+from api.formats.json import to_json
+from api.questions.errors import BadParameters
 from api.questions.schemas import Layout
 from api.service import Service
-from api.web.cache import KEEP, LARGEST, Keep, matches, tag
+from api.web.replay import KEEP, LARGEST, Keep, matches, tag
+from costcalc.catalogue.catalogue import Catalogue
 
 JSON_TYPE = "application/json"
+CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
 Body = bytes | Iterator[bytes]
 
 
-def service() -> Service:
+class Report(Protocol):
+    """What a path answers, before it is written in one form or another."""
+
+    @property
+    def name(self) -> str:
+        """What a browser saves it as, without the ending."""
+        ...
+
+    def document(self) -> object:
+        """The JSON document."""
+        ...
+
+
+R = TypeVar("R", bound=Report)
+
+
+def current_service() -> Service:
     """The service of the running application."""
     return cast(Service, current_app.extensions["costcalc"])
 
@@ -30,21 +50,43 @@ def arguments() -> dict[str, list[str]]:
     return request.args.to_dict(flat=False)
 
 
-def chosen_format(layout: Layout | None = None) -> str:
-    """A key of TYPES: by the path's ending, else `format=`, else Accept. Raises BadParameters where the first two differ."""
-    asked = layout.format if layout else None
+def answered(
+    schema: Schema,
+    report: Callable[[Service, Catalogue, dict[str, Any]], R],
+    forms: Mapping[str, Callable[[R, Layout], Body]],
+) -> Response:
+    """The report that the request's parameters ask for, in the form asked for: JSON, or one of `forms`.
+
+    Raises BadParameters, NotFound and NotReady. Answers that have the same parameters, prices and day have the same tag.
+    """
+    service = current_service()
+    catalogue = service.catalogue()
+    values, layout = service.parse(schema, arguments(), catalogue)
+    kind = chosen_format(layout, forms)
+    moment = values.get("as_of") or values.get("until") or service.clock().date()
+    parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
+    found = report(service, catalogue, values)
+    make = forms.get(kind)
+    response = cached(parts, kind, lambda: make(found, layout) if make else to_json(found.document()))
+    return name_file(response, f"{found.name}.{kind}", layout)
+
+
+def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
+    """By the path's ending, else `format=`, else Accept; JSON where that is none of `forms`.
+
+    Raises BadParameters where the first two differ.
+    """
     path, _, ending = request.path.rpartition(".")
-    if ending not in TYPES:
-        return asked or _accepted()
-    if asked not in (None, ending):
-        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: ask {path} for {asked}"]})
-    return ending
-
-
-def page_of(filters: Mapping[str, Any], usual_limit: int | None = None) -> slice:
-    """The rows that `offset` and `limit` ask for; without a limit, or a usual one, all the rest."""
-    start, limit = filters.get("offset", 0), filters.get("limit", usual_limit)
-    return slice(start, None if limit is None else start + limit)
+    if ending in PICTURES:
+        if layout.format:
+            raise BadParameters({"format": [f"this is a picture: ask {path} for {layout.format}"]})
+        return ending
+    if ending in TYPES and layout.format not in (None, ending):
+        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: ask {path} for {layout.format}"]})
+    wanted = ending if ending in TYPES else layout.format or _accepted()
+    if layout.profile == "focus" and wanted != "csv":
+        raise BadParameters({"profile": ["focus is a form of CSV: ask /cost.csv, or add format=csv"]})
+    return wanted if wanted in forms else "json"
 
 
 def wants_csv() -> bool:
@@ -60,28 +102,18 @@ def _accepted() -> str:
     return max(TYPES, key=lambda kind: accept[TYPES[kind].partition(";")[0]])  # of equals the first
 
 
-def answered(parts: tuple[object, ...], layout: Layout, make: Mapping[str, Callable[[], Body]], name: str) -> Response:
-    """`cached` in the form asked for, else JSON. Browsers save a workbook, or a sheet for Excel, as `name` with its ending."""
-    asked = chosen_format(layout)
-    kind = asked if asked in make else "json"
-    response = cached((*parts, layout), kind, make)
-    saved = kind == "xlsx" or (kind == "csv" and layout.excel)
-    return name_file(response, f"{name}.{kind}") if saved else response
-
-
-def cached(parts: tuple[object, ...], kind: str, make: Mapping[str, Callable[[], Body]]) -> Response:
-    """The answer of `make[kind]`, or 304 before it is computed where the client has it. `parts` tell answers apart.
+def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:
+    """What `make` returns, or 304 before it is computed where the client has it. `parts` tell answers apart.
 
     The first of `parts` is the snapshot that the answer stands on. A body in pieces is streamed where it is large.
     """
-    asked = service()
-    version = asked.version(str(parts[0]))
+    version = current_service().version(str(parts[0]))
     etag = tag(version, request.path, kind, *parts)
     headers = {"ETag": etag, "Cache-Control": _cache_control(), "Vary": "Accept, Authorization"}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
     g.version = version
-    body = make[kind]()
+    body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
     return Response(pieces, headers=headers, content_type=(TYPES | PICTURES)[kind])
 
@@ -98,9 +130,10 @@ def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:
     return head
 
 
-def name_file(response: Response, name: str) -> Response:
-    """Has a browser save the answer under this name."""
-    if response.status_code == 200:
+def name_file(response: Response, name: str, layout: Layout) -> Response:
+    """Has a browser save a workbook, or a sheet for Excel, under this name."""
+    saved = name.endswith(".xlsx") or (name.endswith(".csv") and layout.excel)
+    if saved and response.status_code == 200:
         plain = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in name)
         response.headers["Content-Disposition"] = f'attachment; filename="{plain}"'
     return response

@@ -12,8 +12,9 @@ import gunicorn.http.message
 import gunicorn.util
 from gunicorn.app.base import BaseApplication
 
-from api.questions.errors import PROBLEM_TYPE, as_json, problem
+from api.formats.json import to_json
 from api.settings import Settings
+from api.web.problems import PROBLEM_TYPE, problem
 from costcalc.evidence import Evidence, load_evidence
 
 LONGEST_REQUEST_LINE = 65_536  # gunicorn stops at 8190 and answers in its own form; our own limits come after it
@@ -77,7 +78,7 @@ def serve(settings: Settings) -> None:
 
 
 def _refuse(sock: socket, status_int: int, reason: str, mesg: str) -> None:
-    body = as_json(problem(status_int, UNREADABLE.get(status_int, reason)))
+    body = to_json(problem(status_int, UNREADABLE.get(status_int, reason)))
     head = f"HTTP/1.1 {status_int} {reason}\r\nConnection: close\r\nContent-Type: {PROBLEM_TYPE}\r\nContent-Length: {len(body)}"
     gunicorn.util.write_nonblock(sock, f"{head}\r\n\r\n".encode("latin-1") + body)
 

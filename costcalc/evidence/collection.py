@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from costcalc.convergence.schedules import between
+from costcalc.evidence.schedules import Schedule, stretched
 from costcalc.hardware import Accelerator
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Model, Recipe, Throughput
@@ -35,6 +35,7 @@ class Evidence:
     models: Mapping[str, Model]
     recipes: tuple[Recipe, ...]
     throughputs: tuple[Throughput, ...]
+    schedules: tuple[Schedule, ...]
     fitted: FittedParameters
     version: str
 
@@ -45,7 +46,9 @@ class Evidence:
     @cached_property
     def interpolated(self) -> tuple[Recipe, ...]:
         """Schedules between the measured lengths of a family, which nobody ran."""
-        return between(self.recipes)
+        named = {recipe.name: recipe for recipe in self.recipes}
+        known = (schedule for schedule in self.schedules if schedule.shape_of in named)
+        return tuple(stretched(named[schedule.shape_of], schedule) for schedule in known)
 
     @cached_property
     def _by_model(self) -> dict[str, tuple[Recipe, ...]]:

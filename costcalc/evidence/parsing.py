@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TypeVar
 
 from costcalc.evidence.collection import Evidence
+from costcalc.evidence.schedules import Schedule
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
@@ -20,7 +21,7 @@ Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS = "fitted", "seed_noise"
 SYSTEM = tuple(field.name for field in fields(System))
-TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", ENDS)
+TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", ENDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def parse_evidence(texts: Mapping[str, str]) -> Evidence:
         models=models,
         recipes=_recipes(texts),
         throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
+        schedules=tuple(_read(texts, "schedules", Schedule)),
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -29,13 +28,14 @@ class ClusterFeatures:
     `total` counts accelerators [C]; `several` marks clusters of several machines, a slice being one; `at` gives the positions
     of each (accelerator, total accelerators, machines). Where `predictable` is false no speed is answered but a measured one,
     where `networked` is false none across machines. `resembles` marks accelerators like those that were measured.
-    `memory_gib` [M] are the distinct sizes, infinite where unknown, and `memory_of` [C] which of them each cluster has.
+    `memory_gib` is that of one accelerator, infinite where unknown.
     """
 
     def __init__(self, clusters: Sequence[Cluster], reference: ReferenceModel, transfer: Transfer) -> None:
-        names = _Groups([cluster.accelerator for cluster in clusters])
+        self._names = names = _Groups([cluster.accelerator for cluster in clusters])
         part = reference.data_sheets.part
         self.clusters, self.reference, self.transfer = tuple(clusters), reference, transfer
+        self.chip_of = {name: part(name).chip for name in names.members}
         self.of_accelerator = names.members
         self.at = _Groups([(c.accelerator, c.total_accelerators, c.nodes) for c in clusters]).members
         self.total = np.array([float(cluster.total_accelerators) for cluster in clusters])
@@ -48,8 +48,7 @@ class ClusterFeatures:
         self.resembles = names.each(reference.resembles_measured, bool)
         self.largest_batch = names.each(reference.largest_batch)
         self.scatter = names.each(reference.scatter)
-        gib = names.each(lambda name: part(name).memory_gib or np.inf)
-        self.memory_gib, self.memory_of = np.unique(gib, return_inverse=True)
+        self.memory_gib = names.each(lambda name: part(name).memory_gib or np.inf)
         self.rates = ReferenceRates(clusters, reference)
         self._machines = _Groups([(cluster.accelerator, cluster.accelerators) for cluster in clusters])
         self._added: dict[Hashable, Floats] = {}
@@ -68,10 +67,13 @@ class ClusterFeatures:
 
     def with_any(self, accelerators: Iterable[str]) -> Flags:
         """The clusters of these accelerators [C]."""
-        mask = np.zeros(len(self.clusters), bool)
-        for name in accelerators:
-            mask[self.of_accelerator.get(name, NOWHERE)] = True
-        return mask
+        among = frozenset(accelerators)
+        return self._names.each(lambda name: name in among, bool)
+
+    def with_chip(self, chips: Iterable[str]) -> Flags:
+        """The clusters of accelerators that are these chips, whatever their memory [C]."""
+        among = frozenset(chips)
+        return self._names.each(lambda name: self.chip_of[name] in among, bool)
 
     def equal_to(self, systems: Iterable[tuple[str, int, int]]) -> Flags:
         """The clusters that are one of these (accelerator, total accelerators, machines) [C]."""
@@ -128,16 +130,13 @@ class _Groups(Generic[Kind]):
     """Equal values of a list: each distinct one with its positions."""
 
     def __init__(self, values: Sequence[Kind]) -> None:
-        positions: dict[Kind, list[int]] = defaultdict(list)
-        for position, value in enumerate(values):
-            positions[value].append(position)
-        self.members: Mapping[Kind, Indices] = {value: np.array(at, np.int64) for value, at in positions.items()}
-        self._count = len(values)
+        number: dict[Kind, int] = {}
+        self._group = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
+        order, counts = np.argsort(self._group, kind="stable"), np.bincount(self._group, minlength=len(number))
+        parts = np.split(order, np.cumsum(counts)[:-1]) if number else []
+        self.members: Mapping[Kind, Indices] = dict(zip(number, parts, strict=True))
 
     def each(self, find: Callable[[Kind], object], dtype: type = float) -> NDArray[Any]:
         """What `find` makes of each value, found once for equal ones."""
         found: NDArray[Any] = np.array([find(value) for value in self.members], dtype)
-        group = np.zeros(self._count, np.int64)
-        for number, at in enumerate(self.members.values()):
-            group[at] = number
-        return np.asarray(found[group])
+        return np.asarray(found[self._group])

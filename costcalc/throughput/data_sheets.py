@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from costcalc.hardware import Accelerator
 
@@ -22,7 +23,7 @@ def twin(accelerators: Mapping[str, Accelerator], name: str) -> str:
     return part(accelerators, name).twin or name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataSheets:
     """The parts, and the roofline through them: 1/X = tflop_per_image/F + gb_per_image/M, X in images/s of one accelerator.
 
@@ -41,8 +42,12 @@ class DataSheets:
 
     def roofline(self, name: str) -> float | None:
         """ln(images/s) that arithmetic, memory bandwidth and power allow; None where the data sheet does not say."""
-        rate = self.bandwidth_roofline(name)
-        return None if rate is None else min(rate, self._power_limit(self.part(name)))
+        return self._rooflines.get(name)
+
+    @cached_property
+    def _rooflines(self) -> dict[str, float]:
+        rates = ((part, self.bandwidth_roofline(name)) for name, part in self.accelerators.items())
+        return {part.name: min(rate, self._power_limit(part)) for part, rate in rates if rate is not None}
 
     def bandwidth_roofline(self, name: str) -> float | None:
         """The same without the limit of power."""

@@ -46,6 +46,9 @@ class Measurements:
             system = MeasuredSystem(row.image_size, row.accelerator, row.accelerators, row.nodes)
             self._of_system[system].append(number)
         self.systems = tuple(self._of_system)
+        self.clusters = frozenset((system.accelerator, system.accelerators, system.nodes) for system in self.systems)
+        self.anywhere = frozenset(system.accelerator for system in self.systems)
+        self.in_one_machine = frozenset(system.accelerator for system in self.systems if system.nodes == 1)
 
     def rates(self, recipe: Recipe, cluster: Cluster) -> list[float] | None:
         """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there.
@@ -73,15 +76,16 @@ class Measurements:
         row = np.array([row_of[system] for system in latest])
         several = np.array([system.nodes > 1 for system in latest])
         log_count = np.log([max(system.accelerators, 1) for system in latest])
-        same = {
-            name: [s for s, system in enumerate(latest) if system.accelerator == name]
-            for name in {s.accelerator for s in latest}
-        }
-        for name, where in features.of_accelerator.items():
-            among = np.array(same.get(name) or range(len(latest)))
+
+        def fill(where: Indices, among: Indices) -> None:
             apart = several[among, None] != (features.nodes[where] > 1)
             distance = OTHER_NUMBER_OF_MACHINES * apart + np.abs(log_count[among, None] - features.log_total[where])
             best[where] = row[among[distance.argmin(axis=0)]]
+
+        fill(np.flatnonzero(~features.with_any(self.anywhere)), np.arange(len(latest)))
+        for name in self.anywhere & features.of_accelerator.keys():
+            same = [s for s, system in enumerate(latest) if system.accelerator == name]
+            fill(features.of_accelerator[name], np.array(same))
         return best
 
     def _timely(self, number: int, year: int) -> tuple[int, int]:
@@ -106,18 +110,27 @@ class AnybodysRates:
         logs: dict[tuple[int, str, int], list[float]] = defaultdict(list)
         for row in rows:
             if row.nodes == 1:
-                logs[row.image_size, part(row.accelerator).chip, row.accelerators].append(np.log(training_rate(row)))
-        self._found: dict[int, list[tuple[Indices, float]]] = defaultdict(list)
-        for (name, count, nodes), where in features.at.items():
-            for size in {size for size, _, _ in logs} if nodes == 1 else ():
-                if found := logs.get((size, part(name).chip, count)):
-                    self._found[size].append((where, median(found)))
+                logs[row.image_size, part(row.accelerator).chip, row.accelerators].append(
+                    float(np.log(training_rate(row)))
+                )
+        medians = {system: median(found) for system, found in logs.items()}
+        alone = [(features.chip_of[name], count, at) for (name, count, n), at in features.at.items() if n == 1]
+        self._found = {size: _placed(alone, size, medians) for size in {system[0] for system in logs}}
 
     def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
         """How far in ln(rate) the recipe's rates [C, P] lie from those medians, at most over its phases; 0 where there are
         none [C]."""
         apart = np.zeros(len(log_rate))
         for number, phase in enumerate(recipe.phases):
-            for where, middle in self._found.get(phase.image_size, ()):
+            if phase.image_size in self._found:
+                where, middle = self._found[phase.image_size]
                 apart[where] = np.fmax(apart[where], np.abs(log_rate[where, number] - middle))
         return apart
+
+
+def _placed(
+    alone: Sequence[tuple[str, int, Indices]], size: int, medians: Mapping[tuple[int, str, int], float]
+) -> tuple[Indices, Floats]:
+    """The clusters of one machine that were measured at this image size, and the medians there."""
+    found = [(c, medians[size, chip, n]) for chip, n, at in alone if (size, chip, n) in medians for c in at.tolist()]
+    return np.array([c for c, _ in found], np.int64), np.array([middle for _, middle in found])

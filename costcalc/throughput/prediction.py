@@ -77,8 +77,7 @@ def _batch(recipe: Recipe, features: ClusterFeatures, images_per_gib: float) -> 
     model = features.transfer.models.get(recipe.model)
     largest = max((phase.image_size for phase in recipe.phases), default=224)
     seen = 0.0 if is_reference(recipe) else images_per_gib
-    rooms = [most_images(gib, model, largest, recipe.precision, seen) for gib in features.memory_gib.tolist()]
-    room = np.array(rooms, np.float64)[features.memory_of]
+    room = most_images(features.memory_gib, model, largest, recipe.precision, seen)
     wanted = global_batch(recipe) / np.maximum(features.total, 1)
     steps = np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1)
     return wanted / steps, steps, room
@@ -148,7 +147,7 @@ def _measured(
     recipe: Recipe, features: ClusterFeatures, measurements: Measurements, allowed: Flags
 ) -> Iterator[tuple[int, list[float]]]:
     """The clusters on which the implementation was measured, with its rates there in each phase; last its own system."""
-    for c in np.flatnonzero(_exact(features, measurements) & allowed).tolist():
+    for c in np.flatnonzero(features.equal_to(measurements.clusters) & allowed).tolist():
         rates = measurements.rates(recipe, features.clusters[c])
         if rates:
             yield c, rates
@@ -165,14 +164,9 @@ def _own_system(recipe: Recipe, features: ClusterFeatures) -> list[int]:
     return here
 
 
-def _exact(features: ClusterFeatures, measurements: Measurements) -> Flags:
-    return features.equal_to({(each.accelerator, each.accelerators, each.nodes) for each in measurements.systems})
-
-
 def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements) -> Codes:
     """The nearest thing to each cluster that was measured with this recipe's implementation, as codes of KINDS."""
-    in_one_machine = {system.accelerator for system in measurements.systems if system.nodes == 1}
-    anywhere = {system.accelerator for system in measurements.systems}
+    in_one_machine, anywhere = set(measurements.in_one_machine), set(measurements.anywhere)
     own = recipe.system
     if own and _is_anchored(recipe, features.reference):
         anywhere.add(own.accelerator)
@@ -184,7 +178,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     kind = np.where(~features.several & features.with_any(in_one_machine), INTERPOLATED, elsewhere)
     exact = features.equal_to([(own.accelerator, own.accelerators, own.nodes)] if own else [])
     if is_reference(recipe):
-        exact |= _exact(features, measurements)
+        exact |= features.equal_to(measurements.clusters)
     kind = np.where(exact, TRANSFERRED, kind).astype(np.int8)
     guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
     return np.maximum(kind, np.int8(STACK)) if guessed else kind
@@ -193,8 +187,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
 def _is_related(recipe: Recipe, features: ClusterFeatures, seen: set[str]) -> Flags:
     """The clusters whose chip the implementation was measured on with another network or precision, or with another memory;
     of a network that the implementation was never measured with, none."""
-    part = features.reference.data_sheets.part
-    chips = {part(name).chip for name in seen}
+    chips = {features.reference.data_sheets.part(name).chip for name in seen}
     if seen:
         chips |= features.transfer.chips_of.get(implementation(recipe), frozenset())
-    return features.with_any(name for name in features.of_accelerator if part(name).chip in chips)
+    return features.with_chip(chips)

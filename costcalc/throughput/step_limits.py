@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.rates import SIXTEEN_BIT
 from costcalc.training import Model, Throughput
+from costcalc.units import Floats
 
 BYTES_PER_PARAMETER = 16  # weights, gradients, two optimiser moments; mixed precision keeps a 32-bit copy
 GIB_PER_IMAGE = 0.08  # ResNet-50 at 224 px in 16 bits: MLPerf ran 816 images on 80 GB, 408 on 40 GB, 204 on 24 GB
@@ -24,20 +27,19 @@ SHORTEST_SECONDS = 5.0e-3  # the shortest measured, less a tenth: 5.7 ms, NVIDIA
 
 
 def most_images(
-    memory_gib: float, model: Model | None, image_size: int, precision: str | None, images_per_gib: float = 0.0
-) -> float:
-    """The largest batch per accelerator: below 1 where not even the network fits, infinite where the memory is.
+    memory_gib: Floats, model: Model | None, image_size: int, precision: str | None, images_per_gib: float = 0.0
+) -> Floats:
+    """The largest batch per accelerator of each memory: below 1 where not even the network fits, infinite where the memory is.
 
     Activations are taken to grow with multiply-adds and pixels, but never to need more than where most images were seen in
     memory: `images_per_gib`, of `densest`.
     """
-    if math.isinf(memory_gib):
-        return math.inf
     gmacs = (model.gmacs if model else None) or REFERENCE_GMACS
     side = image_size / ((model.image_size if model else None) or REFERENCE_SIZE)
     width = 1.0 if precision in SIXTEEN_BIT else 2.0
     modelled = 1 / (GIB_PER_IMAGE * width * math.pow(gmacs / REFERENCE_GMACS, ACTIVATION_EXPONENT) * side**2)
-    return _gib_for_activations(memory_gib, model) * max(modelled, images_per_gib * (REFERENCE_SIZE / image_size) ** 2)
+    room = memory_gib * USABLE_SHARE - _gib_for_parameters(model)
+    return np.asarray(room * max(modelled, images_per_gib * (REFERENCE_SIZE / image_size) ** 2))
 
 
 def densest(rows: Iterable[Throughput], model: Model | None, accelerators: Mapping[str, Accelerator]) -> float:
@@ -50,13 +52,13 @@ def _images_per_gib(row: Throughput, model: Model | None, chip: Accelerator) -> 
     stated = chip.dense_16bit_tflops and chip.memory_bandwidth_gb_per_s and chip.device_memory
     if not (row.global_batch_size and row.accelerators and stated):
         return 0.0
-    room = _gib_for_activations(chip.memory_gib or math.inf, model)
+    room = (chip.memory_gib or math.inf) * USABLE_SHARE - _gib_for_parameters(model)
     images = row.global_batch_size / row.accelerators
     return images * (row.image_size / REFERENCE_SIZE) ** 2 / room if room > 0 else 0.0
 
 
-def _gib_for_activations(memory_gib: float, model: Model | None) -> float:
-    return memory_gib * USABLE_SHARE - _parameters(model) * BYTES_PER_PARAMETER / BYTES_PER_GIB
+def _gib_for_parameters(model: Model | None) -> float:
+    return _parameters(model) * BYTES_PER_PARAMETER / BYTES_PER_GIB
 
 
 def shortest_step(model: Model | None) -> float:

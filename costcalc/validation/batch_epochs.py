@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costcalc.convergence.curves import isotonic
-from costcalc.convergence.schedules import OutOfRange
+from costcalc.fitting.schedules import OutOfRange
 from costcalc.units import Floats
 
 BATCH_REACH = 1.25  # times the largest measured batch

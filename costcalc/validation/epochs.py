@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from costcalc.convergence.schedules import Lengths, accuracy_at_end, monotone_cubic
+from costcalc.fitting.schedules import Lengths, accuracy_at_end, monotone_cubic
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase, Recipe
 from costcalc.validation.batch_epochs import BatchCurve, batch_factor
 from costcalc.validation.published import Published

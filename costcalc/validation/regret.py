@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.convergence.schedules import Lengths, accuracy_at_end
+from costcalc.fitting.schedules import Lengths, accuracy_at_end
 from costcalc.training import Metric
 from costcalc.validation.published import Published, Seeds
 from costcalc.validation.scores import Case

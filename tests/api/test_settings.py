@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from api.settings import MASK, SETTINGS, BadSetting, Settings, read, shown
+from api.settings import MASK, SETTINGS, BadSetting, Settings, read_settings, shown
 
 
 def test_every_field_is_a_listed_variable():
@@ -13,14 +13,14 @@ def test_every_field_is_a_listed_variable():
 
 def test_an_empty_environment_gives_the_listed_defaults():
     listed = {setting.field: setting.parse(setting.default) for setting in SETTINGS if setting.default}
-    defaults = read({})
+    defaults = read_settings({})
     assert {name: getattr(defaults, name) for name in listed} == listed
-    assert read({"COSTCALC_WORKERS": "  "}) == defaults
+    assert read_settings({"COSTCALC_WORKERS": "  "}) == defaults
 
 
 def test_values_are_typed():
     given = {"COSTCALC_WORKERS": "3", "COSTCALC_API_TOKENS": "a, b,,", "COSTCALC_POLL_SECONDS": "0.5"}
-    settings = read(given)
+    settings = read_settings(given)
     assert (settings.workers, settings.api_tokens, settings.poll_seconds) == (3, ("a", "b"), 0.5)
 
 
@@ -37,7 +37,7 @@ def test_values_are_typed():
 )
 def test_a_bad_value_is_refused_by_name(variable, text):
     with pytest.raises(BadSetting, match=f"{variable}={text}: write a"):
-        read({variable: text})
+        read_settings({variable: text})
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_a_bad_value_is_refused_by_name(variable, text):
 )
 def test_a_store_that_no_address_can_mean_is_refused_without_showing_it(text):
     with pytest.raises(BadSetting, match=r"COSTCALC_DATABASE_URL=\*{8}: write sqlite:////path"):
-        read({"COSTCALC_DATABASE_URL": text})
+        read_settings({"COSTCALC_DATABASE_URL": text})
 
 
 @pytest.mark.parametrize(
     "text", ["sqlite:////tmp/a.db", "sqlite:///a.db", "postgres://h/d", "postgresql+psycopg://h/d"]
 )
 def test_a_store_is_a_file_or_a_postgresql_database(text):
-    assert read({"COSTCALC_DATABASE_URL": text}).database_url == text
+    assert read_settings({"COSTCALC_DATABASE_URL": text}).database_url == text
 
 
 def test_secrets_are_masked_wherever_they_are_shown():
@@ -75,4 +75,4 @@ def test_a_password_inside_an_address_is_masked():
 @pytest.mark.parametrize("text", ["127.0.0.1:99999", "nonsense", "127.0.0.1:"])
 def test_an_address_that_cannot_be_listened_on_is_refused(text):
     with pytest.raises(BadSetting, match="COSTCALC_BIND"):
-        read({"COSTCALC_BIND": text})
+        read_settings({"COSTCALC_BIND": text})

@@ -14,9 +14,9 @@ from api.bootstrap import FixedPrices
 from api.formats import csv as csv_export
 from api.formats import price_sheet
 from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, as_row, selected
+from api.reports.offers import OfferRow, offer_row, selected
 from api.web.app import create_app
-from api.web.cache import LARGEST
+from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed
 from costcalc.catalogue.catalogue import Catalogue
 
@@ -32,7 +32,7 @@ def price_sheet_of(catalogue, rows, **layout):
 def test_column_by_column_it_is_the_sheet_of_the_same_offers(layout):
     catalogue = packaged_catalogue()
     rows = np.arange(len(catalogue))  # every observation there is, every purchase option
-    offers = (as_row(catalogue.offer(row)) for row in rows.tolist())
+    offers = (offer_row(catalogue.offer(row)) for row in rows.tolist())
     assert price_sheet_of(catalogue, rows, **layout) == csv_export.document(
         csv_export.columns_of(OfferRow), offers, Layout(**layout)
     )
@@ -64,7 +64,7 @@ def test_any_rows_are_written_piece_by_piece():
     def rows():
         for row in range(2000):
             taken.append(row)
-            yield as_row(catalogue.offer(row))
+            yield offer_row(catalogue.offer(row))
 
     chunks = csv_export.chunks(columns, rows(), Layout())
     assert next(chunks).startswith(b"provider,")

@@ -5,11 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from api.questions.finance_schemas import AccuracySchema
-from api.questions.parsing import read
-from api.questions.schemas import CostSchema, LayoutSchema, ThroughputSchema, layout
-from api.questions.suggestions import squeeze
-from api.questions.synonyms import CALLED
+from api.questions.parsing import parse
+from api.questions.schemas import AccuracySchema, CostSchema, LayoutSchema, ThroughputSchema, layout
+from api.questions.suggestions import CALLED, squeeze
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric
@@ -18,13 +16,13 @@ COST = CostSchema()
 
 
 def values(**given):
-    found, errors = read(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})
+    found, errors = parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})
     assert errors == {}
     return found
 
 
 def errors(**given):
-    return read(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})[1]
+    return parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})[1]
 
 
 def _lists(given):
@@ -61,7 +59,7 @@ def test_targets_that_mean_the_same(text):
 
 
 def test_required_parameters_are_asked_for_with_an_example():
-    assert read(COST, {})[1] == {"model": ["missing: add model=resnet50"], "target": ["missing: add target=0.757"]}
+    assert parse(COST, {})[1] == {"model": ["missing: add model=resnet50"], "target": ["missing: add target=0.757"]}
 
 
 def test_a_blank_value_counts_as_not_given():
@@ -87,8 +85,8 @@ def test_what_people_call_a_parameter_leads_to_its_name(called, name):
 
 
 def test_only_parameters_of_the_path_are_suggested():
-    assert read(AccuracySchema(), {"price": ["8"]})[1]["price"] == ['unknown parameter "price": did you mean budget?']
-    assert read(ThroughputSchema(), {"gpus": ["8"]})[1]["gpus"] == [
+    assert parse(AccuracySchema(), {"price": ["8"]})[1]["price"] == ['unknown parameter "price": did you mean budget?']
+    assert parse(ThroughputSchema(), {"gpus": ["8"]})[1]["gpus"] == [
         'unknown parameter "gpus": see /docs for all of them'
     ]
 
@@ -157,7 +155,7 @@ def test_bad_values_say_what_to_type(name, text, says):
 
 def test_long_values_are_refused_without_being_repeated():
     for name in COST.fields:
-        message = read(COST, {name: ["x" * 10_000]})[1][name][0]
+        message = parse(COST, {name: ["x" * 10_000]})[1][name][0]
         assert len(message) < 250, name
 
 
@@ -196,7 +194,7 @@ def test_discounts_for_all_and_for_one_provider():
 
 def test_a_decimal_comma_brings_a_semicolon_unless_told_otherwise():
     def chosen(**given):
-        return layout(read(LayoutSchema(), _lists(given))[0])
+        return layout(parse(LayoutSchema(), _lists(given))[0])
 
     assert chosen(decimal=",").sep == ";"
     assert chosen(decimal=",", sep="tab").sep == "\t"

@@ -10,7 +10,7 @@ from support.services import packaged_service
 
 from api.cli import plan as plan_terminal
 from api.cli.main import main
-from api.reports.plan_rows import MOST_ROWS
+from api.reports.plan import MOST_ROWS
 
 SHEET = """model,target,provider,max_hours,_team,label
 resnet50,0.757,"aws,gcp",,vision,Q4

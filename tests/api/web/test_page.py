@@ -37,7 +37,9 @@ def test_on_a_narrow_screen_figures_carry_their_names(client):
     page = text_of(client.get("/"))
     for name in ("hours", "to pay", "share of use", "P(reach)", "price seen"):
         assert page.count(f'data-is="{name}"') == page.count("<details>") > 0
-    assert "content: attr(data-is)" in text_of(client.get("/style.css"))
+    with client.get("/style.css") as style:
+        assert "content: attr(data-is)" in text_of(style)
+        assert style.headers["Cache-Control"] == "public, max-age=3600"
 
 
 def test_where_nothing_is_found_it_says_how_far_one_gets(client):

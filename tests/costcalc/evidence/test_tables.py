@@ -25,6 +25,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,2,,log\n",
+        "schedules": "fam-3ep,r1,4,0.05,\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,yes,org,,,2020,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}
@@ -45,7 +46,7 @@ def test_blank_cells_are_unknown(texts):
 
 def test_recipes_are_found_by_model(texts):
     evidence = parse_evidence(texts)
-    assert evidence.recipes_of("resnet50") == evidence.recipes
+    assert [recipe.name for recipe in evidence.recipes_of("resnet50")] == ["fam-3ep", "r1"]
     assert evidence.recipes_of("vgg16") == ()
 
 

@@ -1,15 +1,18 @@
-"""Schedules of lengths that nobody ran, between the shortest and the longest that somebody did. Anything else is refused."""
+"""Learns where schedules end that nobody ran, between the shortest and the longest that somebody did; all else is refused."""
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields
+from io import StringIO
 
 import numpy as np
 
-from costcalc.training import Evaluation, Metric, Phase, Recipe
+from costcalc.evidence.schedules import Schedule
+from costcalc.training import Metric, Recipe
 from costcalc.units import Floats
 
 FEWEST_LENGTHS = 4
@@ -49,7 +52,10 @@ class Lengths:
 
 
 def monotone_cubic(x: Floats, y: Floats, at: Floats) -> Floats:
-    """The piecewise cubic through the points that never overshoots (Fritsch and Carlson 1980; slopes as in PCHIP)."""
+    """The piecewise cubic through the points that never overshoots (Fritsch and Carlson 1980; slopes as in PCHIP).
+
+    `x` [N] rises; the values are those at `at`. scipy's PchipInterpolator is the same but for the last bit.
+    """
     width, rise = np.diff(x), np.diff(y) / np.diff(x)
     slopes = np.r_[rise[0], np.zeros(len(x) - 2), rise[-1]]
     for i in range(1, len(x) - 1):
@@ -87,29 +93,25 @@ def accuracy_at_end(recipe: Recipe, metric: Metric) -> float | None:
     return next((value for value in reversed(values) if value is not None), None)
 
 
-def interpolated(recipes: Sequence[Recipe], epochs: float) -> Recipe:
-    """The recipe of a family's schedule of another length: end accuracies interpolated, the curve of the nearest logged
-    schedule at the same fractions of its length. Raises OutOfRange outside the measured lengths."""
+def interpolated(recipes: Sequence[Recipe], epochs: float) -> Schedule:
+    """A family's schedule of another length: end accuracies interpolated, the curve of the nearest logged schedule, of the
+    nearest one at all where no log is known. Raises OutOfRange outside the measured lengths."""
     logged = [recipe for recipe in recipes if recipe.is_log and recipe.scheduled_epochs]
     nearest = min(logged or recipes, key=lambda recipe: abs(math.log((recipe.scheduled_epochs or 1) / epochs)))
-    stretch = epochs / (nearest.scheduled_epochs or epochs)
-    ends = {metric: lengths(recipes, metric) for metric in Metric}
-    shift = {m: found.at(epochs) - (accuracy_at_end(nearest, m) or 0.0) for m, found in ends.items() if found}
-    if Metric.TOP1 not in shift:
+    top1, top5 = lengths(recipes, Metric.TOP1), lengths(recipes, Metric.TOP5)
+    if top1 is None:
         raise OutOfRange(f"{nearest.family}: fewer than {FEWEST_LENGTHS} schedule lengths were measured")
-    return replace(
-        nearest,
-        name=f"{nearest.family}-{epochs:g}ep",
+    return Schedule(
+        recipe=f"{nearest.family}-{epochs:g}ep",
+        shape_of=nearest.name,
         scheduled_epochs=epochs,
-        phases=tuple(_stretched(phase, stretch) for phase in nearest.phases),
-        evaluations=tuple(_shifted(evaluation, stretch, shift) for evaluation in nearest.evaluations),
-        is_interpolated=True,
-        note=f"interpolated between measured schedules of this family; curve shape of {nearest.name}",
+        top1_shift=top1.at(epochs) - (accuracy_at_end(nearest, Metric.TOP1) or 0.0),
+        top5_shift=top5.at(epochs) - (accuracy_at_end(nearest, Metric.TOP5) or 0.0) if top5 else None,
     )
 
 
-def between(recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
-    """Interpolated recipes of every family with enough measured lengths: every whole number of epochs."""
+def between(recipes: Sequence[Recipe]) -> tuple[Schedule, ...]:
+    """The schedules of every whole number of epochs of every family with enough measured lengths, all of one batch."""
     families: dict[str, list[Recipe]] = defaultdict(list)
     for recipe in recipes:
         families[recipe.family].append(recipe)
@@ -117,23 +119,19 @@ def between(recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
         interpolated(family, epochs)
         for family in families.values()
         if (known := lengths(family)) and len({(one.model, one.global_batch_size) for one in family}) == 1
-        for epochs in _steps(known.epochs)
+        for epochs in _unmeasured(known.epochs)
     )
 
 
-def _steps(measured: Floats) -> list[float]:
+def _unmeasured(measured: Floats) -> list[float]:
     whole = map(float, range(int(measured[0]) + 1, int(measured[-1])))
     return sorted(set(whole) - set(measured.tolist()))
 
 
-def _stretched(phase: Phase, factor: float) -> Phase:
-    return replace(phase, from_epoch=phase.from_epoch * factor, to_epoch=phase.to_epoch * factor)
-
-
-def _shifted(evaluation: Evaluation, factor: float, shift: dict[Metric, float]) -> Evaluation:
-    top1 = None if evaluation.top1 is None else evaluation.top1 + shift[Metric.TOP1]
-    known = evaluation.top5 is not None and Metric.TOP5 in shift
-    hours = None if evaluation.hours is None else evaluation.hours * factor
-    return Evaluation(
-        evaluation.epochs * factor, hours, top1, (evaluation.top5 or 0) + shift[Metric.TOP5] if known else None
-    )
+def to_csv(schedules: Sequence[Schedule]) -> str:
+    """The text of schedules.csv."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Schedule))
+    writer.writerows(astuple(schedule) for schedule in schedules)
+    return text.getvalue()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.web import cache as caching
-from api.web.cache import KEEP, Keep, Replay, matches, tag
+from api.web import replay as caching
+from api.web.replay import KEEP, Keep, Replay, matches, tag
 
 
 class Backend:

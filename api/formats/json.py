@@ -1,0 +1,14 @@
+"""JSON: dataclasses in the order of their fields, decimals as exact numbers, moments ISO with Z."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+
+def to_json(document: Any) -> bytes:
+    """A document of dataclasses as JSON."""
+    return _ENCODER.encode(document)

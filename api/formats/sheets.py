@@ -1,0 +1,132 @@
+"""Each report as a sheet: its rows in columns, and those of estimates also in FOCUS's columns or as a workbook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from api.formats import csv as csv_export
+from api.formats import focus, price_sheet
+from api.formats.commitments_sheets import add_sheets
+from api.formats.csv import Column
+from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
+from api.questions.schemas import Layout
+from api.reports.accuracy import AccuracyReport
+from api.reports.changes import ChangeRow, ChangesReport
+from api.reports.cost import CostReport
+from api.reports.history import HistoryReport, HistoryRow
+from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
+from api.reports.plan import Answered, PlanDocument
+from api.reports.throughput import ThroughputReport, ThroughputRow
+from costcalc.offers import Offer
+
+
+def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
+    """One row per estimate, or one per charge where the layout asks for FOCUS."""
+    answer = report.answer()
+    if layout.profile == "focus":
+        return focus.chunks(answer, layout, report.recipes())
+    return csv_export.chunks([*estimate_columns(), *shared_columns(answer)], answer.estimates, layout)
+
+
+def cost_xlsx(report: CostReport, _: Layout) -> bytes:
+    """The workbook, with what commitments on such machines cost."""
+    from api.formats import xlsx  # XlsxWriter is paid for by those who ask for a workbook
+
+    return xlsx.build(report.answer(), [lambda book: add_sheets(book, report.commitments())])
+
+
+def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
+    """One row per estimate, or one that only says why there is none."""
+    document = report.document()
+    columns: list[Column] = [
+        ("accuracy", lambda _: document.accuracy),
+        ("message", lambda _: document.message),
+        *(_optional(column) for column in estimate_columns()),
+        *shared_columns(document),
+    ]
+    return csv_export.chunks(columns, document.estimates or (None,), layout)
+
+
+def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
+    """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
+    if report.converter.currency is None:
+        names = tuple(OfferRow.__dataclass_fields__)
+        return price_sheet.chunks(report.catalogue, report.page, names, layout, report.words)
+    pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
+    return csv_export.chunks([*_converted(report.converter), *word_columns(report.words)], pairs, layout)
+
+
+def changes_csv(report: ChangesReport, layout: Layout) -> Iterator[bytes]:
+    """One row per new or changed rate."""
+    return _flat(ChangeRow, report.rows(), report.words, layout)
+
+
+def history_csv(report: HistoryReport, layout: Layout) -> Iterator[bytes]:
+    """One row per rate."""
+    return _flat(HistoryRow, report.rows(), report.words, layout)
+
+
+def throughput_csv(report: ThroughputReport, layout: Layout) -> Iterator[bytes]:
+    """One row per measured speed and offer."""
+    return _flat(ThroughputRow, report.document().throughputs, report.words, layout)
+
+
+def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
+    """One line per row in the order given."""
+    return csv_export.chunks(plan_columns(document.rows), document.rows, layout)
+
+
+def plan_columns(rows: Sequence[Answered]) -> list[Column]:
+    """What was given, then the error, then the best estimate's columns; those whose name was given already start with best_."""
+    names = list(dict.fromkeys(name for row in rows for name in row.given))
+    return [
+        *((name, _given(name)) for name in names),
+        csv_export.attribute("error"),
+        *((f"best_{name}" if name in names else name, _of_best(read)) for name, read in estimate_columns()),
+        *_exchange_rates(rows),
+    ]
+
+
+def _given(name: str) -> Callable[[Answered], Any]:
+    return lambda row: row.given.get(name)
+
+
+def _of_best(read: Callable[[Any], Any]) -> Callable[[Answered], Any]:
+    return lambda row: None if row.estimate is None else read(row.estimate)
+
+
+def _exchange_rates(rows: Sequence[Answered]) -> Iterator[Column]:
+    if any(row.exchange for row in rows):
+        for name in ("per_usd", "date", "source"):
+            yield f"exchange_rate_{name}", partial(_of_exchange, name)
+
+
+def _of_exchange(name: str, row: Answered) -> Any:
+    return row.exchange and getattr(row.exchange, name)
+
+
+def _converted(into: Converter) -> Iterator[Column]:
+    """The columns of (quoted offer, row in the currency asked for): the row's, what the offer was quoted in, and the rate."""
+    for name in OfferRow.__dataclass_fields__:
+        yield name, partial(_of_row, name)
+    yield "quoted_currency", lambda pair: pair[0].currency
+    yield "exchange_rate", lambda pair: into.factor(pair[0])
+    yield "exchange_rate_date", lambda pair: (rate := into.rate(pair[0])) and rate.date
+    yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
+
+
+def _of_row(name: str, pair: tuple[Offer, OfferRow]) -> Any:
+    return getattr(pair[1], name)
+
+
+def _optional(column: Column) -> Column:
+    """The column, blank where there is no row."""
+    name, read = column
+    return name, lambda row: None if row is None else read(row)
+
+
+def _flat(row_type: type, rows: Iterable[Any], words: Mapping[str, str], layout: Layout) -> Iterator[bytes]:
+    """A column for each field of the rows, the asker's own words behind."""
+    return csv_export.chunks([*csv_export.columns_of(row_type), *word_columns(words)], rows, layout)

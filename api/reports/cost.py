@@ -1,0 +1,89 @@
+"""`/cost`: every estimate that answers the question, and what a picture or a workbook shows beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from api.reports.commitments import CommitmentsDocument, CommitmentsReport, question_beside
+from api.service import Service, query_of, with_moment
+from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.convergence.eligibility import BestReached
+from costcalc.money import ExchangeRate
+from costcalc.query import EstimateQuery
+from costcalc.training import Recipe
+
+MOST_BEHIND, MOST_IN_FRONT = 200, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CostDocument:
+    """The JSON answer. `query` is the question as understood; `exchange` is null for dollars; `quoted_exchange` has
+    the rates of further currencies that offers here are quoted in."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    count: int
+    estimates: tuple[Estimate, ...]
+    rejections: dict[str, int]
+    best_reached: BestReached | None
+    exchange: ExchangeRate | None
+    quoted_exchange: tuple[ExchangeRate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """One question to one service about one snapshot; nothing is computed before it is asked for."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"cost-{self.query.model}-{self.query.target:g}"
+
+    def answer(self) -> Answer:
+        """The estimates."""
+        return self.service.answer(self.query, self.catalogue)
+
+    def document(self) -> CostDocument:
+        """The estimates in the order of the document's keys."""
+        return cost_document(self.answer())
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The recipes that the estimates may rest on."""
+        return self.service.evidence.recipes_of(self.query.model)
+
+    def commitments(self) -> CommitmentsDocument:
+        """What commitments on such machines cost."""
+        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).document()
+
+    def frontier(self) -> Answer:
+        """The estimates that no other beats on both time and cost."""
+        return self.service.answer(replace(self.query, frontier=True, limit=MOST_IN_FRONT, offset=0), self.catalogue)
+
+    def best(self) -> tuple[Estimate, ...]:
+        """The first estimates in the question's own order."""
+        return self.service.answer(replace(self.query, limit=MOST_BEHIND, offset=0), self.catalogue).estimates
+
+
+def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CostReport:
+    """The report that parsed parameters of `/cost` ask for."""
+    return CostReport(service, catalogue, query_of(values))
+
+
+def cost_document(answer: Answer) -> CostDocument:
+    """The answer in the order of the document's keys."""
+    return CostDocument(
+        query=with_moment(answer.query, answer.prices.as_of),
+        prices=answer.prices,
+        count=answer.count,
+        estimates=answer.estimates,
+        rejections=answer.rejections,
+        best_reached=answer.best_reached,
+        exchange=answer.exchange,
+        quoted_exchange=answer.quoted_exchange,
+    )

@@ -1,0 +1,47 @@
+"""What a training costs: `/cost` and its pictures, `/accuracy` and `/commitments`."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from api.formats import chart, sheets
+from api.formats.commitments_sheets import commitments_csv, commitments_xlsx
+from api.questions.schemas import AccuracySchema, CommitmentsSchema
+from api.reports.accuracy import accuracy_report
+from api.reports.commitments import commitments_report
+from api.reports.cost import cost_report
+from api.service import COST
+from api.web.responses import answered
+
+blueprint = Blueprint("costs", __name__)
+ACCURACY, COMMITMENTS = AccuracySchema(), CommitmentsSchema()
+
+
+@blueprint.get("/cost.xlsx")
+@blueprint.get("/cost.csv")
+@blueprint.get("/cost")
+def cost() -> Response:
+    """What will it cost, and how long will it take, to train this model to that accuracy, and where?"""
+    return answered(COST, cost_report, {"csv": sheets.cost_csv, "xlsx": sheets.cost_xlsx})
+
+
+@blueprint.get("/cost.svg")
+@blueprint.get("/cost.png")
+def picture() -> Response:
+    """Cost against time."""
+    return answered(COST, cost_report, {"png": chart.png, "svg": chart.svg})
+
+
+@blueprint.get("/accuracy.csv")
+@blueprint.get("/accuracy")
+def accuracy() -> Response:
+    """Which accuracy does so much money, or time, buy?"""
+    return answered(ACCURACY, accuracy_report, {"csv": sheets.accuracy_csv})
+
+
+@blueprint.get("/commitments.xlsx")
+@blueprint.get("/commitments.csv")
+@blueprint.get("/commitments")
+def commitments() -> Response:
+    """From how much training a month on does it pay to reserve, commit or rent by the month?"""
+    return answered(COMMITMENTS, commitments_report, {"csv": commitments_csv, "xlsx": commitments_xlsx})

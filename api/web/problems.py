@@ -1,0 +1,96 @@
+"""How a fault is told over HTTP: problem+json (RFC 9457), or one cell of CSV."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import NotFound as NoSuchPath
+
+from api.formats.json import to_json
+from api.questions.errors import Errors, Refused
+from api.questions.suggestions import clip, either, nearest
+from api.web.responses import CSV_TYPE, wants_csv
+
+PROBLEM_TYPE = "application/problem+json"
+log = logging.getLogger("costcalc")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The document of RFC 9457, with the parameters at fault in `errors`."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def csv(self) -> bytes:
+        """The message as the only cell of a sheet, quoted, so that no locale's separator splits it."""
+        text = self.detail.replace('"', '""')
+        return f'"Error {self.status}: {text}"\r\n'.encode()
+
+
+def problem(status: int, detail: str, errors: Mapping[str, list[str]] | None = None) -> Problem:
+    """The document for a status; its title is the status's own phrase."""
+    return Problem("about:blank", HTTPStatus(status).phrase, status, detail, dict(errors or {}))
+
+
+def handle_errors(app: Flask) -> None:
+    """Has every error of the application answered as a problem."""
+    app.register_error_handler(Refused, _refused)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _crashed)
+
+
+def problem_response(status: int, detail: str, errors: Errors | None = None) -> Response:
+    """The answer to a request at fault."""
+    told = problem(status, detail, errors)
+    if wants_csv():
+        response = Response(told.csv(), status, content_type=CSV_TYPE)
+    else:
+        response = Response(to_json(told), status, content_type=PROBLEM_TYPE)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Vary"] = "Accept"
+    return response
+
+
+def _refused(error: Refused) -> Response:
+    response = problem_response(error.status, error.detail, error.errors)
+    if error.status == 503:
+        response.headers["Retry-After"] = "5"
+    return response
+
+
+def _http_error(error: HTTPException) -> Response:
+    """Werkzeug's own errors, in our form; `Allow` stays on 405."""
+    if isinstance(error, NoSuchPath):
+        return problem_response(404, _no_such_path())
+    response = problem_response(error.code or 500, _detail(error))
+    if error.response is None:
+        for name, value in error.get_headers(request.environ):
+            if name not in ("Content-Type", "Content-Length"):
+                response.headers[name] = value
+    return response
+
+
+def _detail(error: HTTPException) -> str:
+    if isinstance(error, MethodNotAllowed):
+        return f"{request.method} is not for this path: use {either(sorted(error.valid_methods or ['GET']))}"
+    return error.description or error.name
+
+
+def _no_such_path() -> str:
+    near = nearest(request.path, {rule.rule for rule in current_app.url_map.iter_rules() if rule.endpoint != "static"})
+    hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
+    return f"there is no path {clip(request.path)}: {hint}"
+
+
+def _crashed(error: Exception) -> Response:
+    log.exception("%s %s failed", request.method, request.path, exc_info=error)
+    return problem_response(500, "the service failed to answer this; the failure is in its log")
