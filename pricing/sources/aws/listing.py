@@ -18,14 +18,16 @@ Rates = Mapping[tuple[str, str], Decimal]
 NAMED = 3  # offers that a gap names; the rest are counted
 
 
-def straightened(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
     """The offers to publish, and a gap for commitments left out because they cost more than on demand.
 
     AWS does list such: on-demand rates of P4 and P5 fell in June 2025, reservations' did not. Only a ladder of payments
     that is in order by itself is trimmed; any other is left for the invariants to refuse.
     """
     current = newest(offers)
-    on_demand = {_place(each): each.hourly_rate for each in current if each.purchase_option is PurchaseOption.ON_DEMAND}
+    on_demand = {
+        _region_and_type(each): each.hourly_rate for each in current if each.purchase_option is PurchaseOption.ON_DEMAND
+    }
     dear = {
         id(each) for ladder in _ladders(current) if _in_order(ladder) for each in ladder if _is_above(each, on_demand)
     }
@@ -52,7 +54,7 @@ def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
     ladders: dict[tuple[str | None, ...], list[Offer]] = defaultdict(list)
     for each in offers:
         if each.payment:
-            key = (*_place(each), each.purchase_option, each.term, each.offering_class)
+            key = (*_region_and_type(each), each.purchase_option, each.term, each.offering_class)
             ladders[key].append(each)
     return [
         sorted(found, key=lambda each: UPFRONT_FIRST.index(each.payment or Payment.NO_UPFRONT))
@@ -65,7 +67,7 @@ def _in_order(ladder: list[Offer]) -> bool:
 
 
 def _is_above(offer: Offer, on_demand: Rates) -> bool:
-    limit = on_demand.get(_place(offer))
+    limit = on_demand.get(_region_and_type(offer))
     return limit is not None and offer.hourly_rate > limit
 
 
@@ -83,7 +85,7 @@ def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
     return (Gap("aws", f"left out, dearer than on demand: {'; '.join(names[:NAMED])}{rest}"),)
 
 
-def _place(offer: Offer) -> tuple[str, str]:
+def _region_and_type(offer: Offer) -> tuple[str, str]:
     return offer.region, offer.instance_type
 
 

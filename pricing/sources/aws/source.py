@@ -14,7 +14,7 @@ from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.aws.account import Account, unknown_gap
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
-from pricing.sources.aws.listing import straightened
+from pricing.sources.aws.listing import publishable
 from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import (
@@ -75,7 +75,7 @@ class Aws:
                 unknown |= strangers
         if not offers:
             raise SourceError("; ".join(fault.reason for fault in faults))
-        kept, left_out = straightened(offers)
+        kept, left_out = publishable(offers)
         gaps = (Gap("aws", NO_CREDENTIALS), *left_out, *unknown_gap(unknown))
         return Collected(kept, gaps, tuple(faults))
 

@@ -22,7 +22,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
 from pricing.packaged.billing import billed
-from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, start_of_day
+from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
@@ -46,7 +46,7 @@ PROVIDERS = SourceSetting(
     "aws,azure,gcp,lambdalabs,nebius,oci,runpod,verda,cloudrift",
 )
 VERSION_PATH, ZIP_PATH = "/v3/{provider}/version", "/v3/{provider}/{version}/catalog.zip"
-OURS = {"lambdalabs": "lambda", "vastai": "vast"}
+OUR_NAMES = {"lambdalabs": "lambda", "vastai": "vast"}
 MARKETS = {"vast": (MARKETPLACE,)}
 COLUMNS = frozenset(
     {"instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "gpu_memory", "spot"}
@@ -67,7 +67,7 @@ class Gpuhunt:
 
     def collect(self, now: datetime) -> Collected:
         """Every provider's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        return all_that_hold("gpuhunt", self.providers, partial(self._provider, now=now), now)
+        return collect_parts("gpuhunt", self.providers, partial(self._provider, now=now), now)
 
     def _provider(self, provider: str, now: datetime) -> Collected:
         try:
@@ -97,16 +97,16 @@ def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
     missing = COLUMNS - set(reader.fieldnames or ())
     if missing:
         raise SchemaChanged(f"gpuhunt: {provider}'s catalogue lacks {', '.join(sorted(missing))}")
-    seen = Seen(OURS.get(provider, provider), _day(version, now))
-    return read_rows("gpuhunt", filter(_is_wanted, reader), partial(_offers, seen=seen))
+    read_version = Version(OUR_NAMES.get(provider, provider), _day(version, now))
+    return read_rows("gpuhunt", filter(_is_wanted, reader), partial(_offers, version=read_version))
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """Whose rows these are, and when they were collected."""
+class Version:
+    """Whose rates a catalogue holds, and when they were collected."""
 
     provider: str
-    moment: datetime
+    observed_at: datetime
 
 
 def _day(version: str, now: datetime) -> datetime:
@@ -126,23 +126,25 @@ def _is_wanted(row: Mapping[str, str]) -> bool:
     return row["gpu_count"] not in ("", "0") and not is_tpu and not any(flag in NOT_FOR_SALE for flag in flags)
 
 
-def _offers(row: Mapping[str, str], seen: Seen) -> Iterator[Offer]:
+def _offers(row: Mapping[str, str], version: Version) -> Iterator[Offer]:
     if row["spot"] not in ("True", "False"):
         raise ValueError(f"spot is {row['spot']!r}")
     memory = float(row["gpu_memory"]) if row["gpu_memory"] else None
     # not a float on the way: the file's text is the shortest that gives the float gpuhunt had
-    said = Row(seen.provider, row["instance_name"], row["gpu_name"], int(row["gpu_count"]), memory, int(row["cpu"]))
-    found = machine(said)
+    listed = ListedMachine(
+        version.provider, row["instance_name"], row["gpu_name"], int(row["gpu_count"]), memory, int(row["cpu"])
+    )
+    found = machine(listed)
     if found is None:
         return
-    name = NAMES.get(seen.provider, _own_name)(row, found)
+    name = NAMES.get(version.provider, _own_name)(row, found)
     offer = Offer(
-        *(seen.provider, _region(seen.provider, row["location"]), name, found),
+        *(version.provider, _region(version.provider, row["location"]), name, found),
         purchase_option=PurchaseOption.SPOT if row["spot"] == "True" else PurchaseOption.ON_DEMAND,
         hourly_rate=amount(row["price"]),
-        observed_at=seen.moment,
+        observed_at=version.observed_at,
         source=SOURCE,
-        flags=(SECOND_HAND, *MARKETS.get(seen.provider, ()), *(row.get("flags") or "").split()),
+        flags=(SECOND_HAND, *MARKETS.get(version.provider, ()), *(row.get("flags") or "").split()),
     )
     yield billed(offer)
 

@@ -1,4 +1,4 @@
-"""What the importers of other people's price collections share: which machine a row means, or why that can't be told."""
+"""What the importers of other people's price collections share: which machine a row means, or why nobody can tell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListedMachine:
     """What a collection says of a machine; `memory_gib` is one accelerator's, `host_memory_gib` the machine's."""
 
     provider: str
@@ -41,31 +41,31 @@ class Row:
     host_memory_gib: float | None = None
 
 
-def machine(row: Row) -> Machine | None:
-    """The machine: as packaged if it is, else by the row. None for a fraction of an accelerator, or one without figures.
+def machine(listed: ListedMachine) -> Machine | None:
+    """The machine: as packaged if it is, else as listed. None for a fraction of an accelerator, or one without figures.
 
     Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
     """
-    known = packaged(row.provider).get(row.instance_type)
-    if known is not None and known.accelerators == row.accelerators:
+    known = packaged(listed.provider).get(listed.instance_type)
+    if known is not None and known.accelerators == listed.accelerators:
         return known
-    if row.accelerators < 1 or row.accelerators % 1:
+    if listed.accelerators < 1 or listed.accelerators % 1:
         return None
-    name = _accelerator(row)
+    name = _accelerator(listed)
     sheet = data_sheet_memory_gib(name) if name else None
-    if name is None or (sheet and row.memory_gib and row.memory_gib < LEAST_SHARE * sheet):
+    if name is None or (sheet and listed.memory_gib and listed.memory_gib < LEAST_SHARE * sheet):
         return None
-    return filled(Machine(name, int(row.accelerators), None, row.vcpus, row.host_memory_gib))
+    return filled(Machine(name, int(listed.accelerators), None, listed.vcpus, listed.host_memory_gib))
 
 
-def _accelerator(row: Row) -> str | None:
+def _accelerator(listed: ListedMachine) -> str | None:
     """The canonical name behind "A100-80GB", "H100NVL", "RTX4090"."""
-    named = NAMED_MEMORY.fullmatch(row.accelerator)
-    base = named["base"] if named else row.accelerator
-    memory = float(named["memory"]) if named else row.memory_gib
+    named = NAMED_MEMORY.fullmatch(listed.accelerator)
+    base = named["base"] if named else listed.accelerator
+    memory = float(named["memory"]) if named else listed.memory_gib
     if base in TOLD_APART:
-        base += " " + ((named and named["form"]) or _form(row))
-    found = _looked_up(row.provider, base, memory)
+        base += " " + ((named and named["form"]) or _form(listed))
+    found = _looked_up(listed.provider, base, memory)
     if isinstance(found, UnknownName):
         raise found
     return found
@@ -80,13 +80,13 @@ def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | 
         return unknown
 
 
-def _form(row: Row) -> str:
-    told = [form for text, form in FORMS.items() if text in row.instance_type.casefold()]
-    if told:
-        return told[0]
-    if row.provider in SXM_ONLY:
+def _form(listed: ListedMachine) -> str:
+    named_forms = [form for text, form in FORMS.items() if text in listed.instance_type.casefold()]
+    if named_forms:
+        return named_forms[0]
+    if listed.provider in SXM_ONLY:
         return "SXM"
-    raise LeftOut("machines that don't say SXM or PCIe left out", f"{row.provider} {row.instance_type}")
+    raise LeftOut("machines that don't say SXM or PCIe left out", f"{listed.provider} {listed.instance_type}")
 
 
 @cache
@@ -95,7 +95,7 @@ def packaged(provider: str) -> Mapping[str, Machine]:
     return packaged_machines(provider)
 
 
-def all_that_hold(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
+def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
     """Every part of a collection; one that can't be read or breaks an invariant is a fault and costs the others nothing.
 
     Raises SourceError if no part is left.

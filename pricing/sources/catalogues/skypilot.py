@@ -25,7 +25,7 @@ from pricing.offer_flags import MARKETPLACE, SECOND_HAND
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
-from pricing.sources.catalogues.machine_matching import Row, all_that_hold, machine, packaged, start_of_day
+from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
@@ -41,7 +41,7 @@ CLOUDS = SourceSetting(
 PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"
 SOURCE = "SkyPilot catalogue v8"
 COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "Region"})
-OURS = {"do": "digitalocean"}
+OUR_NAMES = {"do": "digitalocean"}
 MARKETS = {"vast": (MARKETPLACE,)}
 UNKNOWN = Decimal(700)
 MIB_IN_GIB = 1024
@@ -61,7 +61,7 @@ LEAST_SHARE_OF_DEAREST = Decimal("0.55")  # regions differ by a third; calendar 
 TPU = re.compile(r"tpu-(?P<slice>(?P<version>v5litepod|v5p|v6e)-(?P<size>\d+))")
 CORES_PER_CHIP = {"v5p": 2}  # its slices count cores, the others chips
 
-Cells = Mapping[str, str]
+CsvRow = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Rates:
     spot: Decimal | None
 
 
-Parts = Mapping[tuple[str, str, str], Rates]  # by accelerator, count and zone
+AcceleratorRates = Mapping[tuple[str, str, str], Rates]  # by accelerator, count and zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SkyPilot:
 
     def collect(self, now: datetime) -> Collected:
         """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        return all_that_hold("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now)
+        return collect_parts("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now)
 
     def _cloud(self, cloud: str, now: datetime) -> Collected:
         return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
@@ -102,11 +102,11 @@ def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
         raise SchemaChanged(f"skypilot: the file lacks {', '.join(sorted(missing))}")
     day = start_of_day(now)
     if cloud != "gcp":
-        return read_rows("skypilot", rows, _whole(OURS.get(cloud, cloud), day))
-    return read_rows("skypilot", rows, _google(_parts(rows), day))
+        return read_rows("skypilot", rows, _whole(OUR_NAMES.get(cloud, cloud), day))
+    return read_rows("skypilot", rows, _google(_accelerator_rates(rows), day))
 
 
-def _rates(row: Cells) -> Rates:
+def _rates(row: CsvRow) -> Rates:
     return Rates(*(_known(row.get(column)) for column in ("Price", "SpotPrice")))
 
 
@@ -115,14 +115,14 @@ def _known(text: str | None) -> Decimal | None:
     return None if rate == UNKNOWN else rate
 
 
-def _whole(provider: str, now: datetime) -> Callable[[Cells], Iterable[Offer]]:
+def _whole(provider: str, now: datetime) -> Callable[[CsvRow], Iterable[Offer]]:
     """Reads rows that price a machine with its accelerators."""
 
-    def read(row: Cells) -> Iterator[Offer]:
+    def read(row: CsvRow) -> Iterator[Offer]:
         if not row["AcceleratorName"] or not row["InstanceType"]:
             return
         memory = GPU_MEMORY.search(row.get("GpuInfo") or "")
-        said = Row(
+        listed = ListedMachine(
             provider,
             row["InstanceType"],
             row["AcceleratorName"],
@@ -131,7 +131,7 @@ def _whole(provider: str, now: datetime) -> Callable[[Cells], Iterable[Offer]]:
             int(float(row["vCPUs"])) if row["vCPUs"] else None,
             float(row["MemoryGiB"]) if row["MemoryGiB"] else None,
         )
-        found = machine(said)
+        found = machine(listed)
         if found is not None:
             yield from _offers((provider, row["Region"], row["InstanceType"]), found, _rates(row), now)
 
@@ -153,7 +153,7 @@ def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: date
         yield spot(offer, rates.spot)
 
 
-def _parts(rows: Iterable[Cells]) -> Parts:
+def _accelerator_rates(rows: Iterable[CsvRow]) -> AcceleratorRates:
     """Google's accelerators without a host, with the on-demand rates that can't be on demand taken out."""
     parts: dict[tuple[str, str, str], Rates] = {
         (row["AcceleratorName"], str(int(float(row["AcceleratorCount"]))), row["AvailabilityZone"]): _rates(row)
@@ -174,10 +174,10 @@ def _is_odd(rates: Rates, dearest: Decimal) -> bool:
     return rate is not None and (rate < (rates.spot or 0) or rate < LEAST_SHARE_OF_DEAREST * dearest)
 
 
-def _google(parts: Parts, now: datetime) -> Callable[[Cells], Iterable[Offer]]:
+def _google(parts: AcceleratorRates, now: datetime) -> Callable[[CsvRow], Iterable[Offer]]:
     """Reads Google's rows: a host, to which its accelerators are added, or a TPU slice."""
 
-    def read(row: Cells) -> Iterator[Offer]:
+    def read(row: CsvRow) -> Iterator[Offer]:
         if not row["InstanceType"]:
             yield from _tpu(row, now)
             return
@@ -213,7 +213,7 @@ def _with_parts(offer: Offer, added: Rates) -> Offer:
     return replace(offer, parts=parts, flags=(*offer.flags, *flags))
 
 
-def _tpu(row: Cells, now: datetime) -> Iterator[Offer]:
+def _tpu(row: CsvRow, now: datetime) -> Iterator[Offer]:
     """A slice of TPU v5e, v5p or v6e, whose price holds its hosts."""
     found = TPU.fullmatch(row["AcceleratorName"])
     if found is None:

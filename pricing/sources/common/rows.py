@@ -50,15 +50,15 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
         except LeftOut as left:
             reasons[left.reason].append(left.name)
         except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            reasons["rows that could not be read"].append(_said(error))
+            reasons["rows that could not be read"].append(_reason(error))
     gaps = tuple(Gap(source, f"{reason}: {first_few(found)}") for reason, found in reasons.items())
     if not offers:
-        said = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
-        raise SchemaChanged(f"{source}: not one rate in {count} rows ({said})")
+        reason = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
+        raise SchemaChanged(f"{source}: not one rate in {count} rows ({reason})")
     return Collected(_flagged(cheapest(offers)), gaps)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"no {error}" if isinstance(error, KeyError) else str(error)
 
 
@@ -77,7 +77,7 @@ def _flagged(offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
     on_demand = {
         offer.key[:3]: offer.hourly_rate for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND
     }
-    return tuple(_said_dear(offer) if _is_dear(offer, on_demand.get(offer.key[:3])) else offer for offer in offers)
+    return tuple(_with_flag(offer) if _is_dear(offer, on_demand.get(offer.key[:3])) else offer for offer in offers)
 
 
 def _is_dear(offer: Offer, on_demand: Decimal | None) -> bool:
@@ -85,7 +85,7 @@ def _is_dear(offer: Offer, on_demand: Decimal | None) -> bool:
     return is_spot and on_demand is not None and offer.hourly_rate > on_demand
 
 
-def _said_dear(offer: Offer) -> Offer:
+def _with_flag(offer: Offer) -> Offer:
     return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
 
 

@@ -21,7 +21,7 @@ from pricing.packaged.names import ANY_REGION
 from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
-from pricing.sources.own_sheet.cells import COLUMNS, Cells, Fault, numbered_rows
+from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, numbered_rows
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
@@ -76,14 +76,14 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     """The sheet's rows as offers. Raises SourceError with every fault, by row and column, up to ten."""
     found: dict[tuple[str, ...], tuple[int, Offer]] = {}
     faults: list[str] = []
-    for number, cells in numbered_rows(text):
+    for number, row in numbered_rows(text):
         try:
-            offer = _offer(Cells(cells), now)
+            offer = _offer(row, now)
             first = found.setdefault(offer.key, (number, offer))[0]
             if first != number:
                 advice = f"row {first} says the same: delete one, or tell them apart by offering_class"
-                raise Fault("instance_type", advice)
-        except Fault as fault:
+                raise CellFault("instance_type", advice)
+        except CellFault as fault:
             faults.append(f"row {number}, {fault}")
         except ValueError as fault:
             faults.append(f"row {number}: {fault}")
@@ -95,63 +95,63 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     return tuple(offer for _, offer in found.values())
 
 
-def _offer(cells: Cells, now: datetime) -> Offer:
-    option = cells.choice("purchase_option", PurchaseOption, *_OPTIONS)
+def _offer(row: SheetRow, now: datetime) -> Offer:
+    option = row.choice("purchase_option", PurchaseOption, *_OPTIONS)
     if option is None or option is PurchaseOption.FREE:
-        raise Fault("purchase_option", f"type {' or '.join(_OPTIONS)}")
-    terms = _terms(cells, option)
-    hours = cells.whole("hours_in_month") or 730
+        raise CellFault("purchase_option", f"type {' or '.join(_OPTIONS)}")
+    terms = _terms(row, option)
+    hours = row.whole("hours_in_month") or 730
     return Offer(
-        provider=cells.text("provider").casefold(),
-        region=cells.maybe("region") or ANY_REGION,
-        instance_type=cells.text("instance_type"),
-        machine=_machine(cells),
+        provider=row.text("provider").casefold(),
+        region=row.maybe("region") or ANY_REGION,
+        instance_type=row.text("instance_type"),
+        machine=_machine(row),
         purchase_option=option,
-        hourly_rate=_hourly(cells, option, terms, hours),
-        observed_at=_observed(cells, now),
-        source=cells.maybe("source") or "price sheet",
+        hourly_rate=_hourly(row, option, terms, hours),
+        observed_at=_observed(row, now),
+        source=row.maybe("source") or "price sheet",
         term=terms,
-        payment=cells.choice("payment", Payment, *(payment.value for payment in Payment)),
-        offering_class=cells.maybe("offering_class") or OWN,
-        upfront=cells.money("upfront"),
-        recurring_hourly=cells.money("recurring_hourly"),
-        monthly=cells.money("monthly"),
+        payment=row.choice("payment", Payment, *(payment.value for payment in Payment)),
+        offering_class=row.maybe("offering_class") or OWN,
+        upfront=row.money("upfront"),
+        recurring_hourly=row.money("recurring_hourly"),
+        monthly=row.money("monthly"),
         hours_in_month=hours,
-        currency=_currency(cells),
-        effective_from=cells.day("effective_from"),
-        flags=tuple(flag.strip() for flag in (cells.maybe("flags") or "").split(";") if flag.strip()),
-        billing_increment_seconds=cells.whole("billing_increment_seconds") or 1,
-        minimum_seconds=cells.whole("minimum_seconds") or 0,
+        currency=_currency(row),
+        effective_from=row.day("effective_from"),
+        flags=tuple(flag.strip() for flag in (row.maybe("flags") or "").split(";") if flag.strip()),
+        billing_increment_seconds=row.whole("billing_increment_seconds") or 1,
+        minimum_seconds=row.whole("minimum_seconds") or 0,
     )
 
 
 _OPTIONS = tuple(option.value for option in PurchaseOption if option is not PurchaseOption.FREE)
 
 
-def _machine(cells: Cells) -> Machine:
+def _machine(row: SheetRow) -> Machine:
     """As typed; a packaged machine type fills in what is left empty."""
-    known = _packaged(cells.text("provider").casefold()).get(cells.text("instance_type"))
-    accelerator, count = cells.maybe("accelerator"), cells.whole("accelerators")
+    known = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
+    accelerator, count = row.maybe("accelerator"), row.whole("accelerators")
     if known is not None and not accelerator and not count:
         return known
     names = known_accelerators()
-    found = next((name for name in names if name.casefold() == cells.text("accelerator").casefold()), None)
+    found = next((name for name in names if name.casefold() == row.text("accelerator").casefold()), None)
     if found is None:
-        near = next(iter(get_close_matches(cells.text("accelerator"), names, 1, 0.4)), "one of costcalc's accelerators")
-        raise Fault("accelerator", f"{accelerator!r} is unknown: type {near}")
+        near = next(iter(get_close_matches(row.text("accelerator"), names, 1, 0.4)), "one of costcalc's accelerators")
+        raise CellFault("accelerator", f"{accelerator!r} is unknown: type {near}")
     if not count:
-        raise Fault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
-    memory = cells.number("accelerator_memory_gib") or data_sheet_memory_gib(found)
-    return Machine(found, count, memory, cells.whole("vcpus"), cells.number("memory_gib"))
+        raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
+    memory = row.number("accelerator_memory_gib") or data_sheet_memory_gib(found)
+    return Machine(found, count, memory, row.whole("vcpus"), row.number("memory_gib"))
 
 
 _packaged = cache(packaged_machines)
 
 
-def _terms(cells: Cells, option: PurchaseOption) -> str | None:
-    term = cells.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
+def _terms(row: SheetRow, option: PurchaseOption) -> str | None:
+    term = row.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
     if term is None and option in BOUND:
-        raise Fault("term", f"is empty for {option}: type {COLUMNS['term']}")
+        raise CellFault("term", f"is empty for {option}: type {COLUMNS['term']}")
     return term or ("1mo" if option is PurchaseOption.MONTHLY else None)
 
 
@@ -160,13 +160,15 @@ def _read_term(text: str) -> str:
     return text
 
 
-def _hourly(cells: Cells, option: PurchaseOption, term: str | None, hours_in_month: int) -> Decimal:
+def _hourly(row: SheetRow, option: PurchaseOption, term: str | None, hours_in_month: int) -> Decimal:
     """The effective rate: as typed, or a month over its hours, or the upfront over the term plus what recurs."""
-    hourly, month, upfront = (cells.money(column) for column in ("hourly_rate", "monthly", "upfront"))
-    recurring = cells.money("recurring_hourly")
+    hourly, month, upfront = (row.money(column) for column in ("hourly_rate", "monthly", "upfront"))
+    recurring = row.money("recurring_hourly")
     if option is PurchaseOption.OWNED and (upfront is None or recurring is None):
         empty = "upfront" if upfront is None else "recurring_hourly"
-        raise Fault(empty, "an owned machine needs its price and its running cost: type both, 0 if it costs nothing")
+        raise CellFault(
+            empty, "an owned machine needs its price and its running cost: type both, 0 if it costs nothing"
+        )
     given: dict[str, Decimal] = {}
     if hourly is not None:
         given["hourly_rate"] = hourly
@@ -180,30 +182,30 @@ def _hourly(cells: Cells, option: PurchaseOption, term: str | None, hours_in_mon
 def _agreed(given: Mapping[str, Decimal]) -> Decimal:
     """The first of the rates per hour that the columns come to, where all agree to 1 %."""
     if not given:
-        raise Fault("hourly_rate", "no price in this row: type hourly_rate, or monthly, or upfront and term")
+        raise CellFault("hourly_rate", "no price in this row: type hourly_rate, or monthly, or upfront and term")
     first, rate = next(iter(given.items()))
     if rate == 0:
-        raise Fault(first, "a price of 0 is no price: type what the machine costs")
+        raise CellFault(first, "a price of 0 is no price: type what the machine costs")
     for column, other in given.items():
         if abs(other - rate) > rate / 100:
             advice = f"comes to {other:.4f} an hour, {first} to {rate:.4f}: leave one of them empty"
-            raise Fault(column, advice)
+            raise CellFault(column, advice)
     return rate
 
 
-def _observed(cells: Cells, now: datetime) -> datetime:
+def _observed(row: SheetRow, now: datetime) -> datetime:
     """The day of the quote; where a day has begun that hasn't in UTC, now."""
-    day = cells.day("observed_at")
+    day = row.day("observed_at")
     if day is not None and day - now > FURTHEST_EAST:
         advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"
-        raise Fault("observed_at", f"{cells.text('observed_at')!r} {advice}")
+        raise CellFault("observed_at", f"{row.text('observed_at')!r} {advice}")
     return min(day or now, now)
 
 
-def _currency(cells: Cells) -> str:
-    found = cells.text("currency").upper()
+def _currency(row: SheetRow) -> str:
+    found = row.text("currency").upper()
     if not (len(found) == 3 and found.isascii() and found.isalpha()):
-        raise Fault("currency", f"{cells.text('currency')!r} is no currency: type three letters, such as USD or EUR")
+        raise CellFault("currency", f"{row.text('currency')!r} is no currency: type three letters, such as USD or EUR")
     return found
 
 

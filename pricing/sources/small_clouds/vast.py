@@ -28,7 +28,6 @@ from pricing.sources.source import Collected, SchemaChanged, SourceError, Source
 
 SOURCE = "Vast.ai API bundles: cheapest verified host"
 PATH = "/api/v0/bundles/"
-SPELLINGS = "vast-ai"  # the scheme of its names in accelerator_names.csv
 COUNTS = (1, 2, 4, 8)
 LIMIT = 3000
 ANONYMOUS_ROWS = 64  # the most that a caller without a key was given, 2026
@@ -82,7 +81,7 @@ def offers(rows: list[Any], now: datetime) -> Collected:
 
 def _offers(host: Host, now: datetime) -> Iterator[Offer]:
     count = host.num_gpus
-    name = accelerator(SPELLINGS, host.gpu_name, host.gpu_ram / MIB_IN_GIB) if count else None
+    name = accelerator("vast", host.gpu_name, host.gpu_ram / MIB_IN_GIB) if count else None
     if name is None:
         return
     total, base = amount(host.dph_total), maybe_amount(host.dph_base)

@@ -9,7 +9,7 @@ import pytest
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from pricing.checks import Judged, violations
-from pricing.sources.aws.listing import newest, straightened
+from pricing.sources.aws.listing import newest, publishable
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
@@ -50,7 +50,7 @@ def test_a_reservation_that_on_demand_has_undercut_is_left_out_by_name():
     dear = [reserved(Payment.NO_UPFRONT, "22.40"), reserved(Payment.PARTIAL_UPFRONT, "22.00")]
     cheap = reserved(Payment.ALL_UPFRONT, "21.50")
     assert broken([ON_DEMAND, *dear, cheap])
-    kept, gaps = straightened([ON_DEMAND, *dear, cheap])
+    kept, gaps = publishable([ON_DEMAND, *dear, cheap])
     assert kept == (ON_DEMAND, cheap)
     assert [gap.reason for gap in gaps] == [
         "left out, dearer than on demand: p4d.24xlarge in us-east-1 reserved 1y no_upfront convertible; "
@@ -61,14 +61,14 @@ def test_a_reservation_that_on_demand_has_undercut_is_left_out_by_name():
 
 def test_a_ladder_out_of_order_is_left_for_the_invariants_to_refuse():
     upside_down = [reserved(Payment.NO_UPFRONT, "10"), reserved(Payment.ALL_UPFRONT, "30")]
-    kept, gaps = straightened([ON_DEMAND, *upside_down])
+    kept, gaps = publishable([ON_DEMAND, *upside_down])
     assert (len(kept), gaps) == (3, ())
     assert broken(kept)
 
 
 @pytest.mark.parametrize(("rate", "flags"), [("21.96", ()), ("21.97", ("spot_above_on_demand",))])
 def test_spot_above_on_demand_is_flagged(rate, flags):
-    kept, gaps = straightened([ON_DEMAND, replace(SPOT, hourly_rate=Decimal(rate))])
+    kept, gaps = publishable([ON_DEMAND, replace(SPOT, hourly_rate=Decimal(rate))])
     assert kept[1].flags == flags
     assert gaps == ()
     assert not broken(kept)
@@ -76,4 +76,4 @@ def test_spot_above_on_demand_is_flagged(rate, flags):
 
 def test_without_an_on_demand_rate_there_is_nothing_to_compare_with():
     alone = (reserved(Payment.NO_UPFRONT, "22.40"), SPOT)
-    assert straightened(alone) == (alone, ())
+    assert publishable(alone) == (alone, ())

@@ -7,7 +7,7 @@ from support.recorded_sources import NOW, RECORDED, RECORDINGS, recorded
 from costcalc.hardware import Machine
 from costcalc.offers import tariff
 from pricing.sources.common.http import Http
-from pricing.sources.own_sheet.cells import COLUMNS
+from pricing.sources.own_sheet.sheet_rows import COLUMNS
 from pricing.sources.own_sheet.source import SPEC, offers
 from pricing.sources.source import CredentialsMissing, SourceError
 

@@ -1,4 +1,4 @@
-"""The cells of a price sheet: rows by their number, columns by name; a bad cell says what to type instead."""
+"""The rows of a price sheet by their number, with typed cells; a bad cell says what to type instead."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ COLUMNS: Mapping[str, str] = {
 }
 
 
-class Fault(ValueError):
+class CellFault(ValueError):
     """A cell that can't be taken; the message says what to type."""
 
     def __init__(self, column: str, advice: str) -> None:
         super().__init__(f"column {column}: {advice}")
 
 
-def numbered_rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
+def numbered_rows(text: str) -> Iterator[tuple[int, SheetRow]]:
     """Filled rows by the number a spreadsheet shows beside them. Raises SourceError on a header that can't be read."""
     header_line = text.partition("\n")[0]
     delimiter = max(",;\t", key=header_line.count)
@@ -65,7 +65,7 @@ def numbered_rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
             raise SourceError(
                 f"sheet: row {number} has {len(row)} cells, the header {len(header)}: quote cells that hold {delimiter!r}"
             )
-        yield number, {name: cell.strip() for name, cell in zip(header, row, strict=False)}
+        yield number, SheetRow({name: cell.strip() for name, cell in zip(header, row, strict=False)})
 
 
 def _check(header: list[str]) -> None:
@@ -83,8 +83,8 @@ def _check(header: list[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """One row with typed access; every method raises Fault saying what to type."""
+class SheetRow:
+    """One row with typed access; every method raises CellFault saying what to type."""
 
     cells: Mapping[str, str]
 
@@ -96,7 +96,7 @@ class Cells:
         """A cell that must not be empty."""
         found = self.maybe(column)
         if found is None:
-            raise Fault(column, f"is empty: type {COLUMNS[column]}")
+            raise CellFault(column, f"is empty: type {COLUMNS[column]}")
         return found
 
     def money(self, column: str) -> Decimal | None:
@@ -109,7 +109,7 @@ class Cells:
         except InvalidOperation:
             amount = Decimal("nan")
         if not amount.is_finite() or amount < 0:
-            raise Fault(
+            raise CellFault(
                 column, f"{found!r} is no amount: type digits with a point, such as 1234.50, without a currency sign"
             )
         return amount
@@ -118,7 +118,7 @@ class Cells:
         """A whole number of zero or more."""
         found = self.maybe(column)
         if found is not None and not (found.isascii() and found.isdigit()):
-            raise Fault(column, f"{found!r} is no whole number: type digits only, such as 8")
+            raise CellFault(column, f"{found!r} is no whole number: type digits only, such as 8")
         return None if found is None else int(found)
 
     def number(self, column: str) -> float | None:
@@ -132,7 +132,7 @@ class Cells:
         try:
             return datetime.combine(date.fromisoformat(found), time(), UTC) if found else None
         except ValueError:
-            raise Fault(column, f"{found!r} is no date: type year-month-day, such as 2026-11-20") from None
+            raise CellFault(column, f"{found!r} is no date: type year-month-day, such as 2026-11-20") from None
 
     def choice(self, column: str, read: Callable[[str], T], *known: str) -> T | None:
         """One of a few words, in either case."""
@@ -140,4 +140,4 @@ class Cells:
         try:
             return read(found.casefold()) if found else None
         except ValueError:
-            raise Fault(column, f"{found!r} is unknown: type {' or '.join(known)}") from None
+            raise CellFault(column, f"{found!r} is unknown: type {' or '.join(known)}") from None
