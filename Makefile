@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE = 1
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	touch $@
 
 .venv/dev-installed: .venv/installed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 MASK = "********"
@@ -77,6 +78,17 @@ def _seconds(text: str) -> float:
 def _store(text: str) -> str:
     if not _STORE.match(text):
         raise ValueError("write sqlite:////path/to/prices.sqlite3 or postgresql://user:password@host/database")
+    return text if text.startswith("sqlite") else _with("psycopg", "postgresql", text)
+
+
+def _redis(text: str) -> str:
+    return _with("redis", "redis", text)
+
+
+def _with(package: str, extra: str, text: str) -> str:
+    """The text, if the package that it needs is installed. Raises ValueError with what to install."""
+    if find_spec(package) is None:
+        raise ValueError(f"it needs the package {package}, run: pip install 'costcalc[{extra}]'")
     return text
 
 
@@ -113,7 +125,7 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_list,
     ),
     Setting("COSTCALC_SLACK_WEBHOOK_URL", None, "where `costcalc slack notice` posts; unset: nowhere", secret=True),
-    Setting("COSTCALC_REDIS_URL", None, "memory shared by several servers", secret=True),
+    Setting("COSTCALC_REDIS_URL", None, "memory shared by several servers", True, _redis),
     Setting("COSTCALC_POLL_SECONDS", "2", "how often a worker looks for a new price snapshot", parse=_seconds),
     Setting("COSTCALC_CACHE_ANSWERS", "512", "encoded answers that a worker keeps; 0 keeps none", parse=_whole(0)),
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from api.questions.errors import Refused
 from api.questions.schemas import Layout
 from api.reports.cost import CostReport
 from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
 
 VEGA_LITE = "5.21"
+NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[charts]'"
 LEAST_COST = 0.01  # what is free still has a place on a logarithmic axis
 WIDTH, HEIGHT = 640, 360
 INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
@@ -90,8 +92,14 @@ def _named(points: list[Json]) -> list[Json]:
 
 
 def draw(chart: Json, kind: str) -> bytes:
-    """The chart as PNG or SVG. Nothing is fetched: the library that draws brings its own code and fonts."""
-    import vl_convert  # a whole JavaScript engine, which only those who ask for pictures pay for
+    """The chart as PNG or SVG. Nothing is fetched: the library that draws brings its own code and fonts.
+
+    Raises Refused where that library is not installed.
+    """
+    try:
+        import vl_convert  # a whole JavaScript engine, which only those who ask for pictures pay for
+    except ModuleNotFoundError:
+        raise Refused(501, NO_CHARTS) from None
 
     if kind == "svg":
         return str(vl_convert.vegalite_to_svg(chart, vl_version=VEGA_LITE, allowed_base_urls=[])).encode()

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookLong
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from typing import TypeVar
 from urllib.parse import parse_qs
 
@@ -137,8 +138,8 @@ class SlashCommand:
 
 
 def slash_command(service: Service, settings: Settings) -> SlashCommand:
-    """The command as the settings want it. A picture needs an address that Slack reaches without a token."""
-    pictures = bool(settings.public_url) and not settings.api_tokens
+    """The command as the settings want it. A picture needs `vl_convert` and an address that Slack reaches without a token."""
+    pictures = bool(settings.public_url and not settings.api_tokens and find_spec("vl_convert"))
     return SlashCommand(
         settings.slack_signing_secret,
         settings.public_url,

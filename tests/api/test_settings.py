@@ -55,6 +55,22 @@ def test_a_store_is_a_file_or_a_postgresql_database(text):
     assert read_settings({"COSTCALC_DATABASE_URL": text}).database_url == text
 
 
+@pytest.mark.parametrize(
+    ("variable", "text", "extra"),
+    [
+        ("COSTCALC_DATABASE_URL", "postgresql://me:hunter2@host/prices", "postgresql"),
+        ("COSTCALC_REDIS_URL", "redis://:hunter2@host", "redis"),
+    ],
+)
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(variable, text, extra, monkeypatch):
+    assert read_settings({variable: text})
+    monkeypatch.setattr("api.settings.find_spec", lambda package: None)
+    with pytest.raises(BadSetting, match=rf"{variable}=\*{{8}}: .* run: pip install 'costcalc\[{extra}\]'") as refused:
+        read_settings({variable: text})
+    assert "hunter2" not in str(refused.value)
+    assert read_settings({"COSTCALC_DATABASE_URL": "sqlite:////tmp/a.db"})
+
+
 def test_secrets_are_masked_wherever_they_are_shown():
     secrets = [setting for setting in SETTINGS if setting.secret]
     assert {"COSTCALC_DATABASE_URL", "COSTCALC_API_TOKENS", "COSTCALC_SLACK_SIGNING_SECRET"} <= {

@@ -1,6 +1,7 @@
 """Cost against time as a picture: the frontier's own figures, drawn without asking anybody for anything."""
 
 import struct
+import sys
 from dataclasses import replace
 from decimal import Decimal
 from xml.etree import ElementTree
@@ -77,3 +78,10 @@ def test_a_bad_question_is_told_as_everywhere(client):
 
 def test_no_estimates_are_an_empty_picture(client):
     assert client.get("/cost.svg?model=resnet50&target=0.99").status_code == 200
+
+
+def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    refused = client.get(f"/cost.svg?{ASKED}&nodes=1")
+    assert refused.status_code == 501
+    assert "pip install 'costcalc[charts]'" in refused.json["detail"]
