@@ -9,19 +9,23 @@ row stays out. Lambda stands in every region, with or without stock; Oracle's sp
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
+from typing import Literal
+
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE, SECOND_HAND
 from pricing.packaged.billing import billed
+from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
@@ -93,12 +97,23 @@ def table(content: bytes, provider: str) -> str:
 
 def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
     """A provider's rows as offers, spot at its cheapest zone, observed on the day of the version where that tells one."""
-    reader = csv.DictReader(io.StringIO(text))
-    missing = COLUMNS - set(reader.fieldnames or ())
-    if missing:
-        raise SchemaChanged(f"gpuhunt: {provider}'s catalogue lacks {', '.join(sorted(missing))}")
-    read_version = Version(OUR_NAMES.get(provider, provider), _day(version, now))
-    return read_rows("gpuhunt", filter(_is_wanted, reader), partial(_offers, version=read_version))
+    rows = filter(_is_wanted, csv_rows("gpuhunt", text, COLUMNS))
+    catalogue = Version(OUR_NAMES.get(provider, provider), _day(version, now))
+    return read_rows("gpuhunt", rows, lambda row: _offers(convert(row, GpuMachine, strict=False), catalogue))
+
+
+class GpuMachine(Struct):
+    """A row of a catalogue. The price is the shortest text that gives the float gpuhunt had."""
+
+    instance_name: str
+    location: str
+    gpu_name: str
+    gpu_count: int
+    cpu: int
+    price: Decimal
+    spot: Literal["True", "False"]
+    gpu_memory: float | None = None
+    flags: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,47 +134,39 @@ def _day(version: str, now: datetime) -> datetime:
     return min(day, start_of_day(now))
 
 
-def _is_wanted(row: Mapping[str, str]) -> bool:
+def _is_wanted(row: CsvRow) -> bool:
     """A GPU machine that can be bought like that."""
-    flags = (row.get("flags") or "").split()
-    is_tpu = row.get("gpu_vendor") == "google" or (row["gpu_name"] or "").startswith("tpu")
-    return row["gpu_count"] not in ("", "0") and not is_tpu and not any(flag in NOT_FOR_SALE for flag in flags)
+    is_tpu = row.get("gpu_vendor") == "google" or row.get("gpu_name", "").startswith("tpu")
+    return row.get("gpu_count", "0") != "0" and not is_tpu and not set(NOT_FOR_SALE) & set(row.get("flags", "").split())
 
 
-def _offers(row: Mapping[str, str], version: Version) -> Iterator[Offer]:
-    if row["spot"] not in ("True", "False"):
-        raise ValueError(f"spot is {row['spot']!r}")
-    memory = float(row["gpu_memory"]) if row["gpu_memory"] else None
-    # not a float on the way: the file's text is the shortest that gives the float gpuhunt had
-    listed = ListedMachine(
-        version.provider, row["instance_name"], row["gpu_name"], int(row["gpu_count"]), memory, int(row["cpu"])
-    )
-    found = machine(listed)
+def _offers(row: GpuMachine, version: Version) -> Iterator[Offer]:
+    provider = version.provider
+    found = machine(ListedMachine(provider, row.instance_name, row.gpu_name, row.gpu_count, row.gpu_memory, row.cpu))
     if found is None:
         return
-    name = NAMES.get(version.provider, _own_name)(row, found)
     offer = Offer(
-        *(version.provider, _region(version.provider, row["location"]), name, found),
-        purchase_option=PurchaseOption.SPOT if row["spot"] == "True" else PurchaseOption.ON_DEMAND,
-        hourly_rate=amount(row["price"]),
+        *(provider, _region(provider, row.location), NAMES.get(provider, _own_name)(row, found), found),
+        purchase_option=PurchaseOption.SPOT if row.spot == "True" else PurchaseOption.ON_DEMAND,
+        hourly_rate=amount(row.price),
         observed_at=version.observed_at,
         source=SOURCE,
-        flags=(SECOND_HAND, *MARKETS.get(version.provider, ()), *(row.get("flags") or "").split()),
+        flags=(SECOND_HAND, *MARKETS.get(provider, ()), *row.flags.split()),
     )
     yield billed(offer)
 
 
-def _own_name(row: Mapping[str, str], found: Machine) -> str:
-    return row["instance_name"]
+def _own_name(row: GpuMachine, found: Machine) -> str:
+    return row.instance_name
 
 
-def _runpod_name(row: Mapping[str, str], found: Machine) -> str:
+def _runpod_name(row: GpuMachine, found: Machine) -> str:
     """As the runpod source names it: data centres are the secure cloud, countries the community's."""
-    cloud = "secure" if "-" in row["location"] else "community"
+    cloud = "secure" if "-" in row.location else "community"
     return f"{found.accelerators}x {found.accelerator} {cloud}"
 
 
-NAMES: Mapping[str, Callable[[Mapping[str, str], Machine], str]] = {"runpod": _runpod_name}
+NAMES: Mapping[str, Callable[[GpuMachine, Machine], str]] = {"runpod": _runpod_name}
 
 
 def _region(provider: str, location: str) -> str:

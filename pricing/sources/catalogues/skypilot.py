@@ -11,13 +11,14 @@ marks A2 Ultra and A3, whose local SSD isn't in the file.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+
+from msgspec import Struct, convert, field
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption, RatePart
@@ -25,6 +26,7 @@ from pricing.offer_flags import MARKETPLACE, SECOND_HAND
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
+from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
@@ -61,7 +63,20 @@ LEAST_SHARE_OF_DEAREST = Decimal("0.55")  # regions differ by a third; calendar 
 TPU = re.compile(r"tpu-(?P<slice>(?P<version>v5litepod|v5p|v6e)-(?P<size>\d+))")
 CORES_PER_CHIP = {"v5p": 2}  # its slices count cores, the others chips
 
-CsvRow = Mapping[str, str]
+
+class CatalogueRow(Struct, rename="pascal"):
+    """A machine, an accelerator without a host, or a host without accelerators; empty texts where a part is missing."""
+
+    region: str
+    instance_type: str = ""
+    accelerator_name: str = ""
+    accelerator_count: float = 0
+    availability_zone: str = ""
+    gpu_info: str = ""
+    memory_gib: float | None = field(default=None, name="MemoryGiB")
+    vcpus: float | None = field(default=None, name="vCPUs")
+    price: Decimal | None = None
+    spot_price: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +87,7 @@ class Rates:
     spot: Decimal | None
 
 
-AcceleratorRates = Mapping[tuple[str, str, str], Rates]  # by accelerator, count and zone
+AcceleratorRates = Mapping[tuple[str, int, str], Rates]  # by accelerator, count and zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,49 +108,47 @@ class SkyPilot:
 def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
     """One cloud's file as offers. Raises SchemaChanged."""
     try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        rows = list(reader)
+        rows = list(csv_rows("skypilot", content.decode("utf-8-sig"), COLUMNS))
     except (UnicodeDecodeError, csv.Error) as error:
         raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
-    missing = COLUMNS - set(reader.fieldnames or ())
-    if missing:
-        raise SchemaChanged(f"skypilot: the file lacks {', '.join(sorted(missing))}")
     day = start_of_day(now)
     if cloud != "gcp":
-        return read_rows("skypilot", rows, _whole(OUR_NAMES.get(cloud, cloud), day))
-    return read_rows("skypilot", rows, _google(_accelerator_rates(rows), day))
+        provider = OUR_NAMES.get(cloud, cloud)
+        return read_rows("skypilot", rows, lambda row: _machine_offers(_read(row), provider, day))
+    accelerators = _accelerator_rates(rows)
+    return read_rows("skypilot", rows, lambda row: _google_offers(_read(row), accelerators, day))
 
 
-def _rates(row: CsvRow) -> Rates:
-    return Rates(*(_known(row.get(column)) for column in ("Price", "SpotPrice")))
+def _read(row: CsvRow) -> CatalogueRow:
+    return convert(row, CatalogueRow, strict=False)
 
 
-def _known(text: str | None) -> Decimal | None:
-    rate = maybe_amount(text or None)
+def _rates(row: CatalogueRow) -> Rates:
+    return Rates(_known(row.price), _known(row.spot_price))
+
+
+def _known(price: Decimal | None) -> Decimal | None:
+    rate = maybe_amount(price)
     return None if rate == UNKNOWN else rate
 
 
-def _whole(provider: str, now: datetime) -> Callable[[CsvRow], Iterable[Offer]]:
-    """Reads rows that price a machine with its accelerators."""
-
-    def read(row: CsvRow) -> Iterator[Offer]:
-        if not row["AcceleratorName"] or not row["InstanceType"]:
-            return
-        memory = GPU_MEMORY.search(row.get("GpuInfo") or "")
-        listed = ListedMachine(
-            provider,
-            row["InstanceType"],
-            row["AcceleratorName"],
-            float(row["AcceleratorCount"]),
-            int(memory[1]) / MIB_IN_GIB if memory else None,
-            int(float(row["vCPUs"])) if row["vCPUs"] else None,
-            float(row["MemoryGiB"]) if row["MemoryGiB"] else None,
-        )
-        found = machine(listed)
-        if found is not None:
-            yield from _offers((provider, row["Region"], row["InstanceType"]), found, _rates(row), now)
-
-    return read
+def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator[Offer]:
+    """A row that prices a machine with its accelerators."""
+    if not row.accelerator_name or not row.instance_type:
+        return
+    memory = GPU_MEMORY.search(row.gpu_info)
+    listed = ListedMachine(
+        provider,
+        row.instance_type,
+        row.accelerator_name,
+        row.accelerator_count,
+        int(memory[1]) / MIB_IN_GIB if memory else None,
+        int(row.vcpus) if row.vcpus else None,
+        row.memory_gib,
+    )
+    found = machine(listed)
+    if found is not None:
+        yield from _offers((provider, row.region, row.instance_type), found, _rates(row), now)
 
 
 def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
@@ -155,12 +168,11 @@ def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: date
 
 def _accelerator_rates(rows: Iterable[CsvRow]) -> AcceleratorRates:
     """Google's accelerators without a host, with the on-demand rates that can't be on demand taken out."""
-    parts: dict[tuple[str, str, str], Rates] = {
-        (row["AcceleratorName"], str(int(float(row["AcceleratorCount"]))), row["AvailabilityZone"]): _rates(row)
-        for row in rows
-        if row["AcceleratorName"] and not row["InstanceType"]
+    accelerators = (_read(row) for row in rows if "AcceleratorName" in row and "InstanceType" not in row)
+    parts = {
+        (row.accelerator_name, int(row.accelerator_count), row.availability_zone): _rates(row) for row in accelerators
     }
-    dearest: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    dearest: defaultdict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for (name, count, _), rates in parts.items():
         dearest[name, count] = max(dearest[name, count], rates.on_demand or Decimal(0))
     return {
@@ -174,28 +186,22 @@ def _is_odd(rates: Rates, dearest: Decimal) -> bool:
     return rate is not None and (rate < (rates.spot or 0) or rate < LEAST_SHARE_OF_DEAREST * dearest)
 
 
-def _google(parts: AcceleratorRates, now: datetime) -> Callable[[CsvRow], Iterable[Offer]]:
-    """Reads Google's rows: a host, to which its accelerators are added, or a TPU slice."""
-
-    def read(row: CsvRow) -> Iterator[Offer]:
-        if not row["InstanceType"]:
-            yield from _tpu(row, now)
-            return
-        name = GOOGLE_FAMILIES.get(row["InstanceType"].rpartition("-")[0])
-        found = packaged("gcp").get(row["InstanceType"])
-        if name is None or found is None:
-            return
-        added = parts.get((name, str(found.accelerators), row["AvailabilityZone"]))
-        if added is None:
-            raise LeftOut(
-                "Google machines without the accelerator's price refused", f"{row['InstanceType']} {row['Region']}"
-            )
-        place = ("gcp", row["Region"], row["InstanceType"])
-        yield from (_with_parts(offer, added) for offer in _offers(place, found, _sum(_rates(row), added), now))
-        if added.on_demand is None:
-            raise LeftOut("Google's on-demand rates that look like calendar mode refused", f"{name} {row['Region']}")
-
-    return read
+def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datetime) -> Iterator[Offer]:
+    """One of Google's rows: a host, to which its accelerators are added, or a TPU slice."""
+    if not row.instance_type:
+        yield from _tpu(row, now)
+        return
+    name = GOOGLE_FAMILIES.get(row.instance_type.rpartition("-")[0])
+    found = packaged("gcp").get(row.instance_type)
+    if name is None or found is None:
+        return
+    added = accelerators.get((name, found.accelerators, row.availability_zone))
+    if added is None:
+        raise LeftOut("Google machines without the accelerator's price refused", f"{row.instance_type} {row.region}")
+    place = ("gcp", row.region, row.instance_type)
+    yield from (_with_parts(offer, added) for offer in _offers(place, found, _sum(_rates(row), added), now))
+    if added.on_demand is None:
+        raise LeftOut("Google's on-demand rates that look like calendar mode refused", f"{name} {row.region}")
 
 
 def _sum(host: Rates, added: Rates) -> Rates:
@@ -213,16 +219,16 @@ def _with_parts(offer: Offer, added: Rates) -> Offer:
     return replace(offer, parts=parts, flags=(*offer.flags, *flags))
 
 
-def _tpu(row: CsvRow, now: datetime) -> Iterator[Offer]:
+def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
     """A slice of TPU v5e, v5p or v6e, whose price holds its hosts."""
-    found = TPU.fullmatch(row["AcceleratorName"])
+    found = TPU.fullmatch(row.accelerator_name)
     if found is None:
         return
     name = accelerator("gcp", found["version"])
     chips = int(found["size"]) // CORES_PER_CHIP.get(found["version"], 1)
     if name and chips:
         known = packaged("gcp").get(found["slice"]) or filled(Machine(name, chips))
-        yield from _offers(("gcp", row["Region"], found["slice"]), known, _rates(row), now)
+        yield from _offers(("gcp", row.region, found["slice"]), known, _rates(row), now)
 
 
 def _build(environment: Environment, http: Http) -> SkyPilot:

@@ -49,17 +49,13 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
             reasons[f"{unknown.kind}s not known here left out"].append(unknown.spelling)
         except LeftOut as left:
             reasons[left.reason].append(left.name)
-        except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            reasons["rows that could not be read"].append(_reason(error))
+        except (ValueError, ArithmeticError, IndexError) as error:
+            reasons["rows that could not be read"].append(str(error))
     gaps = tuple(Gap(source, f"{reason}: {first_few(found)}") for reason, found in reasons.items())
     if not offers:
         reason = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({reason})")
     return Collected(_flagged(cheapest(offers)), gaps)
-
-
-def _reason(error: Exception) -> str:
-    return f"no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
