@@ -39,6 +39,6 @@ ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting 
 mutants: setup
 	$(BIN)/python -m tools.mutants --seed 1 --count 150 $(ENGINE)
 
-# after a change of the packaged price tables
+# after a change of the packaged price tables, or of the evidence that nothing is fitted to
 compact: .venv/installed
 	$(BIN)/python tools/compact.py
