@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.allowed_offers import AllowedOffers, flagged
+from costcalc.costing.allowed_offers import AllowedOffers
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.overheads import ENDLESS_HOURS
@@ -87,9 +87,9 @@ def without_training_time(
     """
     if not eligible.eligible.any() or not len(offers.row):
         return {}
-    runs_there = flagged(times.cluster, len(matrix.clusters))[offers.cluster]
-    answered = flagged(offers.row[runs_there], offers.row.max() + 1)
-    left_out = np.flatnonzero(~answered[offers.row])
+    times_there = np.bincount(times.cluster, minlength=len(matrix.clusters))[offers.cluster]
+    answered = np.bincount(offers.row[times_there > 0], minlength=int(offers.row.max()) + 1)
+    left_out = np.flatnonzero(answered[offers.row] == 0)
     _, first_entry = np.unique(offers.row[left_out], return_index=True)
     clusters = offers.cluster[left_out[first_entry]]
     return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}
