@@ -205,7 +205,8 @@ def _price_factors(
     )
     if not query.discount:
         return into[columns.currency[row]]
-    own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
+    left = {provider: 1 - discount_fraction(query, provider) for provider in {name for name, _, _ in words.instances}}
+    own = np.array([left[provider] for provider, _, _ in words.instances])
     return np.asarray(own[columns.instance[row]] * into[columns.currency[row]])
 
 
@@ -214,7 +215,7 @@ def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rent
     if not any(requested(query)):
         return 0.0
     providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
-    charges = {provider: market.storage_and_egress(query, provider) for provider in providers}
+    charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
     once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
     hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
     instance = catalogue.columns.instance[rented.row]
