@@ -2,7 +2,6 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
-export PYTHONDONTWRITEBYTECODE = 1
 
 .PHONY: setup serve test check bench fit compact mutants
 .venv/installed: pyproject.toml
@@ -21,7 +20,7 @@ serve: .venv/installed
 	$(BIN)/costcalc serve --bind 127.0.0.1:$(PORT)
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff format --check .
@@ -39,6 +38,6 @@ ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting 
 mutants: setup
 	$(BIN)/python -m tools.mutants --seed 1 --count 150 $(ENGINE)
 
-# after a change of the packaged price tables
+# after a change of the packaged price tables, or of the evidence that nothing is fitted to
 compact: .venv/installed
 	$(BIN)/python tools/compact.py

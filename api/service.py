@@ -17,7 +17,7 @@ from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known, resolve
 from api.questions.parsing import Arguments, parse
 from api.questions.schemas import CostSchema, Layout, layout
-from api.questions.suggestions import unknown
+from api.questions.suggestions import Guesses, unknown
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
@@ -72,24 +72,27 @@ class Service:
         values, form = self.parse(COST, arguments, catalogue)
         return query_of(values), form
 
-    def parse(self, schema: Schema, arguments: Arguments, catalogue: Catalogue) -> tuple[dict[str, Any], Layout]:
+    def parse(
+        self, schema: Schema, arguments: Arguments, catalogue: Catalogue, guesses: Guesses | None = None
+    ) -> tuple[dict[str, Any], Layout]:
         """The parameters' values, names as we spell them, and the layout.
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
-        values, errors = parse(schema, arguments)
-        values, misnamed = resolve(values, self.names(catalogue))
+        guesses = guesses or Guesses()
+        values, errors = parse(schema, arguments, guesses)
+        values, misnamed = resolve(values, self.names(catalogue), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
         if "model" in values:
-            values["model"] = self._model(values["model"], errors)
+            values["model"] = self._model(values["model"], errors, guesses)
         if errors:
             raise BadParameters(errors)
         return values, form
 
     def check(self, schema: Schema, arguments: Arguments) -> dict[str, Any]:
         """The values of parameters that need no prices. Raises BadParameters."""
-        values, errors = parse(schema, arguments)
+        values, errors = parse(schema, arguments, Guesses())
         if errors:
             raise BadParameters(errors)
         return values
@@ -107,14 +110,14 @@ class Service:
 
     def model(self, name: str) -> Model:
         """The model of that name or alias. Raises NotFound naming the nearest."""
-        return self._model(name, {})
+        return self._model(name, {}, Guesses())
 
-    def _model(self, name: str, errors: Errors) -> Model:
+    def _model(self, name: str, errors: Errors, guesses: Guesses) -> Model:
         model = self.evidence.find_model(name)
         if model is not None:
             return model
         aliases = [alias for each in self.evidence.models.values() for alias in (each.name, *each.aliases)]
-        message = unknown("model", name, aliases, "/models lists them all")
+        message = guesses.unknown("model", name, aliases, "/models lists them all")
         if errors:
             raise BadParameters({"model": [message], **errors})
         raise NotFound(message, "model")

@@ -1,9 +1,33 @@
-"""What it costs, and how long it takes, to train a model to an accuracy: the engine."""
+"""What it costs, and how long it takes, to train a model to an accuracy: the engine and its public names."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from costcalc.answers import Answer
+    from costcalc.catalogue.catalogue import Catalogue
+    from costcalc.estimate import answer
+    from costcalc.evidence import load_evidence
+    from costcalc.query import EstimateQuery
+
+    __version__: str
+
+_HOMES = {
+    "Answer": "costcalc.answers",
+    "Catalogue": "costcalc.catalogue.catalogue",
+    "EstimateQuery": "costcalc.query",
+    "answer": "costcalc.estimate",
+    "load_evidence": "costcalc.evidence",
+}
+__all__ = ["Answer", "Catalogue", "EstimateQuery", "answer", "load_evidence"]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
+    """A public name, imported from its module at its first use: `import costcalc` alone costs nothing."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     if name != "__version__":
-        raise AttributeError(name)
+        raise AttributeError(f"module 'costcalc' has no attribute {name!r}")
     from importlib.metadata import version  # 20 ms that a question from a terminal need not wait for
 
     return version("costcalc")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from costcalc.convergence.eligibility import BestReached
-from costcalc.costing.bills import Bill, Component
-from costcalc.money import ExchangeRate
+from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Payment, PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Tier
+
+if TYPE_CHECKING:
+    from costcalc.costing.bills import Bill
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from math import ceil, exp
 
-from costcalc.costing.bills import SPOT_RATE_WIDTH
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
 from costcalc.money import ExchangeRate
-from costcalc.offers import COMMITMENTS, Offer, PurchaseOption
+from costcalc.offers import COMMITMENTS, SPOT_RATE_WIDTH, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.throughput import global_batch
-from costcalc.training import Recipe
+from costcalc.training import EVALUATION_COUNTED, Recipe
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
 OLD_PRICE = timedelta(days=30)
@@ -28,10 +26,9 @@ def assumptions(
     return (*speed, *(() if time.logged else (FED,)), *said)
 
 
-def accumulated(recipe: Recipe, steps: int, accelerators: int) -> Iterator[str]:
-    """How each accelerator takes its share of a batch that its memory does not hold at once."""
+def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> Iterator[str]:
+    """How each accelerator takes its share of the recipe's global batch, which its memory does not hold at once."""
     if steps > 1:
-        batch = global_batch(recipe)
         unknown = "" if recipe.global_batch_size else " (taken, none being published)"
         yield (
             f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} images on each "
@@ -46,7 +43,7 @@ def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str
         yield f"Nobody ran this schedule: {recipe.note}."
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
-    if not recipe.is_mlperf:
+    if recipe.tuned_to is None:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
     if time.success_probability < EVEN:
         yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
@@ -89,7 +86,7 @@ def _interruptions(query: EstimateQuery) -> str:
 
 
 def _overhead(recipe: Recipe) -> str:
-    counted = recipe.counts_evaluation
+    counted = recipe.clock == EVALUATION_COUNTED
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
         f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"

@@ -8,14 +8,14 @@ from decimal import Decimal
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import accumulated, assumptions, converted
-from costcalc.costing.bills import Bill, Terms, break_even_hours, spot_rate_factors
+from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.money import cents
-from costcalc.offers import Offer, PriceSource
+from costcalc.offers import Offer, PriceSource, spot_rate_factors
 from costcalc.query import EstimateQuery
 from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
@@ -130,7 +130,8 @@ class EstimateDetails:
         cluster, speeds = self.matrix.clusters[time.cluster], self.matrix.speeds
         steps = int(speeds.steps[self._speed_entry(time)])
         network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
-        split = accumulated(self.matrix.recipes.recipes[time.recipe], steps, cluster.accelerators * cluster.nodes)
+        recipe, batch = self.matrix.recipes.recipes[time.recipe], float(self.matrix.global_batch[time.recipe])
+        split = accumulated(recipe, batch, steps, cluster.accelerators * cluster.nodes)
         return (*speeds.notes(*self._speed_entry(time)), *network, *split)
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:

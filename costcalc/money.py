@@ -34,3 +34,14 @@ class ExchangeRate:
     per_usd: Decimal
     date: date | None
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
+
+    name: str
+    quantity: Decimal
+    unit: str
+    rate: Decimal
+    amount: Decimal

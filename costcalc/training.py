@@ -12,7 +12,7 @@ from costcalc.units import SECONDS_PER_HOUR
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
 EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 """Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
-EVALUATION_COUNTED = "training+evaluation"
+EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
 
@@ -142,17 +142,12 @@ class Recipe:
         return self.tuned_to is not None
 
     @property
-    def counts_evaluation(self) -> bool:
-        """Whether the clock of its published hours ran during evaluation."""
-        return self.clock == EVALUATION_COUNTED
-
-    @property
     def clock_factor(self) -> float:
         """Hours on the recipe's own clock for one hour of training alone: as its own log shows where evaluation counts.
 
         1 for MLPerf's, whose evaluations and warm-up are modelled apart.
         """
-        if not self.counts_evaluation or self.is_mlperf:
+        if self.clock != EVALUATION_COUNTED or self.is_mlperf:
             return 1.0
         end = self.evaluations[-1]
         spent = [(min(phase.to_epoch, end.epochs) - phase.from_epoch, phase.images_per_second) for phase in self.phases]

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
 REQUIRED = os.environ.get("CI") == "true"  # there a missing server is a failure, elsewhere a skip
 
 

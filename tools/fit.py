@@ -1,4 +1,4 @@
-"""Writes what is learned from the packaged tables: fitted.json and schedules.csv. `make fit`, after any change of the tables."""
+"""Writes what is learned from the packaged tables, and their compact copy: `make fit`, after any change of the tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def main() -> None:
         "OPENBLAS_NUM_THREADS", "1"
     )  # hundreds of small linear systems: threads only wait for one another
     import costcalc.evidence
+    from costcalc.evidence.parsing import COMPACT, compact_copy
     from costcalc.fitting.schedules import between, to_csv
     from costcalc.throughput.fitted_parameters import to_json
     from costcalc.validation.protocol import fitted
@@ -23,6 +24,7 @@ def main() -> None:
     (folder / "schedules.csv").write_text(to_csv(schedules), "utf-8")
     learned = fitted(published, fingerprint())
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
+    (folder / COMPACT).write_bytes(compact_copy())
     print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")
     print(f"{folder / 'schedules.csv'}: {len(schedules)} schedules")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any
 
-from costcalc.costing.bills import Bill, Charge, Component
-from costcalc.money import cents
+from costcalc.costing.bills import Bill, Charge
+from costcalc.money import Component, cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 
 QUANTITY_DIGITS, PRICE_DIGITS = 13, 15  # a reader who multiplies them in 28 digits, the usual precision, loses none

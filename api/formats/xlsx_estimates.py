@@ -15,7 +15,8 @@ from xlsxwriter.utility import xl_col_to_name
 from api.formats.sheet_columns import estimate_columns
 from api.formats.workbook import Book, Column, Formula, Sheet
 from costcalc.answers import Answer, Estimate
-from costcalc.costing.bills import Bill, spot_rate_factors
+from costcalc.costing.bills import Bill
+from costcalc.offers import spot_rate_factors
 
 RATES = (
     Column("estimate"), Column("provider"), Column("region", width=16), Column("instance_type", width=24),

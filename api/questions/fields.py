@@ -24,7 +24,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]
 JsonSchema = dict[str, Any]
 
 
-class Parameter(fields.Field):
+class Parameter(fields.Field[Any]):
     """One parameter. `load` gets the list of its non-empty texts; subclasses parse a single one."""
 
     listed: ClassVar[bool] = False

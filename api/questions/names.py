@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from api.questions.errors import Errors
-from api.questions.suggestions import clip, either, nearest, squeeze, unknown
+from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.query import Discount
@@ -63,21 +63,21 @@ class Known:
             return [text]
         return [part.strip() for part in text.split(",") if part.strip()]
 
-    def resolve(self, kind: str, text: str) -> list[str]:
+    def resolve(self, kind: str, text: str, guesses: Guesses) -> list[str]:
         """The names meant: case is ignored, and signs such as `-` too where that leaves one. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
-            return [self._pattern(text.lower())]
+            return [self._pattern(text.lower(), guesses)]
         found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
         if not found or (len(found) > 1 and found[0].casefold() != text.casefold()):
-            raise LookupError(self._unknown(kind, text, found))
+            raise LookupError(self._unknown(kind, text, found, guesses))
         return found
 
-    def _unknown(self, kind: str, text: str, meant: list[str]) -> str:
+    def _unknown(self, kind: str, text: str, meant: list[str], guesses: Guesses) -> str:
         name = ALSO_CALLED.get(squeeze(text)) if kind == "provider" else None
         if name in self.provider:
             return f"unknown provider {clip(text)}: did you mean {name}?"
         hint = self.no_name(text) if kind == "accelerator" else None
-        return hint or unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
+        return hint or guesses.unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
 
     def no_name(self, text: str) -> str | None:
         """What to write instead of a text that is a kind of accelerator, such as CPU; None where it is none."""
@@ -86,9 +86,9 @@ class Known:
         asked = f"unknown accelerator {clip(text)}: each is asked for by its name, processors too"
         return f"{asked}: write {either(some)}" if some else None
 
-    def _pattern(self, text: str) -> str:
+    def _pattern(self, text: str, guesses: Guesses) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):
-            near = nearest(text[:-1], {name.split("-", maxsplit=1)[0] for name in self.recipe})
+            near = guesses.nearest(text[:-1], {name.split("-", maxsplit=1)[0] for name in self.recipe})
             hint = f"did you mean {near[0]}-*?" if near else WHERE["recipe"]
             raise LookupError(f"no recipe starts with {clip(text[:-1])}: {hint}")
         return text
@@ -106,35 +106,35 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ())
     )
 
 
-def resolve(values: Mapping[str, Any], names: Known) -> tuple[dict[str, Any], Errors]:
+def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
     """The same values with every name as we spell it, and the errors of those nobody knows."""
     resolved, errors = dict(values), Errors()
     for kind in WHERE:
         if kind in values:
-            resolved[kind], errors[kind] = _each(kind, values[kind], names)
+            resolved[kind], errors[kind] = _each(kind, values[kind], names, guesses)
     if "discount" in values:
-        resolved["discount"], errors["discount"] = _discounts(values["discount"], names)
+        resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
 
 
-def _each(kind: str, texts: Iterable[str], names: Known) -> tuple[tuple[str, ...], list[str]]:
+def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[str, ...], list[str]]:
     found, errors = [], []
     for part in (part for text in texts for part in names.parts(kind, text)):
         try:
-            found.extend(names.resolve(kind, part))
+            found.extend(names.resolve(kind, part, guesses))
         except LookupError as error:
             errors.append(str(error))
     return tuple(dict.fromkeys(found)), errors
 
 
-def _discounts(discounts: Iterable[Discount], names: Known) -> tuple[tuple[Discount, ...], list[str]]:
+def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
     found: list[Discount] = []
     errors: list[str] = []
     for discount in discounts:
         if discount.provider is None:
             found.append(discount)
             continue
-        providers, wrong = _each("provider", [discount.provider], names)
+        providers, wrong = _each("provider", [discount.provider], names, guesses)
         found.extend(Discount(discount.fraction, provider) for provider in providers)
         errors.extend(wrong)
     return tuple(found), errors

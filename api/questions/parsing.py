@@ -9,19 +9,21 @@ from marshmallow import Schema, ValidationError
 
 from api.questions.errors import Errors
 from api.questions.fields import Parameter
-from api.questions.suggestions import unknown, unknown_parameter
+from api.questions.suggestions import Guesses, unknown
 from pricing import exchange_rates as exchange
 
 Arguments = Mapping[str, list[str]]
 
 
-def parse(schema: Schema, arguments: Arguments) -> tuple[dict[str, Any], Errors]:
+def parse(schema: Schema, arguments: Arguments, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
     """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
     given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
     errors: Errors = {}
     for name in given:
         if name not in schema.fields and not name.startswith("_"):
-            errors[_shown(name)] = [unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")]
+            errors[_shown(name)] = [
+                guesses.unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")
+            ]
     known = {name: values for name, values in given.items() if name in schema.fields and values}
     values, found = _load(schema, known)
     return values, {**errors, **found, **_unknown_currency(values)}

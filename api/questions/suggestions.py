@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
+LEAST_ALIKE = 50  # percent
+MOST_SEARCHES = 20
 CALLED = {
     "accelerators": "gpus gpucount gpunumber ngpus ngpu numgpus numgpu numberofgpus acceleratorcount numaccelerators chips tpus",
     "accelerator": "gpu gputype gpumodel gpuname acceleratortype device tpu chip",
@@ -46,14 +47,16 @@ def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
     """Known names that look like the text, best first; empty when none does or the text is too long to be a slip."""
     if len(text) > LONGEST_GUESS:
         return []
+    from rapidfuzz import fuzz, process  # only who mistypes waits for its import
+
     by_form: dict[str, str] = {}
     for name in known:
         by_form.setdefault(squeeze(name), name)
     wanted = squeeze(text)
     starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
-    close = get_close_matches(wanted, by_form, n=most, cutoff=0.5)
+    close = process.extract(wanted, list(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=LEAST_ALIKE)
     found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
-    return list(dict.fromkeys([*found, *(by_form[form] for form in close)]))[:most]
+    return list(dict.fromkeys([*found, *(by_form[form] for form, _, _ in close)]))[:most]
 
 
 def _of_other_number(text: str, known: Iterable[str]) -> list[str]:
@@ -72,21 +75,42 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+class Guesses:
+    """Says of unknown names which known ones are meant: nearest names are looked for a few times, then no more.
+
+    One for all the names of a request keeps a request that is full of wrong names as cheap as one with a slip.
+    """
+
+    def __init__(self) -> None:
+        self._searches = MOST_SEARCHES
+        self._messages: dict[tuple[str, str], str] = {}
+
+    def unknown(self, what: str, text: str, known: Iterable[str], where: str) -> str:
+        """Says that a name is unknown and which known ones come nearest, or else where to find them all."""
+        if (what, text) not in self._messages:
+            names = self.nearest(text, known)
+            hint = f"did you mean {either(names)}?" if names else where
+            self._messages[what, text] = f"unknown {what} {clip(text)}: {hint}"
+        return self._messages[what, text]
+
+    def unknown_parameter(self, what: str, name: str, fields: Collection[str], where: str) -> str:
+        """Says that a parameter (or column) is unknown, and which of these fields is meant, looks like it, or where they are."""
+        form = squeeze(name)
+        named = [field for field, words in CALLED.items() if form in words.split()]
+        if not named:
+            return self.unknown(what, name, fields, where)
+        meant = [field for field in named if field in fields]
+        return f"unknown {what} {clip(name)}: " + (f"did you mean {either(meant)}?" if meant else where)
+
+    def nearest(self, text: str, known: Iterable[str]) -> list[str]:
+        """The nearest known names; none once enough has been looked for."""
+        self._searches -= 1
+        return nearest(text, known) if self._searches >= 0 else []
+
+
 def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
-    """Says that a name is unknown and which known ones come nearest, or else where to find them all."""
-    names = nearest(text, known)
-    hint = f"did you mean {either(names)}?" if names else where
-    return f"unknown {what} {clip(text)}: {hint}"
-
-
-def unknown_parameter(what: str, name: str, fields: Collection[str], where: str) -> str:
-    """Says that a parameter (or column) is unknown, and which of these fields is meant, looks like it, or where they are."""
-    form = squeeze(name)
-    named = [field for field, words in CALLED.items() if form in words.split()]
-    if not named:
-        return unknown(what, name, fields, where)
-    meant = [field for field in named if field in fields]
-    return f"unknown {what} {clip(name)}: " + (f"did you mean {either(meant)}?" if meant else where)
+    """The same of a name that no others come with."""
+    return Guesses().unknown(what, text, known, where)
 
 
 def counted(reasons: Mapping[str, int]) -> str:

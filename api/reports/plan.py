@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -18,7 +18,7 @@ from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Number
 from api.questions.parsing import Arguments
 from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
-from api.questions.suggestions import clip, counted, unknown_parameter
+from api.questions.suggestions import Guesses, clip, counted
 from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -65,6 +65,7 @@ class Planner:
     catalogue: Catalogue
     shared: Mapping[str, list[str]]
     decimal: str = "."
+    guesses: Guesses = field(default_factory=Guesses)
 
     def document(self, rows: Sequence[Given]) -> PlanDocument:
         """All rows. Raises BadParameters for a column that no row may have."""
@@ -97,7 +98,7 @@ class Planner:
         return text.replace(",", ".") if self.decimal == "," and is_number else text
 
     def _answer(self, arguments: Arguments) -> Answer:
-        values, _ = self.service.parse(ROW, arguments, self.catalogue)
+        values, _ = self.service.parse(ROW, arguments, self.catalogue, self.guesses)
         return self.service.answer(query_of(values, limit=1), self.catalogue)
 
 
@@ -138,11 +139,12 @@ def check_columns(rows: Sequence[Given]) -> None:
     names = dict.fromkeys(name for row in rows for name in row)
     wrong = [name for name in names if name not in ROW.fields and not name.startswith("_")]
     if wrong:
-        raise BadParameters({name[:60]: [f"{_unknown(name)}; columns of your own start with _"] for name in wrong[:9]})
+        raise BadParameters({name[:60]: [_wrong_column(name)] for name in wrong[:9]})
 
 
-def _unknown(name: str) -> str:
-    return unknown_parameter("column", name, ROW.fields, "/docs lists them")
+def _wrong_column(name: str) -> str:
+    told = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
+    return f"{told}; columns of your own start with _"
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

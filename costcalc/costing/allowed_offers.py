@@ -49,14 +49,8 @@ def allowed_offers(
     rejections = _without_cluster(catalogue, matrix, instances[~anywhere])
     rejections |= {STALE_PRICE: len(stale), NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
-    return AllowedOffers(np.concatenate(found_rows), cluster, flagged(cluster, len(matrix.clusters)), rejections)
-
-
-def flagged(positions: Indices, size: int) -> Flags:
-    """Flags of this many entries, set at these positions."""
-    flags = np.zeros(size, bool)
-    flags[positions] = True
-    return flags
+    in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
+    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections)
 
 
 def _without_cluster(

@@ -5,34 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
-from math import exp, hypot, log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.money import cents
+from costcalc.money import Component, cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.units import SECONDS_PER_HOUR, Floats
 
 MILLIONTH = Decimal("0.000001")
 ONE = Decimal(1)
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
-SPOT_RATE_WIDTH = 0.17
-"""ln half-width at 80 %: of the 300 pairs of successive spot rates that Google listed for one machine in one region, at most a
-year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
-
-    name: str
-    quantity: Decimal
-    unit: str
-    rate: Decimal
-    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +179,6 @@ def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: D
         return None
     hours = tariff.committed_fee * factor / saved
     return hours if hours <= tariff.committed_hours else None
-
-
-def spot_rate_factors(option: PurchaseOption, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
-    """What the rate is multiplied with at the low and the high end of the 80 % interval of these hours; 1 unless it is spot."""
-    if option is not PurchaseOption.SPOT:
-        return ONE, ONE
-    return 1 / _beyond(hours / low), _beyond(high / hours)
-
-
-def _beyond(ratio: Decimal) -> Decimal:
-    """Hours and rate are independent, so that their half-widths in ln add in quadrature: the factor beyond that of the hours."""
-    own = abs(log(ratio))
-    return Decimal(repr(exp(hypot(own, SPOT_RATE_WIDTH) - own)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.allowed_offers import AllowedOffers, flagged
+from costcalc.costing.allowed_offers import AllowedOffers
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.overheads import ENDLESS_HOURS
@@ -87,9 +87,9 @@ def without_training_time(
     """
     if not eligible.eligible.any() or not len(offers.row):
         return {}
-    runs_there = flagged(times.cluster, len(matrix.clusters))[offers.cluster]
-    answered = flagged(offers.row[runs_there], offers.row.max() + 1)
-    left_out = np.flatnonzero(~answered[offers.row])
+    times_there = np.bincount(times.cluster, minlength=len(matrix.clusters))[offers.cluster]
+    answered = np.bincount(offers.row[times_there > 0], minlength=int(offers.row.max()) + 1)
+    left_out = np.flatnonzero(answered[offers.row] == 0)
     _, first_entry = np.unique(offers.row[left_out], return_index=True)
     clusters = offers.cluster[left_out[first_entry]]
     return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}
@@ -205,7 +205,8 @@ def _price_factors(
     )
     if not query.discount:
         return into[columns.currency[row]]
-    own = np.array([1 - discount_fraction(query, provider) for provider, _, _ in words.instances])
+    left = {provider: 1 - discount_fraction(query, provider) for provider in {name for name, _, _ in words.instances}}
+    own = np.array([left[provider] for provider, _, _ in words.instances])
     return np.asarray(own[columns.instance[row]] * into[columns.currency[row]])
 
 
@@ -214,7 +215,7 @@ def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rent
     if not any(requested(query)):
         return 0.0
     providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
-    charges = {provider: market.storage_and_egress(query, provider) for provider in providers}
+    charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
     once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
     hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
     instance = catalogue.columns.instance[rented.row]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.model_recipes import ModelRecipes
-from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
-from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, signature, undated
+from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime
-from costcalc.training import IMAGES_PER_EPOCH, Recipe
+from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
+
+if TYPE_CHECKING:
+    from costcalc.evidence import Evidence
 
 Shape = tuple[str, int]
 ANY_INSTANCE = NOWHERE = -1
@@ -68,7 +71,7 @@ class TrainingMatrix:
     @cached_property
     def counts_evaluation(self) -> Flags:
         """Whether each recipe's clock [R] ran during evaluation."""
-        return np.array([recipe.counts_evaluation for recipe in self.recipes.recipes], bool)
+        return np.array([recipe.clock == EVALUATION_COUNTED for recipe in self.recipes.recipes], bool)
 
     @cached_property
     def own_system_only(self) -> Flags:
@@ -78,6 +81,11 @@ class TrainingMatrix:
         may change image sizes and network without logging it.
         """
         return np.array([one.expensive_optimizer or one.division == "open" for one in self.recipes.recipes], bool)
+
+    @cached_property
+    def global_batch(self) -> Floats:
+        """Images per step of each recipe [R], on all accelerators together; what is usual where none was published."""
+        return np.array([global_batch(recipe) for recipe in self.recipes.recipes], float)
 
     @cached_property
     def nodes(self) -> Indices:
@@ -109,7 +117,8 @@ class TrainingMatrix:
             later = self.seconds_per_epoch[phase][row[longer]]
             hours[longer] += spent[longer, phase, None] * (later if every else later[:, clusters])
         mlperf = np.flatnonzero(self.recipes.is_mlperf[recipes])
-        beside = self.elapsed_time.beside_training(epochs[recipes[mlperf]]) / SECONDS_PER_HOUR
+        factor, power = self.elapsed_time
+        beside = factor * epochs[recipes[mlperf]] ** power / SECONDS_PER_HOUR
         powers = self._seconds_to_power if every else self._seconds_to_power[:, clusters]
         hours[mlperf] += beside[:, None] * powers[row[mlperf]]
         hours[self.own_system_only[recipes]] = np.inf

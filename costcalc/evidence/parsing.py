@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import TypeVar
+
+import msgspec
 
 from costcalc.evidence.collection import Evidence
 from costcalc.evidence.schedules import Schedule
@@ -20,6 +24,7 @@ T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS = "fitted", "seed_noise"
+COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", ENDS)
 
@@ -32,11 +37,38 @@ class EndAccuracy:
     top1_mean: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The rows of all tables; what is fitted to them stands apart."""
+
+    accelerators: tuple[Accelerator, ...]
+    models: tuple[Model, ...]
+    recipes: tuple[Recipe, ...]
+    throughputs: tuple[Throughput, ...]
+    schedules: tuple[Schedule, ...]
+
+
+DECODER = msgspec.msgpack.Decoder(Tables)
+
+
 def load_evidence() -> Evidence:
-    """The packaged evidence. Raises TableError naming file and line when a table is corrupt."""
-    folder = resources.files("costcalc.evidence") / "data"
-    texts = {name: (folder / f"{name}.csv").read_text("utf-8") for name in TABLES}
-    return parse_evidence({**texts, FITTED: (folder / "fitted.json").read_text("utf-8")})
+    """The packaged evidence, from the compact copy if it was made from these very tables: that is 0.05 s faster.
+
+    Raises TableError naming file and line when a table is corrupt.
+    """
+    texts = _packaged_texts()
+    document = (_folder() / COMPACT).read_bytes()
+    version = bytes.fromhex(_digest(texts))
+    tables = (
+        DECODER.decode(zlib.decompress(document[len(version) :])) if document.startswith(version) else _tables(texts)
+    )
+    return _evidence(tables, texts)
+
+
+def compact_copy() -> bytes:
+    """What COMPACT must hold: the digest of the packaged tables, then their compressed rows. Raises TableError."""
+    texts = _packaged_texts()
+    return bytes.fromhex(_digest(texts)) + zlib.compress(msgspec.msgpack.encode(_tables(texts)), 9)
 
 
 def parse_evidence(texts: Mapping[str, str]) -> Evidence:
@@ -44,16 +76,37 @@ def parse_evidence(texts: Mapping[str, str]) -> Evidence:
 
     Raises TableError.
     """
-    accelerators = {
-        item.name: item for item in _unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator))
-    }
-    models = {item.name: item for item in _unique("models", _read(texts, "models", Model, _model))}
-    return Evidence(
-        accelerators=accelerators,
-        models=models,
+    return _evidence(_tables(texts), texts)
+
+
+def _folder() -> Traversable:
+    return resources.files("costcalc.evidence") / "data"
+
+
+def _packaged_texts() -> dict[str, str]:
+    texts = {name: (_folder() / f"{name}.csv").read_text("utf-8") for name in TABLES}
+    return {**texts, FITTED: (_folder() / "fitted.json").read_text("utf-8")}
+
+
+def _tables(texts: Mapping[str, str]) -> Tables:
+    return Tables(
+        accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
+        models=_unique("models", _read(texts, "models", Model, _model)),
         recipes=_recipes(texts),
         throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
         schedules=tuple(_read(texts, "schedules", Schedule)),
+    )
+
+
+def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
+    accelerators = {accelerator.name: accelerator for accelerator in tables.accelerators}
+    models = {model.name: model for model in tables.models}
+    return Evidence(
+        accelerators=accelerators,
+        models=models,
+        recipes=tables.recipes,
+        throughputs=tables.throughputs,
+        schedules=tables.schedules,
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
     )

@@ -80,12 +80,8 @@ class ElapsedTime(NamedTuple):
 
     def seconds(self, training: Seconds) -> Seconds:
         """Elapsed seconds of a run that trains for so many seconds."""
-        return training + self.beside_training(training)
-
-    def beside_training(self, training: Seconds) -> Seconds:
-        """The part of the elapsed seconds that is not training."""
-        beside: Seconds = self.factor * training**self.power
-        return beside
+        elapsed: Seconds = training + self.factor * training**self.power
+        return elapsed
 
 
 USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)

@@ -11,7 +11,7 @@ import numpy as np
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
-from costcalc.throughput.rates import precision_class, training_rate
+from costcalc.throughput.rates import training_rate
 from costcalc.throughput.reference_model import UNDATED
 from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
@@ -29,26 +29,20 @@ class MeasuredSystem(NamedTuple):
 
 
 class Measurements:
-    """The throughput rows that one recipe's implementation and precision made, found by system.
+    """The throughput rows of one model that one stack made in one class of precision, by their number in the table.
 
-    `rows` are those of the recipe's model by their number in the table.
+    `exact` marks the clusters that are one of the measured systems; `anywhere` and `in_one_machine` name their accelerators.
     """
 
-    def __init__(self, rows: Mapping[int, Throughput], recipe: Recipe) -> None:
-        precision = precision_class(recipe.precision)
-        self._rows = {
-            number: row
-            for number, row in rows.items()
-            if row.stack == recipe.stack and precision_class(row.precision) == precision
-        }
+    def __init__(self, rows: Mapping[int, Throughput], features: ClusterFeatures) -> None:
+        self._rows, self._features = rows, features
         self._of_system: dict[MeasuredSystem, list[int]] = defaultdict(list)
         for number, row in self._rows.items():
             system = MeasuredSystem(row.image_size, row.accelerator, row.accelerators, row.nodes)
             self._of_system[system].append(number)
-        self.systems = tuple(self._of_system)
-        self.clusters = frozenset((system.accelerator, system.accelerators, system.nodes) for system in self.systems)
-        self.anywhere = frozenset(system.accelerator for system in self.systems)
-        self.in_one_machine = frozenset(system.accelerator for system in self.systems if system.nodes == 1)
+        self.exact = features.equal_to({(s.accelerator, s.accelerators, s.nodes) for s in self._of_system})
+        self.anywhere = frozenset(system.accelerator for system in self._of_system)
+        self.in_one_machine = frozenset(system.accelerator for system in self._of_system if system.nodes == 1)
 
     def rates(self, recipe: Recipe, cluster: Cluster) -> list[float] | None:
         """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there.
@@ -63,16 +57,17 @@ class Measurements:
             return None
         return [self._middle(self._of_system[system]) for system in systems]
 
-    def nearest(self, features: ClusterFeatures, year: int) -> Indices:
+    def nearest(self, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
         the count, then the year (the newest for UNDATED). Where the accelerator has none, of any; -1 if nobody measured."""
+        features = self._features
         best = np.full(len(features.clusters), -1, np.int64)
-        if not self.systems:
+        if not self._rows:
             return best
         row_of = {
             system: max(rows, key=lambda row: self._timely(row, year)) for system, rows in self._of_system.items()
         }
-        latest = sorted(self.systems, key=lambda system: self._timely(row_of[system], year), reverse=True)
+        latest = sorted(self._of_system, key=lambda system: self._timely(row_of[system], year), reverse=True)
         row = np.array([row_of[system] for system in latest])
         several = np.array([system.nodes > 1 for system in latest])
         log_count = np.log([max(system.accelerators, 1) for system in latest])

@@ -147,7 +147,7 @@ def _measured(
     recipe: Recipe, features: ClusterFeatures, measurements: Measurements, allowed: Flags
 ) -> Iterator[tuple[int, list[float]]]:
     """The clusters on which the implementation was measured, with its rates there in each phase; last its own system."""
-    for c in np.flatnonzero(features.equal_to(measurements.clusters) & allowed).tolist():
+    for c in np.flatnonzero(measurements.exact & allowed).tolist():
         rates = measurements.rates(recipe, features.clusters[c])
         if rates:
             yield c, rates
@@ -178,7 +178,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     kind = np.where(~features.several & features.with_any(in_one_machine), INTERPOLATED, elsewhere)
     exact = features.equal_to([(own.accelerator, own.accelerators, own.nodes)] if own else [])
     if is_reference(recipe):
-        exact |= features.equal_to(measurements.clusters)
+        exact |= measurements.exact
     kind = np.where(exact, TRANSFERRED, kind).astype(np.int8)
     guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
     return np.maximum(kind, np.int8(STACK)) if guessed else kind

@@ -121,6 +121,9 @@ class _Evidence:
     def __init__(self, rows: Mapping[int, Throughput], features: ClusterFeatures) -> None:
         self.features = features
         self._rows = rows
+        self._of_stack: dict[tuple[str, str | None], dict[int, Throughput]] = defaultdict(dict)
+        for number, row in rows.items():
+            self._of_stack[row.stack, precision_class(row.precision)][number] = row
         self._of_implementation: dict[tuple[str, str | None, int], tuple[Measurements, Indices]] = {}
         self._of_precision: dict[str | None, tuple[AnybodysRates, float]] = {}
 
@@ -129,8 +132,8 @@ class _Evidence:
         year = recipe.year if is_reference(recipe) else UNDATED
         key = recipe.stack, precision_class(recipe.precision), year
         if key not in self._of_implementation:
-            found = Measurements(self._rows, recipe)
-            self._of_implementation[key] = found, found.nearest(self.features, year)
+            found = Measurements(self._of_stack.get(key[:2], {}), self.features)
+            self._of_implementation[key] = found, found.nearest(year)
         return self._of_implementation[key]
 
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:

@@ -7,7 +7,7 @@ import pytest
 
 from api.questions.parsing import parse
 from api.questions.schemas import AccuracySchema, CostSchema, LayoutSchema, ThroughputSchema, layout
-from api.questions.suggestions import CALLED, squeeze
+from api.questions.suggestions import CALLED, Guesses, squeeze
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric
@@ -16,13 +16,13 @@ COST = CostSchema()
 
 
 def values(**given):
-    found, errors = parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})
+    found, errors = parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)}, Guesses())
     assert errors == {}
     return found
 
 
 def errors(**given):
-    return parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)})[1]
+    return parse(COST, {"model": ["resnet50"], "target": ["0.757"], **_lists(given)}, Guesses())[1]
 
 
 def _lists(given):
@@ -59,7 +59,10 @@ def test_targets_that_mean_the_same(text):
 
 
 def test_required_parameters_are_asked_for_with_an_example():
-    assert parse(COST, {})[1] == {"model": ["missing: add model=resnet50"], "target": ["missing: add target=0.757"]}
+    assert parse(COST, {}, Guesses())[1] == {
+        "model": ["missing: add model=resnet50"],
+        "target": ["missing: add target=0.757"],
+    }
 
 
 def test_a_blank_value_counts_as_not_given():
@@ -85,8 +88,10 @@ def test_what_people_call_a_parameter_leads_to_its_name(called, name):
 
 
 def test_only_parameters_of_the_path_are_suggested():
-    assert parse(AccuracySchema(), {"price": ["8"]})[1]["price"] == ['unknown parameter "price": did you mean budget?']
-    assert parse(ThroughputSchema(), {"gpus": ["8"]})[1]["gpus"] == [
+    assert parse(AccuracySchema(), {"price": ["8"]}, Guesses())[1]["price"] == [
+        'unknown parameter "price": did you mean budget?'
+    ]
+    assert parse(ThroughputSchema(), {"gpus": ["8"]}, Guesses())[1]["gpus"] == [
         'unknown parameter "gpus": see /docs for all of them'
     ]
 
@@ -155,7 +160,7 @@ def test_bad_values_say_what_to_type(name, text, says):
 
 def test_long_values_are_refused_without_being_repeated():
     for name in COST.fields:
-        message = parse(COST, {name: ["x" * 10_000]})[1][name][0]
+        message = parse(COST, {name: ["x" * 10_000]}, Guesses())[1][name][0]
         assert len(message) < 250, name
 
 
@@ -194,7 +199,7 @@ def test_discounts_for_all_and_for_one_provider():
 
 def test_a_decimal_comma_brings_a_semicolon_unless_told_otherwise():
     def chosen(**given):
-        return layout(parse(LayoutSchema(), _lists(given))[0])
+        return layout(parse(LayoutSchema(), _lists(given), Guesses())[0])
 
     assert chosen(decimal=",").sep == ";"
     assert chosen(decimal=",", sep="tab").sep == "\t"

@@ -3,6 +3,7 @@
 import pytest
 
 from api.questions.names import Known
+from api.questions.suggestions import Guesses
 
 KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
 
@@ -13,12 +14,12 @@ KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
 )
 def test_a_company_leads_to_its_cloud(text, name):
     with pytest.raises(LookupError, match=f"did you mean {name}\\?$"):
-        KNOWN.resolve("provider", text)
+        KNOWN.resolve("provider", text, Guesses())
 
 
 def test_a_company_whose_cloud_is_not_there_is_no_hint():
     with pytest.raises(LookupError) as told:
-        KNOWN.resolve("provider", "datacrunch")
+        KNOWN.resolve("provider", "datacrunch", Guesses())
     assert "verda" not in str(told.value)
 
 
@@ -36,5 +37,5 @@ def test_a_kind_of_accelerator_leads_to_names_that_are_answered(client, kind, na
 
 def test_only_accelerators_that_are_there_are_named():
     with pytest.raises(LookupError) as told:
-        KNOWN.resolve("accelerator", "cpu")
+        KNOWN.resolve("accelerator", "cpu", Guesses())
     assert "Xeon" not in str(told.value)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.questions.suggestions import clip, either, nearest, squeeze, unknown
+from api.questions import suggestions
+from api.questions.suggestions import MOST_SEARCHES, clip, either, nearest, squeeze, unknown
 
 KNOWN = ["resnet50", "resnet101", "TPU v2", "p3.8xlarge", "us-east-1"]
 
@@ -51,3 +52,29 @@ def test_lists_read_as_people_say_them():
     assert either(["a"]) == "a"
     assert either(["a", "b", "c"]) == "a, b or c"
     assert squeeze("A100-80GB PCIe") == "a10080gbpcie"
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """Every text that nearest names are looked for."""
+    made = []
+    monkeypatch.setattr(suggestions, "nearest", lambda text, known: made.append(text) or nearest(text, known))
+    return made
+
+
+WRONG = ",".join(f"wrong-{number}" for number in range(150))
+
+
+@pytest.mark.parametrize("query", [f"recipe={WRONG}", f"region={WRONG}&instance_type={WRONG}", WRONG.replace(",", "&")])
+def test_a_request_full_of_wrong_names_is_searched_for_a_few_of_them(client, searches, query):
+    told = client.get(f"/cost?model=resnet50&target=0.757&{query}")
+    assert told.status_code == 400
+    assert sum(map(len, told.json["errors"].values())) >= 150
+    assert len(searches) == MOST_SEARCHES
+
+
+def test_so_are_the_rows_of_a_plan_and_a_slip_repeated_counts_once(client, searches):
+    rows = "".join(f"resnet5O,0.757,{name}\n" for name in WRONG.split(","))
+    told = client.post("/plan", data=f"model,target,recipe\n{rows}", content_type="text/csv").get_data(as_text=True)
+    assert len(searches) == MOST_SEARCHES
+    assert told.count("did you mean resnet50") == 150

@@ -1,11 +1,12 @@
 """Reading evidence from tables: what is refused, and that every byte counts for the version."""
 
 from importlib import resources
+from types import SimpleNamespace
 
 import pytest
 
-from costcalc.evidence import TableError, load_evidence, parse_evidence
-from costcalc.evidence.parsing import TABLES
+from costcalc.evidence import TableError, load_evidence, parse_evidence, parsing
+from costcalc.evidence.parsing import COMPACT, TABLES
 
 FOLDER = resources.files("costcalc.evidence") / "data"
 
@@ -119,3 +120,25 @@ def test_code_that_nobody_says_where_it_ran_needs_the_chips_its_framework_ran_on
         assert named[untold] == {"NVIDIA"}
     assert named["big-vision-vit-s16-90ep"] == {"Google"}
     assert {"Intel", "NVIDIA"} <= named["mlperf-v3.0-hls-gaudi2-tf"]
+
+
+def test_the_compact_copy_is_of_the_packaged_tables():
+    """Read or not, it holds what the tables hold; one made from other tables is not read."""
+    packaged = (FOLDER / COMPACT).read_bytes()
+    assert packaged[:6].hex() == load_evidence().version, "the tables changed since the copy was made: run `make fit`"
+    texts = {name: (FOLDER / f"{name}.csv").read_text("utf-8") for name in TABLES}
+    read = parse_evidence({**texts, "fitted": (FOLDER / "fitted.json").read_text("utf-8")})
+    for name in ("version", "accelerators", "models", "recipes", "throughputs", "schedules"):
+        assert getattr(load_evidence(), name) == getattr(read, name), name
+
+
+def test_a_compact_copy_of_other_tables_is_not_read(monkeypatch):
+    def no_decoder(document):
+        raise AssertionError("read")
+
+    monkeypatch.setattr(parsing, "DECODER", SimpleNamespace(decode=no_decoder))
+    with pytest.raises(AssertionError, match="read"):
+        load_evidence()
+    digest = parsing._digest
+    monkeypatch.setattr(parsing, "_digest", lambda texts: digest(texts)[::-1])
+    assert len(load_evidence().recipes) > 500

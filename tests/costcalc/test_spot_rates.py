@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from packaged_tables import matching, rate, table
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.bills import SPOT_RATE_WIDTH, Bill, Terms, spot_rate_factors
-from costcalc.offers import PurchaseOption
+from costcalc.costing.bills import Bill, Terms
+from costcalc.offers import SPOT_RATE_WIDTH, PurchaseOption, spot_rate_factors
 
 SPOT = PurchaseOption.SPOT
 COSTS = ("billed_cost", "effective_cost")
