@@ -24,7 +24,6 @@ from pricing.refresh import LIMIT_VARIABLE, refresh
 from pricing.sources import running as collecting
 from pricing.sources.azure import source as azure
 from pricing.sources.common.http import Http
-from pricing.sources.gcp import source as gcp
 from pricing.store.store import Store
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -79,7 +78,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short waits."""
     monkeypatch.setattr(collecting, "Http", lambda: Http(retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.5))
-    monkeypatch.setattr(gcp, "CALL_SECONDS", 0.5)
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)

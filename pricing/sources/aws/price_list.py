@@ -18,6 +18,7 @@ from msgspec import Struct, convert, field
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
+from pricing.packaged.billing import billing
 from pricing.sources.common.amounts import amount
 from pricing.sources.source import SchemaChanged
 
@@ -41,10 +42,6 @@ PLAIN_LINUX = {
     "locationType": "AWS Region",  # Local and Wavelength Zones are priced apart
 }
 NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
-PER_SECOND: Mapping[str, Any] = {
-    "billing_increment_seconds": 1,
-    "minimum_seconds": 60,
-}  # aws.amazon.com/ec2/pricing/on-demand, Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ def _on_demand(listed: Product, term: Term, machine: Machine, origin: Origin) ->
             observed_at=origin.observed_at,
             source=origin.source,
             effective_from=term.effective_date,
-            **PER_SECOND,
+            **billing("aws").terms,
         )
 
 

@@ -20,7 +20,8 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
-from pricing.sources.aws.price_list import PAYMENTS, PER_SECOND, Machines, Origin, reading
+from pricing.packaged.billing import billing
+from pricing.sources.aws.price_list import PAYMENTS, Machines, Origin, reading
 from pricing.sources.common.amounts import amount
 from pricing.sources.source import SchemaChanged
 
@@ -94,7 +95,7 @@ def spot_offers(rows: Iterable[Any], region: str, machines: Machines, origin: Or
                     source=origin.source,
                     effective_from=since,
                     flags=(f"zone={zone}", f"zones={len(zones)}", f"spot_median={median(prices.values())}"),
-                    **PER_SECOND,
+                    **billing("aws").terms,
                 )
 
 

@@ -57,8 +57,8 @@ class Cloud:
 @pytest.fixture
 def cloud(monkeypatch):
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.3))
-    monkeypatch.setattr(pricing.sources.gcp.source, "CALL_SECONDS", 0.5)
-    monkeypatch.setattr(pricing.sources.gcp.source, "RETRY_SECONDS", 1)
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.RETRY_SECONDS", 1)
     skus = {
         service: json.loads((RECORDINGS / f"skus_{name}.json").read_text())["skus"]
         for service, name in ((COMPUTE, "compute_engine"), (TPU, "cloud_tpu"))
