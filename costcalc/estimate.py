@@ -12,9 +12,9 @@ from itertools import count
 from costcalc.answers import Answer, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
-from costcalc.costing.allowed_offers import allowed_offers
 from costcalc.costing.candidates import (
     Candidates,
+    allowed_offers,
     costs,
     page,
     rentals,

@@ -11,7 +11,7 @@ import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
-from costcalc.convergence.model_recipes import ModelRecipes
+from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part

@@ -11,7 +11,7 @@ from fakes.offers import DAY, monthly, offer, owned, reserved
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import isotonic
-from costcalc.convergence.model_recipes import SEED_SIGMA
+from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration.overheads import calendar_hours, interrupted_hours
 from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption

@@ -4,35 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fakes.recipes import RECIPE
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from costcalc.convergence.curves import Curves, isotonic
-from costcalc.training import Crossing, Evaluation, Metric, Phase, Recipe
+from costcalc.training import Crossing, Evaluation, Metric
 
-RECIPE = Recipe(
-    name="made-up",
-    model="resnet50",
-    organisation="us",
-    family="ours",
-    framework="any",
-    framework_family="other",
-    stack="ours",
-    precision=None,
-    optimizer=None,
-    global_batch_size=None,
-    scheduled_epochs=None,
-    system=None,
-    runs=1,
-    is_log=True,
-    clock=None,
-    images_per_second=None,
-    year=2024,
-    source="here",
-    note="",
-    phases=(Phase(224, 0, 100),),
-    evaluations=(),
-)
 accuracies = st.lists(st.integers(1, 99).map(lambda percent: percent / 100), min_size=1, max_size=9)
 targets = st.integers(0, 100).map(lambda percent: (percent + 0.37) / 100)
 
@@ -124,3 +102,25 @@ def test_each_metric_has_its_own_points():
 
 def test_no_recipes_reach_nothing():
     assert len(Curves([], Metric.TOP1).epochs_to(0.5, Crossing.FIRST).epochs) == 0
+
+
+def test_a_schedule_tuned_to_a_target_answers_from_its_crossing_on_alone():
+    curve = recipe([0.5, 0.7, 0.75, 0.76])
+    tuned = Curves([replace(curve, tuned_to=0.75)], Metric.TOP1)
+    assert [tuned.epochs_to(target, Crossing.FIRST).epochs[0] for target in (0.6, 0.75, 0.755)] == [3, 3, 4]
+    missed = Curves([replace(curve, tuned_to=0.77)], Metric.TOP1)
+    assert [missed.epochs_to(target, Crossing.FIRST).epochs[0] for target in (0.6, 0.76)] == [4, 4]
+
+
+def test_curves_run_to_their_end_where_they_are_told_to():
+    reach = Curves([recipe([0.6, 0.7, 0.8], [1.0, 2.0, 3.5]), recipe([0.6, 0.7])], Metric.TOP1).epochs_to(
+        0.6, Crossing.FIRST
+    )
+    longer = reach.run_to_end(np.array([True, False]))
+    assert longer.epochs.tolist() == [3, 1]
+    np.testing.assert_array_equal(longer.own_hours, [3.5, np.nan])
+
+
+def test_each_curve_may_have_a_target_of_its_own():
+    curves = Curves([recipe([0.6, 0.7]), recipe([0.6, 0.7])], Metric.TOP1)
+    assert curves.epochs_to(np.array([0.6, 0.7]), Crossing.SUSTAINED).epochs.tolist() == [1, 2]

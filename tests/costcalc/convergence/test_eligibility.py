@@ -1,20 +1,46 @@
+"""Which recipes may answer, with which chance and how surely: laws of the formulas, and recipes made up to fall either way."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from fakes.recipes import recipe
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.convergence.eligibility import success_probability, target_shift
-from costcalc.convergence.model_recipes import SEED_SIGMA
-from costcalc.training import Metric
+from costcalc.convergence.eligibility import (
+    INTERPOLATION_SIGMA,
+    SEED_SIGMA,
+    STOPPED_SHARE,
+    ModelRecipes,
+    best_reached,
+    eligible_recipes,
+    success_probability,
+    target_shift,
+)
+from costcalc.query import EstimateQuery
+from costcalc.training import Evaluation, Metric
 
 accuracies = st.floats(0.5, 0.9)
 SIGMA = SEED_SIGMA[Metric.TOP1]
+LENGTH_WIDTH = 0.07
 
 
 def chance(end, target, runs=1.0):
     return success_probability(np.array([end]), target, np.array([SIGMA]), np.array([runs]))[0]
+
+
+def found(*recipes, target=0.75, **asked):
+    """What is eligible among these recipes."""
+    return eligible_recipes(ModelRecipes(recipes, LENGTH_WIDTH), EstimateQuery("resnet50", target, **asked))
+
+
+def ending_at(*top1, **facts):
+    """A recipe that was evaluated after every epoch."""
+    points = tuple(Evaluation(epoch, None, accuracy, None) for epoch, accuracy in enumerate(top1, 1))
+    return recipe(evaluations=points, **facts)
 
 
 @given(accuracies, accuracies, accuracies)
@@ -43,7 +69,124 @@ def test_wider_levels_reach_further(first, second):
     assert 0 < shifts[0] <= shifts[1]
 
 
-def test_eight_in_ten_runs_lie_within_1_28_standard_deviations():
-    spread = (SIGMA**2 * 2 + 0.00094**2) ** 0.5
-    [shift] = target_shift(Metric.TOP1, np.array([SIGMA]), np.array([1.0]), 0.8)
+@pytest.mark.parametrize(("metric", "between_evaluations"), [(Metric.TOP1, 0.00094), (Metric.TOP5, 0.00056)])
+def test_eight_in_ten_runs_lie_within_1_28_standard_deviations(metric, between_evaluations):
+    spread = (SIGMA**2 * 2 + between_evaluations**2) ** 0.5
+    [shift] = target_shift(metric, np.array([SIGMA]), np.array([1.0]), 0.8)
     assert shift == pytest.approx(1.2816 * spread, rel=1e-4)
+
+
+class TestColumns:
+    def test_seed_noise_is_doubled_unless_it_was_measured_and_grows_where_nobody_ran(self):
+        columns = ModelRecipes((recipe(), recipe(tuned_to=0.759), recipe(is_interpolated=True)), LENGTH_WIDTH)
+        for metric in Metric:
+            seed, between = SEED_SIGMA[metric], INTERPOLATION_SIGMA[metric]
+            expected = [2 * seed, seed, ((2 * seed) ** 2 + between**2) ** 0.5]
+            assert columns.sigma[metric].tolist() == pytest.approx(expected)
+        assert columns.is_mlperf.tolist() == [False, True, False]
+        assert columns.length_width.tolist() == [0, 0, LENGTH_WIDTH]
+
+    def test_the_best_is_of_the_metric_asked_about(self):
+        both = recipe(name="both", evaluations=(Evaluation(1, None, 0.7, 0.93), Evaluation(2, None, 0.6, 0.9)))
+        columns = ModelRecipes((ending_at(0.75, name="top-1 alone"), both), LENGTH_WIDTH)
+        assert best_reached(columns, Metric.TOP1).recipe == "top-1 alone"
+        best = best_reached(columns, Metric.TOP5)
+        assert (best.recipe, best.accuracy) == ("both", 0.93)
+        assert best_reached(ModelRecipes((ending_at(0.7),), LENGTH_WIDTH), Metric.TOP5) is None
+        assert best_reached(ModelRecipes((), LENGTH_WIDTH), Metric.TOP1) is None
+
+
+class TestReaching:
+    def test_one_that_ends_far_above_the_target_stops_at_its_crossing(self):
+        answer = found(ending_at(0.7, 0.76, 0.79))
+        assert answer.to_target.epochs.tolist() == [2]
+        assert answer.eligible.tolist() == [True]
+        assert answer.success_probability[0] > 0.999
+
+    def test_one_that_ends_within_its_seed_noise_below_runs_to_its_end(self):
+        near, far = 0.75 - 1.9 * SIGMA, 0.75 - 2.1 * SIGMA
+        answer = found(ending_at(0.7, near), ending_at(0.7, far), confidence=0.05)
+        np.testing.assert_array_equal(answer.to_target.epochs, [2, np.nan])
+        assert answer.eligible.tolist() == [True, False]
+        assert answer.rejections["target_never_reached"] == 1
+        assert 0.05 < answer.success_probability[0] < 0.5
+
+    def test_mlperf_stops_at_its_target_instead(self):
+        answer = found(ending_at(0.7, 0.7495, tuned_to=0.749))
+        assert np.isnan(answer.to_target.epochs[0])
+
+    def test_runs_that_stop_at_their_target_reach_it_as_often_as_published_ones(self):
+        end = 0.7595
+        assert found(ending_at(0.7, end, tuned_to=0.759), target=0.759).success_probability[0] == STOPPED_SHARE
+        assert found(ending_at(0.7, end), target=0.759).success_probability[0] < STOPPED_SHARE
+        beyond = found(ending_at(0.7, end, tuned_to=0.759), target=0.7593).success_probability[0]
+        assert beyond == pytest.approx(chance(end, 0.7593))
+
+    def test_the_mean_end_of_all_runs_counts_for_the_metric_it_is_of(self):
+        points = (Evaluation(1, None, 0.76, 0.93),)
+        one = recipe(evaluations=points, mean_top1=0.752)
+        assert found(one, target=0.752).success_probability[0] == pytest.approx(0.5)
+        assert found(one, target=0.93, metric=Metric.TOP5).success_probability[0] == pytest.approx(0.5)
+
+    def test_a_schedule_nobody_ran_answers_near_its_end_only(self):
+        between = ending_at(0.70, 0.72, 0.80, is_interpolated=True)
+        assert found(between, target=0.77).eligible.tolist() == [True]
+        answer = found(between, target=0.71)
+        assert answer.eligible.tolist() == [False]
+        assert answer.rejections["far_below_end"] == 1
+
+
+class TestRequested:
+    ends = 0.7, 0.8
+
+    def test_unsure_ones_are_left_out_of_the_best_and_stand_among_all(self):
+        unsure = ending_at(0.7, 0.7505)
+        assert found(unsure).rejections["below_confidence"] == 1
+        assert found(unsure, recipes="all").eligible.tolist() == [True]
+
+    def test_confidence_may_be_met_exactly(self):
+        end = ending_at(0.7, 0.75)
+        assert found(end, confidence=float(found(end).success_probability[0])).eligible.tolist() == [True]
+
+    def test_names_choose_whatever_their_year(self):
+        old, new = ending_at(*self.ends, name="old", year=2018), ending_at(*self.ends, name="new", year=2022)
+        then = datetime(2018, 12, 31, tzinfo=UTC)
+        answer = found(old, new, as_of=then)
+        assert (answer.eligible.tolist(), answer.rejections["not_yet_published"]) == ([True, False], 1)
+        named = found(old, new, as_of=then, recipe=("new",))
+        assert (named.eligible.tolist(), named.rejections["not_yet_published"]) == ([False, True], 0)
+        assert found(old, new, recipe=("other*",)).rejections["no_recipe"] == 1
+
+    def test_all_are_all_that_somebody_ran(self):
+        pair = ending_at(*self.ends), ending_at(*self.ends, is_interpolated=True)
+        assert found(*pair, target=0.78).eligible.tolist() == [True, True]
+        assert found(*pair, target=0.78, recipes="all").eligible.tolist() == [True, False]
+
+
+class TestWidths:
+    def widths(self, one, **asked):
+        answer = found(one, **asked)
+        return answer.log_width_below[0], answer.log_width_above[0]
+
+    def test_they_are_the_epochs_at_which_the_shifted_target_is_crossed(self):
+        steps = [0.75 + 0.0006 * step for step in range(-9, 30)]
+        one = ending_at(*steps)
+        [shift] = target_shift(Metric.TOP1, np.array([2 * SIGMA]), np.array([1.0]), 0.8)
+        early, late = (next(e for e, top1 in enumerate(steps, 1) if top1 >= t) for t in (0.75 - shift, 0.75 + shift))
+        assert early < 10 < late
+        assert self.widths(one) == pytest.approx((np.log(10 / early), np.log(late / 10)))
+
+    def test_a_later_crossing_that_does_not_exist_is_the_end(self):
+        assert self.widths(ending_at(0.7, 0.7501, 0.7502, 0.7503), recipes="all")[1] == pytest.approx(np.log(4 / 2))
+
+    def test_mlperf_has_none_and_a_schedule_nobody_ran_that_of_its_length(self):
+        rising = [0.75 + 0.0005 * step for step in range(-20, 40)]
+        assert self.widths(ending_at(*rising, tuned_to=0.749)) == (0, 0)
+        assert self.widths(ending_at(*rising, is_interpolated=True)) == (LENGTH_WIDTH, LENGTH_WIDTH)
+
+
+def test_recipes_that_never_reach_the_target_do_not_disturb_the_others():
+    one, never = ending_at(0.7, 0.8), replace(ending_at(0.5, 0.6), name="never")
+    together, alone = found(one, never), found(one)
+    assert together.success_probability[0] == alone.success_probability[0]
+    assert together.log_width_above[0] == alone.log_width_above[0]
