@@ -19,13 +19,13 @@ from support.live_server import clean_environment, start_server
 from api.cli.main import main
 from api.cli.prices import source_settings
 from api.settings import SETTINGS
+from pricing.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "docs/finance.md", "docs/worked-cases.md")
 SERVED = "http://127.0.0.1:8000"
 UPDATE = bool(os.environ.get("UPDATE_DOCS"))
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-SETTINGS_BLOCK = re.compile(r"(?<=<!-- settings -->\n).*?(?=<!-- /settings -->)", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,20 @@ def _default(setting):
     return f"`{setting.default}`" if setting.default else ""
 
 
-def test_the_readme_lists_every_setting():
-    document = ROOT / "README.md"
+def sources_table():
+    rows = [
+        f"| `{each.name}` | {each.label} | {each.rates} | {each.needs} | {each.cannot_see} |\n"
+        for each in SOURCES.values()
+    ]
+    return "| source | | rates | needs | cannot see |\n|---|---|---|---|---|\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(("name", "table"), [("settings", settings_table), ("sources", sources_table)])
+def test_the_readme_lists_every_setting_and_every_price_source(name, table):
+    document, block = ROOT / "README.md", re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
     if UPDATE:
-        text = document.read_text("utf-8")
-        document.write_text(SETTINGS_BLOCK.sub(lambda _: settings_table(), text), "utf-8")
-    assert SETTINGS_BLOCK.search(document.read_text("utf-8")).group() == settings_table()
+        document.write_text(block.sub(lambda _: table(), document.read_text("utf-8")), "utf-8")
+    assert block.search(document.read_text("utf-8")).group() == table()
 
 
 def test_the_readme_lists_every_command():
