@@ -136,9 +136,8 @@ def validate(form: str, into: str | None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from api.cli.validate import WrongPage, WrongTables, scores
-    except ModuleNotFoundError as missing:
-        stop(f"`costcalc validate` needs {missing.name}: install it with pip install 'costcalc[validate]'", FAILED)
-
+    except ModuleNotFoundError:
+        stop("`costcalc validate` needs SciPy: install it with pip install 'costcalc[validate]'", FAILED)
     try:
         click.echo(scores(form, into), nl=False)
     except WrongPage as error:

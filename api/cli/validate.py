@@ -20,7 +20,7 @@ class WrongTables(ValueError):
 
 
 def scores(form: str, into: str | None) -> str:
-    """The report as `table` or `json`, written into the page `into` as well. Raises WrongPage and WrongTables, saying what to do."""
+    """The report as `table` or `json`; it is written into the page `into` as well. Raises WrongPage and WrongTables."""
     page, published = _page(into) if into else "", _published()
     report = validation.validate(published)
     if into:

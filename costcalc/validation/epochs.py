@@ -86,8 +86,8 @@ def borrowed(published: Published) -> list[Case]:
                 truth = math.log(minutes[recipe.name] * 60)
                 scaled = [each * batch_factor(recipe.global_batch_size, o.global_batch_size) for each, o in seconds]
                 plain = [each for each, _ in seconds]
-                errors = (float(np.median(np.log(each))) - truth for each in (scaled, plain))
-                cases.append(Case(recipe.name, group, *errors))
+                error, baseline_error = (float(np.median(np.log(each))) - truth for each in (scaled, plain))
+                cases.append(Case(recipe.name, group, error, baseline_error))
     return cases
 
 

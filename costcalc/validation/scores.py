@@ -1,4 +1,4 @@
-"""How good predictions were: errors in ln(time), intervals from other groups' errors, and whether those hold what they promise."""
+"""Scores of predictions: errors in ln(time), intervals from other groups' errors, and how often they hold the truth."""
 
 from __future__ import annotations
 
