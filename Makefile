@@ -31,7 +31,7 @@ check: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-fit: setup
+fit: .venv/installed
 	$(BIN)/python tools/fit.py
 
 ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting validation)

@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from costcalc import Catalogue, EstimateQuery, answer
 from costcalc.answers import Estimate
-from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator, Machine
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.query import EstimateQuery
 from costcalc.throughput.fitted_parameters import unfitted
 from costcalc.training import MLPERF_TARGET, Recipe, System, Throughput
 from costcalc.validation.held_out import HeldOut, Learner

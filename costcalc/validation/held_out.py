@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from costcalc.fitting.schedules import OutOfRange
 from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.fitting.reference_model import Observation, fit_reference_model, is_reference_row, observation
+from costcalc.fitting.schedules import OutOfRange
 from costcalc.throughput.fitted_parameters import ElapsedTime
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.training import IMAGES_PER_EPOCH, System

@@ -102,6 +102,7 @@ def publish(rows, accelerators=ACCELERATORS, *, logged=True, groups=None, **chan
         accelerators={each.name: each for each in accelerators},
         models={"resnet50": RESNET50},
         recipes=tuple(row.recipe for row in rows),
+        schedules=(),
         throughputs=tuple(row.throughput for row in rows) if logged else (),
         fitted=unfitted({"resnet50": RESNET50}),
         version="made up",

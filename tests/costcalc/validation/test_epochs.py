@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 from support.mlperf_results import mlperf_row, publish
 
-from costcalc.convergence.schedules import OutOfRange
+from costcalc.fitting.schedules import OutOfRange
 from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Phase
 from costcalc.validation.epochs import (
     BATCH_REACH,
