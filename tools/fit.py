@@ -15,14 +15,14 @@ def main() -> None:
     from costcalc.evidence.parsing import COMPACT, compact_copy
     from costcalc.fitting.schedules import between, to_csv
     from costcalc.throughput.fitted_parameters import to_json
-    from costcalc.validation.protocol import fitted
-    from costcalc.validation.published import fingerprint, load_published
+    from costcalc.validation.protocol import experiments, fitted_parameters
+    from costcalc.validation.published import load_published
 
     folder = Path(costcalc.evidence.__file__).parent / "data"
     published = load_published()
     schedules = between(published.evidence.recipes)
     (folder / "schedules.csv").write_text(to_csv(schedules), "utf-8")
-    learned = fitted(published, fingerprint())
+    learned = fitted_parameters(published, experiments(published))
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
     (folder / COMPACT).write_bytes(compact_copy())
     print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")

@@ -134,8 +134,10 @@ def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
     # Hundreds of small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from api.cli.validate import WrongPage, WrongTables, scores
-
+    try:
+        from api.cli.validate import WrongPage, WrongTables, scores
+    except ModuleNotFoundError:
+        stop("`costcalc validate` needs SciPy: install it with pip install 'costcalc[validate]'", FAILED)
     try:
         click.echo(scores(form, into), nl=False)
     except WrongPage as error:

@@ -1,11 +1,14 @@
-"""What `costcalc validate` does: score, and write the page of the method anew. What is wrong is said before that."""
+"""What `costcalc validate` does: score the estimator, and write the page of the method anew.
+
+What is wrong with the page or the tables is said before anything is scored.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from costcalc import validation
-from costcalc.validation.published import Published, load_published
+from costcalc.validation.method_page import documented, require_markers
 
 
 class WrongPage(ValueError):
@@ -17,25 +20,25 @@ class WrongTables(ValueError):
 
 
 def scores(form: str, into: str | None) -> str:
-    """The report as table or JSON, and in the page `into`. Raises WrongPage and WrongTables, saying what to do."""
+    """The report as `table` or `json`; it is written into the page `into` as well. Raises WrongPage and WrongTables."""
     page, published = _page(into) if into else "", _published()
-    found = validation.validate(published)
+    report = validation.validate(published)
     if into:
-        Path(into).write_text(validation.documented(page, found), "utf-8")
-    return found.to_json() if form == "json" else found.text()
+        Path(into).write_text(documented(page, report), "utf-8")
+    return report.to_json() if form == "json" else report.text()
 
 
 def _page(path: str) -> str:
     try:
         page = Path(path).read_text("utf-8")
-        validation.require_markers(page)
+        require_markers(page)
     except ValueError as error:
         raise WrongPage(f"--into {path}: {error}") from error
     return page
 
 
-def _published() -> Published:
+def _published() -> validation.Published:
     try:
-        return load_published()
+        return validation.load_published()
     except ValueError as error:
         raise WrongTables(error) from error

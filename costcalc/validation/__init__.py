@@ -1,22 +1,12 @@
-"""Proof: the estimator scored against published results that it was not fitted to."""
+"""Offline: scores the estimator against published results that it was not fitted to (`costcalc validate`)."""
 
-from costcalc.evidence import load_evidence
-from costcalc.validation.protocol import validate
-from costcalc.validation.report import Report, inserted
-from costcalc.validation.worked_example import worked_example
+from costcalc.validation.protocol import experiments, report
+from costcalc.validation.published import Published, load_published
+from costcalc.validation.report import Report
 
-__all__ = ["Report", "documented", "require_markers", "validate"]
-
-EXAMPLE, SCORES = "example", "validate"
+__all__ = ["Published", "Report", "load_published", "validate"]
 
 
-def require_markers(page: str) -> None:
-    """Raises ValueError naming the first marker that the page of the method lacks, before anything is scored."""
-    for section in (EXAMPLE, SCORES):
-        inserted(page, section, "")
-
-
-def documented(page: str, report: Report) -> str:
-    """The page of the method with its table and worked example written anew. Raises ValueError where it lacks a marker."""
-    page = inserted(page, EXAMPLE, worked_example(load_evidence().fitted))
-    return inserted(page, SCORES, report.markdown())
+def validate(published: Published) -> Report:
+    """The estimator scored on every published result we hold, each held out with its group."""
+    return report(published, experiments(published))

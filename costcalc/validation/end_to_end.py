@@ -1,6 +1,6 @@
 """MLPerf's published minutes against `/cost` as anybody would ask it: model, target, accelerator and count.
 
-`systems` is told the batch, framework and software year of the system it predicts; here the engine must choose a recipe.
+`speeds` knows the batch, framework and software year of the run that it predicts; here the engine must choose a recipe.
 """
 
 from __future__ import annotations
@@ -15,126 +15,154 @@ import numpy as np
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import KINDS, calibrated, widening
 from costcalc.throughput.reference_model import FULL_NODE
-from costcalc.training import Tier
-from costcalc.validation.held_out import Answered, Held, Patterns, answers, of_any_round, of_its_round
-from costcalc.validation.mlperf import Cell, Run
-from costcalc.validation.regret import Regret
-from costcalc.validation.scores import SCORED, Case, half_width
-from costcalc.validation.speeds import SMALL, Systems
+from costcalc.training import System, Tier
+from costcalc.validation.answered_runs import (
+    AnsweredRun,
+    HoldOut,
+    RecipePatterns,
+    answered_runs,
+    recipes_of_any_round,
+    recipes_of_its_round,
+)
+from costcalc.validation.held_out import HeldOut, Learner, equal_system, one_machine, other_count_in_one_machine
+from costcalc.validation.published import MLPerfRun
+from costcalc.validation.regret import Regret, regret
+from costcalc.validation.scores import SCORED_LEVELS, Case, half_width
+from costcalc.validation.speeds import SMALL
 
-TODAYS_RULES = "v1.0"  # the first round with today's schedules: 35 epochs where v0.7 took 41
-USUAL = True
-WAYS: tuple[tuple[bool, Patterns], ...] = ((USUAL, of_any_round), (not USUAL, of_its_round))
+FIRST_ROUND_OF_TODAYS_SCHEDULES = "v1.0"  # 35 epochs where v0.7 took 41
+PATTERNS: Mapping[bool, RecipePatterns] = {True: recipes_of_any_round, False: recipes_of_its_round}
+"""Which recipes a question allows: those of any round, so that the software is of no year in particular, or of one."""
+HOLD_OUT: Mapping[str, HoldOut] = {
+    "transferred": lambda run: HeldOut(run.group),
+    "interpolated": lambda run: HeldOut(run.group, run.system),
+    "machines": lambda run: HeldOut(run.group, run.system),
+    "accelerator": lambda run: HeldOut(accelerator=run.system.accelerator),
+}
+"""What is held out so that an answer rests on this kind of evidence."""
 
 
-class Product:
-    """Cases by kind of evidence, whether the question names a round or not, and what they make of single answers."""
+class EndToEnd:
+    """Cases whose evidence of speed is of one kind, and the answers as they come, with intervals from those cases.
 
-    def __init__(self, systems: Systems) -> None:
-        self.systems = systems
-        self.runs = [run for run in systems.runs if run.result.round >= TODAYS_RULES]
-        self.before = [run for run in systems.runs if run.result.round < TODAYS_RULES]
+    `by_kind` holds the cases by the name that `calibrated` gives a kind of evidence.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self.runs = [run for run in learner.runs if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES]
+        self.earlier_runs = [run for run in learner.runs if run.result.round < FIRST_ROUND_OF_TODAYS_SCHEDULES]
         self.by_kind = {
-            calibrated(kind, usual): self._cases(kind, patterns) for usual, patterns in WAYS for kind in KINDS[:4]
+            calibrated(kind, undated): self._cases(kind, patterns)
+            for undated, patterns in PATTERNS.items()
+            for kind in HOLD_OUT
         }
 
-    def natural(self, runs: Sequence[Run], usual: bool) -> list[tuple[Answered, Case]]:
-        """Each run asked about with its organisation left out and nothing else, with the width that the errors of other
-        organisations give its kind of evidence."""
-        patterns = dict(WAYS)[usual]
-        found = answers(self.systems, runs, lambda run: Held(run.group), patterns)
-        return [(one, self._with_width(one, usual)) for one in found]
+    def without_organisation(self, runs: Sequence[MLPerfRun], *, any_round: bool) -> list[tuple[AnsweredRun, Case]]:
+        """Each run answered without its organisation, by recipes of any round or of its own, with the half-widths that the
+        errors of other organisations give its kind of evidence."""
+        found = answered_runs(self._learner, runs, lambda run: HeldOut(run.group), PATTERNS[any_round])
+        return [(answered, self._with_half_widths(answered, any_round)) for answered in found]
 
-    def _with_width(self, one: Answered, usual: bool) -> Case:
-        kinds = list(self._kinds(one))
-        widths = [[self._width(kind, usual, level, one.run.group) for kind in kinds] for level in SCORED]
-        case = self._case(one, kinds[0], self._plain(one.run))
-        return replace(case, widths=tuple(case.scatter * math.hypot(*width) for width in widths))
+    def _with_half_widths(self, answered: AnsweredRun, undated: bool) -> Case:
+        kinds = list(self._kinds(answered))
+        case = _case(answered, kinds[0], self._baseline_error(answered.run))
+        widths = [
+            math.hypot(*(self._half_width(kind, undated, level, answered.run.group) for kind in kinds))
+            for level in SCORED_LEVELS
+        ]
+        return replace(case, half_widths=tuple(case.scatter * width for width in widths))
 
-    def _case(self, one: Answered, kind: str, plain: float) -> Case:
-        group = one.run.result.accelerator if kind == "accelerator" else one.run.group
-        wider = widening(np.int8(KINDS.index(kind)), one.run.result.nodes > 1, one.scatter)
-        return Case(one.run.result.recipe, group, one.error, plain, scatter=float(wider))
-
-    def _width(self, kind: str, usual: bool, level: float, group: str) -> float:
+    def _half_width(self, kind: str, undated: bool, level: float, group: str) -> float:
         """As in `fitted.json`, but without the errors of this group: never narrower than with more evidence."""
-        more = [self.by_kind[calibrated(known, usual)] for known in KINDS[: KINDS.index(kind) + 1]]
-        return max(half_width([case for case in cases if case.group != group], level) for cases in more)
+        with_more_evidence = [self.by_kind[calibrated(known, undated)] for known in KINDS[: KINDS.index(kind) + 1]]
+        return max(half_width([case for case in cases if case.group != group], level) for cases in with_more_evidence)
 
-    def _kinds(self, one: Answered) -> Iterator[str]:
-        """What the speed of a system rests on when its organisation is left out."""
-        run, label = one.run, one.estimate.evidence.throughput
-        if label is not Tier.MODELLED:
-            yield label.value
-        elif not self.systems.others(run, lambda *_: True):
+    def _kinds(self, answered: AnsweredRun) -> Iterator[str]:
+        """What the speed of a run rests on when its organisation is left out."""
+        run, tier = answered.run, answered.estimate.evidence.throughput
+        if tier is not Tier.MODELLED:
+            yield tier.value
+        elif not self._learner.others_ran(run):
             yield "accelerator"
-        if (label is Tier.MODELLED and run.result.nodes > 1) or (label is Tier.INTERPOLATED and run.total > FULL_NODE):
+        if (tier is Tier.MODELLED and not run.on_one_machine) or (
+            tier is Tier.INTERPOLATED and run.accelerators > FULL_NODE
+        ):
             yield "machines"
 
-    def _plain(self, run: Run) -> float:
-        plain = self.systems.plain
-        tried = (plain.transferred(run), plain.interpolated(run), plain.machines(run), plain.accelerator(run))
-        return next((guess - run.log_seconds for guess in tried if guess is not None), math.nan)
+    def _baseline_error(self, run: MLPerfRun) -> float:
+        """That of the first baseline that has data to go by; NaN where none has."""
+        baselines = self._learner.baselines
+        methods = (baselines.transferred, baselines.interpolated, baselines.machines, baselines.accelerator)
+        predicted = next((guess for method in methods if (guess := method(run)) is not None), math.nan)
+        return predicted - run.log_seconds
 
-    def _cases(self, kind: str, patterns: Patterns) -> list[Case]:
+    def _cases(self, kind: str, patterns: RecipePatterns) -> list[Case]:
         """Errors where the evidence of speed is of one kind, made so by holding out more where need be."""
-        plain = getattr(self.systems.plain, kind)
-        chosen = [run for run in self.runs if self._eligible(kind, run) and plain(run) is not None]
-        found = answers(self.systems, chosen, HOLD[kind], patterns)
-        return [self._case(one, kind, plain(one.run) - one.run.log_seconds) for one in found]
+        baseline = getattr(self._learner.baselines, kind)
+        runs = [run for run in self.runs if self._eligible(kind, run) and baseline(run) is not None]
+        found = answered_runs(self._learner, runs, HOLD_OUT[kind], patterns)
+        return [_case(answered, kind, baseline(answered.run) - answered.run.log_seconds) for answered in found]
 
-    def _eligible(self, kind: str, run: Run) -> bool:
-        one_machine = run.result.nodes == 1
-        if kind == "accelerator":
-            chip = part(self.systems.published.evidence.accelerators, run.result.accelerator)
-            return one_machine and run.total <= SMALL and chip.predicted_unmeasured
-        tests: Mapping[str, Callable[[Run, Run], bool]] = {
-            "transferred": lambda other, run: other.cell == run.cell,
-            "interpolated": lambda other, run: other.result.nodes == 1 and other.total != run.total,
-            "machines": lambda other, run: other.result.nodes == 1,
-        }
-        fits = kind == "transferred" or one_machine == (kind == "interpolated")
-        return fits and self.systems.others(run, tests[kind])
-
-
-HOLD: Mapping[str, Callable[[Run], Held]] = {
-    "transferred": lambda run: Held(run.group),
-    "interpolated": lambda run: Held(run.group, run.cell),
-    "machines": lambda run: Held(run.group, run.cell),
-    "accelerator": lambda run: Held(accelerator=run.result.accelerator),
-}
+    def _eligible(self, kind: str, run: MLPerfRun) -> bool:
+        """Whether what is left after holding out is evidence of this kind."""
+        others_ran = self._learner.others_ran
+        if kind == "transferred":
+            return others_ran(run, equal_system)
+        if kind == "interpolated":
+            return run.on_one_machine and others_ran(run, other_count_in_one_machine)
+        if kind == "machines":
+            return not run.on_one_machine and others_ran(run, one_machine)
+        sheet = part(self._learner.published.evidence.accelerators, run.system.accelerator)
+        return run.on_one_machine and run.accelerators <= SMALL and sheet.predicted_unmeasured
 
 
-def regret_of_picks(systems: Systems) -> Regret:
-    """On each accelerator and count with several published recipes: the published time of the one that `/cost` picks among
-    them, nobody's rate there being known, over the shortest."""
-    cells: dict[Cell, dict[str, Run]] = defaultdict(dict)
-    for run in systems.runs:
-        if run.result.round >= TODAYS_RULES:
-            cells[run.cell][run.result.recipe] = run
-    several = {cell: known for cell, known in cells.items() if len(known) > 1}
-    firsts = [next(iter(known.values())) for known in several.values()]
-    picks = answers(systems, firsts, lambda run: Held(rates_of=run.cell), lambda run: tuple(several[run.cell]))
-    costs = [_regret(several[pick.run.cell], pick.estimate.recipe) for pick in picks]
-    return Regret(len(costs), sum(costs) / len(costs), max(costs))
+def _case(answered: AnsweredRun, kind: str, baseline_error: float) -> Case:
+    run = answered.run
+    group = run.system.accelerator if kind == "accelerator" else run.group
+    wider = widening(np.int8(KINDS.index(kind)), not run.on_one_machine, answered.scatter)
+    return Case(run.name, group, answered.error, baseline_error, scatter=float(wider))
 
 
-def _regret(known: Mapping[str, Run], picked: str) -> float:
-    return math.exp(known[picked].log_seconds - min(run.log_seconds for run in known.values())) - 1
+def regret_of_picks(learner: Learner) -> Regret:
+    """The published time of the recipe that `/cost` picks over the shortest, on each system with several published recipes.
+
+    It picks among those recipes, all rates of the system being held out.
+    """
+    by_system: dict[System, dict[str, MLPerfRun]] = defaultdict(dict)
+    for run in learner.runs:
+        if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES:
+            by_system[run.system][run.name] = run
+    choices = {ran_on: runs for ran_on, runs in by_system.items() if len(runs) > 1}
+    picks = answered_runs(
+        learner,
+        [next(iter(runs.values())) for runs in choices.values()],
+        lambda run: HeldOut(system_rates=run.system),
+        lambda run: tuple(choices[run.system]),
+    )
+    return regret(_excess(choices[pick.run.system], pick.estimate.recipe) for pick in picks)
 
 
-def by_accelerator(found: Sequence[tuple[Answered, Case]], fewest: int = 12) -> dict[str, list[Case]]:
-    """The cases of each accelerator that has enough of them; the rest together."""
-    groups: dict[str, list[Case]] = defaultdict(list)
-    for one, case in found:
-        groups[one.run.result.accelerator].append(case)
+def _excess(runs: Mapping[str, MLPerfRun], picked: str) -> float:
+    """The time of a recipe over the shortest, less one."""
+    return math.exp(runs[picked].log_seconds - min(run.log_seconds for run in runs.values())) - 1
+
+
+def by_accelerator(answered: Sequence[tuple[AnsweredRun, Case]], fewest: int = 12) -> dict[str, list[Case]]:
+    """The cases of each accelerator that has at least so many; the rest as "others"."""
+    groups = _grouped(answered, lambda one: one.run.system.accelerator)
     rest = [case for cases in groups.values() if len(cases) < fewest for case in cases]
     return {name: cases for name, cases in sorted(groups.items()) if len(cases) >= fewest} | {"others": rest}
 
 
-def by_label(found: Sequence[tuple[Answered, Case]]) -> dict[str, list[Case]]:
-    """The cases by the label of the answer's throughput."""
+def by_tier(answered: Sequence[tuple[AnsweredRun, Case]]) -> dict[str, list[Case]]:
+    """The cases by the tier of evidence that the answer's throughput is labelled with, the most frequent first."""
+    groups = _grouped(answered, lambda one: one.estimate.evidence.throughput.value)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+
+def _grouped(answered: Sequence[tuple[AnsweredRun, Case]], key: Callable[[AnsweredRun], str]) -> dict[str, list[Case]]:
     groups: dict[str, list[Case]] = defaultdict(list)
-    for one, case in found:
-        groups[one.estimate.evidence.throughput.value].append(case)
-    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
+    for one, case in answered:
+        groups[key(one)].append(case)
+    return groups

@@ -4,91 +4,150 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.fitting.schedules import Lengths, accuracy_at_end, monotone_cubic
+from costcalc.convergence.curves import isotonic
+from costcalc.fitting.schedules import Lengths, OutOfRange, accuracy_at_end, monotone_cubic
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase, Recipe
-from costcalc.validation.batch_epochs import BatchCurve, batch_factor
+from costcalc.units import Floats
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
-TARGET = 0.93  # of DAWNBench, top-5
+DAWNBENCH_TOP5 = 0.93
+BATCH_REACH = 1.25  # times the largest measured batch
+WIDEST_GAP = 4.0  # between neighbouring measured batches
+CRITICAL_BATCH = 46_000.0  # of ResNet-50 on ImageNet: MLPerf's reference points fit E0 (1 + B / 46,000) within 5 %
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCurve:
+    """Epochs to one target against the global batch, inside one recipe family whose learning rate was tuned for each batch:
+    medians by batch, made monotone with the weight of their number, and straight lines between. Arrays [batches]."""
+
+    batches: Floats
+    epochs: Floats
+
+    @classmethod
+    def through(cls, points: Iterable[tuple[float, float]]) -> BatchCurve:
+        """The curve through (batch, epochs) points; several at one batch count as their median. Raises ValueError if none."""
+        found: dict[float, list[float]] = defaultdict(list)
+        for batch, epochs in points:
+            found[batch].append(epochs)
+        if not found:
+            raise ValueError("a batch curve needs at least one measured batch")
+        batches = sorted(found)
+        counts = [len(found[batch]) for batch in batches]
+        weighted = isotonic([float(np.median(found[batch])) for batch in batches for _ in found[batch]])
+        return cls(np.array(batches), weighted[np.cumsum(counts) - 1])
+
+    def at(self, batch: float) -> float:
+        """Epochs at a batch: constant below the smallest measured, on the last line up to BATCH_REACH times the largest.
+
+        Raises OutOfRange further out, or where the neighbours lie more than WIDEST_GAP apart.
+        """
+        low, high = float(self.batches[0]), float(self.batches[-1])
+        if batch > BATCH_REACH * high:
+            raise OutOfRange(f"batch {batch:g} is beyond {BATCH_REACH} times the largest measured, {high:g}")
+        right = int(np.searchsorted(self.batches, batch))
+        if 0 < right < len(self.batches) and self.batches[right] > WIDEST_GAP * self.batches[right - 1]:
+            raise OutOfRange(
+                f"batch {batch:g} lies between {self.batches[right - 1]:g} and {self.batches[right]:g}: too far apart"
+            )
+        if batch <= high or len(self.batches) == 1:
+            return float(np.interp(max(batch, low), self.batches, self.epochs))
+        slope = (self.epochs[-1] - self.epochs[-2]) / (high - self.batches[-2])
+        return float(self.epochs[-1] + slope * (batch - high))
+
+
+def batch_factor(batch: float | None, measured_at: float | None) -> float:
+    """Epochs at a global batch over epochs at another, by E0 (1 + B / CRITICAL_BATCH); 1 where either batch is unknown."""
+    if not batch or not measured_at:
+        return 1.0
+    return (1 + batch / CRITICAL_BATCH) / (1 + measured_at / CRITICAL_BATCH)
 
 
 def borrowed(published: Published) -> list[Case]:
-    """DAWNBench runs at their own rates, for the epochs of the other runs of their family."""
+    """DAWNBench's recipes on their own systems, for the median of the epochs that the rest of their family needed.
+
+    The baseline takes those epochs as they are, whatever the batch.
+    """
+    minutes = {result.recipe: result.minutes for result in published.results if result.stack == "dawnbench"}
+    groups = dict.fromkeys(published.groups["recipe_family"].values())
     cases = []
-    times = {result.recipe: result.minutes * 60 for result in published.results if result.stack == "dawnbench"}
-    for group, recipes in _families(published, "dawnbench-").items():
-        for recipe in recipes:
-            others = [other for other in recipes if other is not recipe]
-            ours = [guess for other in others if (guess := _seconds(recipe, other, scaled=True))]
-            plain = [guess for other in others if (guess := _seconds(recipe, other, scaled=False))]
-            if ours:
-                truth = math.log(times[recipe.name])
-                guesses = (float(np.median(np.log(ours))), float(np.median(np.log(plain))))
-                cases.append(Case(recipe.name, group, guesses[0] - truth, guesses[1] - truth))
+    for group in groups:
+        family = [recipe for recipe in published.family(group) if recipe.name.startswith("dawnbench-")]
+        for recipe in family:
+            others = [other for other in family if other is not recipe]
+            seconds = [(each, other) for other in others if (each := _seconds(recipe, other)) is not None]
+            if seconds:
+                truth = math.log(minutes[recipe.name] * 60)
+                scaled = [each * batch_factor(recipe.global_batch_size, o.global_batch_size) for each, o in seconds]
+                plain = [each for each, _ in seconds]
+                error, baseline_error = (float(np.median(np.log(each))) - truth for each in (scaled, plain))
+                cases.append(Case(recipe.name, group, error, baseline_error))
     return cases
 
 
-def _families(published: Published, prefix: str) -> dict[str, list[Recipe]]:
-    families: dict[str, list[Recipe]] = defaultdict(list)
-    for name, group in published.groups["recipe_family"].items():
-        if name.startswith(prefix) and name in published.recipes:
-            families[group].append(published.recipes[name])
-    return families
-
-
-def _seconds(recipe: Recipe, donor: Recipe, *, scaled: bool) -> float | None:
+def _seconds(recipe: Recipe, donor: Recipe) -> float | None:
     """Time of a recipe's system for the epochs that a donor spent at each image size; None where a rate is missing."""
-    reached = next((e.epochs for e in donor.evaluations if e.top5 is not None and e.top5 >= TARGET), None)
+    reached = next((e.epochs for e in donor.evaluations if e.top5 is not None and e.top5 >= DAWNBENCH_TOP5), None)
     rates = {phase.image_size: phase.images_per_second for phase in recipe.phases}
-    if reached is None or any(not rates.get(size) for size, _ in _spent(donor.phases, reached)):
+    if reached is None or any(not rates.get(size) for size, _ in _epochs_by_size(donor.phases, reached)):
         return None
-    factor = batch_factor(recipe.global_batch_size, donor.global_batch_size) if scaled else 1.0
-    steps = sum(epochs / (rates[size] or 1) for size, epochs in _spent(donor.phases, reached))
-    return factor * steps * IMAGES_PER_EPOCH
+    return IMAGES_PER_EPOCH * sum(
+        epochs / (rates[size] or 1) for size, epochs in _epochs_by_size(donor.phases, reached)
+    )
 
 
-def _spent(phases: tuple[Phase, ...], until: float) -> Iterator[tuple[int, float]]:
+def _epochs_by_size(phases: tuple[Phase, ...], until: float) -> Iterator[tuple[int, float]]:
     for phase in phases:
         if until > phase.from_epoch:
             yield phase.image_size, min(until, phase.to_epoch) - phase.from_epoch
 
 
-def lengths_left_out(published: Published, family: str) -> list[Case]:
-    """Epochs of the schedule that ends at a left-out schedule's accuracy, from the family's other lengths."""
-    ends = sorted(
+def ends_by_length(published: Published, family: str) -> list[tuple[float, float, str]]:
+    """(scheduled epochs, end accuracy, name) of a family's recipes, the shortest schedule first."""
+    return sorted(
         (recipe.scheduled_epochs or 0.0, accuracy_at_end(recipe, Metric.TOP1) or 0.0, recipe.name)
-        for recipe in _families(published, family)[family]
+        for recipe in published.family(family)
     )
+
+
+def lengths_left_out(published: Published, family: str) -> list[Case]:
+    """Epochs of the schedule that ends at a left-out schedule's accuracy, from the family's other lengths.
+
+    The baseline takes the monotone cubic alone.
+    """
+    ends = ends_by_length(published, family)
     cases = []
-    for place in range(1, len(ends) - 1):
-        epochs, accuracy, name = ends[place]
-        others = [end for end in ends if end[2] != name]
-        known = Lengths(np.array([end[0] for end in others]), np.array([end[1] for end in others]))
-        ours = math.log(known.shortest(accuracy) / epochs)
-        cases.append(Case(name, name, ours, math.log(_plain_length(known, accuracy) / epochs)))
+    for left_out in ends[1:-1]:
+        epochs, accuracy, name = left_out
+        others = [end for end in ends if end is not left_out]
+        lengths = Lengths(np.array([end[0] for end in others]), np.array([end[1] for end in others]))
+        predicted, baseline = lengths.shortest(accuracy), _shortest_on_cubic(lengths, accuracy)
+        cases.append(Case(name, name, math.log(predicted / epochs), math.log(baseline / epochs)))
     return cases
 
 
-def _plain_length(known: Lengths, accuracy: float) -> float:
-    x = np.log(known.epochs)
-    grid = np.linspace(x[0], x[-1], 1000)
-    values = np.maximum.accumulate(monotone_cubic(x, known.accuracy, grid))
+def _shortest_on_cubic(lengths: Lengths, accuracy: float) -> float:
+    log_epochs = np.log(lengths.epochs)
+    grid = np.linspace(log_epochs[0], log_epochs[-1], 1000)
+    values = np.maximum.accumulate(monotone_cubic(log_epochs, lengths.accuracy, grid))
     return math.exp(float(grid[min(int(np.searchsorted(values, accuracy)), len(grid) - 1)]))
 
 
 def batches_left_out(published: Published) -> list[Case]:
-    """MLPerf's reference points, each from its neighbours; the plain method takes the nearest batch."""
-    points = sorted((point.batch, point.epochs) for point in published.reference_points)
+    """MLPerf's reference points, each from its neighbours. The baseline takes the epochs of the nearest batch."""
+    points = sorted((point.global_batch_size, point.epochs_mean) for point in published.reference_points)
     cases = []
-    for place in range(1, len(points) - 1):
-        batch, epochs = points[place]
+    for place, (batch, epochs) in list(enumerate(points))[1:-1]:
         others = points[:place] + points[place + 1 :]
         nearest = min(others, key=lambda other: abs(math.log(other[0] / batch)))
-        ours = BatchCurve.through(others).at(batch)
-        cases.append(Case(f"batch {batch:g}", f"{batch:g}", math.log(ours / epochs), math.log(nearest[1] / epochs)))
+        predicted = BatchCurve.through(others).at(batch)
+        cases.append(
+            Case(f"batch {batch:g}", f"{batch:g}", math.log(predicted / epochs), math.log(nearest[1] / epochs))
+        )
     return cases

@@ -1,151 +1,131 @@
-"""What `/cost` answers about a system when it knows nobody who ran one: the question anybody would ask, in process."""
+"""What is held out of the evidence, and what can be learned from MLPerf's other runs: rates, epochs and elapsed time."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from decimal import Decimal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
-from costcalc import Catalogue, EstimateQuery, answer
-from costcalc.answers import Estimate
-from costcalc.evidence import Evidence
-from costcalc.hardware import Accelerator, Machine
-from costcalc.offers import Offer, PurchaseOption
-from costcalc.throughput.fitted_parameters import unfitted
-from costcalc.training import MLPERF_TARGET, Recipe, Throughput
-from costcalc.validation.mlperf import Cell, Run
-from costcalc.validation.speeds import Systems
+import numpy as np
 
-TODAY = datetime(2024, 12, 31, tzinfo=UTC)  # of the made-up offers; any day will do
-NOWHERE: Cell = ("", 0, 0)
-EVERY_ROUND = ("mlperf-*",)
+from costcalc.fitting.elapsed_time import fit_elapsed_time
+from costcalc.fitting.reference_model import Observation, fit_reference_model, is_reference_row, observation
+from costcalc.fitting.schedules import OutOfRange
+from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.reference_model import ReferenceModel
+from costcalc.training import IMAGES_PER_EPOCH, System
+from costcalc.validation.baselines import Baselines
+from costcalc.validation.epochs import BatchCurve
+from costcalc.validation.published import MLPerfRun, Published, mlperf_runs
+
+Test = Callable[[MLPerfRun, MLPerfRun], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What an answer must not know: an organisation, a system (accelerator, count, machines), an accelerator; "" is none.
+class HeldOut:
+    """What a prediction must not know: the group of an organisation, a system, an accelerator; nothing by default.
 
-    Of the system `rates_of` only the rates are held out, not the recipes.
+    Of `system_rates` the rates are held out, but not the recipes.
     """
 
-    organisation: str = ""
-    system: Cell = NOWHERE
-    accelerator: str = ""
-    rates_of: Cell = NOWHERE
+    group: str | None = None
+    system: System | None = None
+    accelerator: str | None = None
+    system_rates: System | None = None
 
-    def recipe(self, organisation: str, cell: Cell) -> bool:
-        """Whether a recipe run there by them is held out."""
-        return organisation == self.organisation or cell == self.system or cell[0] == self.accelerator
+    def hides_recipe(self, group: str, system: System) -> bool:
+        """Whether a recipe that this group ran on this system is held out."""
+        return group == self.group or system == self.system or system.accelerator == self.accelerator
 
-    def rate(self, organisation: str, cell: Cell) -> bool:
-        """Whether a rate measured there by them is held out."""
-        return self.recipe(organisation, cell) or cell == self.rates_of
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A run, the estimate that was given for it, and how much wider than usual errors are on its accelerator."""
-
-    run: Run
-    estimate: Estimate
-    scatter: float
-
-    @property
-    def error(self) -> float:
-        """ln(predicted / published time)."""
-        return math.log(self.estimate.hours * 3600) - self.run.log_seconds
+    def hides_rate(self, group: str, system: System) -> bool:
+        """Whether a rate that this group measured on this system is held out."""
+        return self.hides_recipe(group, system) or system == self.system_rates
 
 
-Patterns = Callable[[Run], tuple[str, ...]]
+class Learner:
+    """MLPerf's runs, the observed rates with the group of each organisation, the baselines, and fits without held-out data."""
 
+    def __init__(self, published: Published) -> None:
+        self.published = published
+        accelerators = published.evidence.accelerators
+        rows = [
+            row for row in published.evidence.throughputs if is_reference_row(row) and row.accelerator in accelerators
+        ]
+        self.observations = [(observation(row), published.organisation(row.organisation)) for row in rows]
+        self.runs = mlperf_runs(published)
+        self.baselines = Baselines(self.runs, published.reference_points, accelerators)
+        self.elapsed_time = lru_cache(maxsize=None)(self._elapsed_time)
+        self.epochs = lru_cache(maxsize=None)(self._epochs)
 
-def of_any_round(_: Run) -> tuple[str, ...]:
-    """All of MLPerf's recipes."""
-    return EVERY_ROUND
+    def reference_model(self, held_out: HeldOut) -> ReferenceModel:
+        """The reference model learned from every rate that is not held out. Raises ValueError if none is left."""
+        kept = [observed for observed, group in self.observations if not held_out.hides_rate(group, _system(observed))]
+        return fit_reference_model(kept, self.published.evidence.accelerators)
 
+    def _elapsed_time(self, without: str | None) -> ElapsedTime:
+        """The law of elapsed time, learned from the steady logs of all groups but one; of all for None."""
+        logged = [
+            (run, run.result.epochs, run.log_rate)
+            for run in self.runs
+            if run.group != without and run.steady and run.log_rate and run.result.epochs
+        ]
+        training = [
+            epochs * IMAGES_PER_EPOCH / math.exp(log_rate) / run.accelerators for run, epochs, log_rate in logged
+        ]
+        return fit_elapsed_time(np.array(training), np.array([run.result.minutes * 60 for run, _, _ in logged]))
 
-def of_its_round(run: Run) -> tuple[str, ...]:
-    """The recipes of the round in which the run was published."""
-    return (f"mlperf-{run.result.round}-*",)
+    def _epochs(self, family: str, batch: float, without: str) -> float | None:
+        """Epochs at a global batch in a recipe family, learned from all groups but one; for LARS also from MLPerf's reference
+        points beyond the largest batch. None where no neighbouring batch was measured."""
+        others = [run for run in self.runs if run.family == family and run.group != without]
+        points = [(float(run.global_batch_size), run.result.epochs) for run in others if run.result.epochs]
+        largest = max((known for known, _ in points), default=0.0)
+        if "lars" in family:
+            references = self.published.reference_points
+            points += [(p.global_batch_size, p.epochs_mean) for p in references if p.global_batch_size > largest]
+        try:
+            return BatchCurve.through(points).at(batch)
+        except (OutOfRange, ValueError):
+            return None
 
+    def log_seconds(self, run: MLPerfRun, log_rate: float, epochs: float | None = None) -> float | None:
+        """Predicted ln(seconds) of a run at ln(images/s of one accelerator), without its group's epochs unless some are given.
 
-def answers(systems: Systems, runs: Sequence[Run], hold: Callable[[Run], Held], patterns: Patterns) -> list[Answered]:
-    """The cheapest estimate of each run on its own kind of machine, everything fitted anew without what is held out."""
-    groups: dict[Held, list[Run]] = defaultdict(list)
-    for run in runs:
-        groups[hold(run)].append(run)
-    return [found for held, members in groups.items() for found in _answers(systems, members, held, patterns)]
+        None where the epochs are unknown.
+        """
+        needed = epochs or self.epochs(run.family, float(run.global_batch_size), run.group)
+        if needed is None:
+            return None
+        training = needed * IMAGES_PER_EPOCH / math.exp(log_rate) / run.accelerators
+        return math.log(self.elapsed_time(run.group).seconds(training))
 
-
-def _answers(systems: Systems, runs: Sequence[Run], held: Held, patterns: Patterns) -> Iterator[Answered]:
-    evidence = without(systems, held)
-    catalogue = made_up(evidence.accelerators, {machine(run) for run in runs})
-    for run in runs:
-        found = answer(question(run, patterns(run)), evidence, catalogue, TODAY).estimates
-        if found:
-            yield Answered(run, found[0], evidence.fitted.reference.scatter(run.result.accelerator))
-
-
-def machine(run: Run) -> tuple[str, int]:
-    """One of the machines of a run: its accelerator and how many it holds."""
-    return run.result.accelerator, run.total // run.result.nodes
-
-
-def question(run: Run, patterns: tuple[str, ...]) -> EstimateQuery:
-    """How long it takes to reach MLPerf's target on as many of these machines, on MLPerf's clock."""
-    return EstimateQuery(
-        "resnet50",
-        MLPERF_TARGET,
-        instance_type=("{}-{}".format(*machine(run)).casefold(),),
-        recipe=patterns,
-        accelerators=run.total,
-        nodes=run.result.nodes,
-        overheads="none",
-        confidence=0.5,
-        limit=1,
-    )
-
-
-def made_up(chips: Mapping[str, Accelerator], machines: Iterable[tuple[str, int]]) -> Catalogue:
-    """One offer of each machine, a dollar an hour for each accelerator."""
-    offers = [
-        Offer(
-            provider="made-up",
-            region="anywhere",
-            instance_type=f"{name}-{count}",
-            machine=Machine(name, count, chips[name].memory_gib),
-            purchase_option=PurchaseOption.ON_DEMAND,
-            hourly_rate=Decimal(count),
-            observed_at=TODAY,
-            source="validation",
+    def others_ran(self, run: MLPerfRun, test: Test = lambda *_: True) -> bool:
+        """Whether a logged run of another group on the same accelerator passes `test(other, run)`."""
+        return any(
+            other.log_rate is not None
+            and other.group != run.group
+            and other.system.accelerator == run.system.accelerator
+            and test(other, run)
+            for other in self.runs
         )
-        for name, count in sorted(machines)
-    ]
-    return Catalogue.from_offers(offers, "made up")
 
 
-def without(systems: Systems, held: Held) -> Evidence:
-    """MLPerf's evidence without what is held out, and everything fitted anew without it."""
-    published, evidence = systems.published, systems.published.evidence
-
-    def known(measured: Recipe | Throughput, held_out: Callable[[str, Cell], bool]) -> bool:
-        return not held_out(published.organisation(measured.organisation), _cell(measured))
-
-    closed = [recipe for recipe in evidence.recipes if recipe.is_mlperf and recipe.division != "open"]
-    reference = systems.reference(lambda seen, group: not held.rate(group, systems.cell(seen)))
-    return replace(
-        evidence,
-        recipes=tuple(recipe for recipe in closed if known(recipe, held.recipe)),
-        throughputs=tuple(row for row in evidence.throughputs if row.stack == "mlperf" and known(row, held.rate)),
-        fitted=replace(
-            unfitted(evidence.models), reference=reference, elapsed_time=systems.elapsed_time(held.organisation)
-        ),
-    )
+def _system(observed: Observation) -> System:
+    setup = observed.setup
+    return System(setup.accelerator, setup.per_node * setup.nodes, setup.nodes)
 
 
-def _cell(measured: Recipe | Throughput) -> Cell:
-    where = measured.system if isinstance(measured, Recipe) else measured
-    return (where.accelerator, where.accelerators, where.nodes) if where else NOWHERE
+def equal_system(other: MLPerfRun, run: MLPerfRun) -> bool:
+    """Whether two runs had the same accelerator, as many of them, in as many machines."""
+    return other.system == run.system
+
+
+def other_count_in_one_machine(other: MLPerfRun, run: MLPerfRun) -> bool:
+    """Whether the other run had one machine with another number of accelerators."""
+    return other.on_one_machine and other.accelerators != run.accelerators
+
+
+def one_machine(other: MLPerfRun, _: MLPerfRun) -> bool:
+    """Whether the other run had one machine."""
+    return other.on_one_machine

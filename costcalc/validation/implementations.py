@@ -1,4 +1,4 @@
-"""Other networks and other people's code: rates of which a whole group is held out and told from all others."""
+"""Other networks and other people's implementations: groups of rates are held out and predicted from all others."""
 
 from __future__ import annotations
 
@@ -14,108 +14,122 @@ from costcalc.throughput.data_sheets import part
 from costcalc.throughput.rates import bits
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.throughput.workloads import Implementation
-from costcalc.validation.additive_baseline import additive
+from costcalc.validation.baselines import additive_errors
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
 FOLDS = 20
 EXAMPLES = Implementation("nvidia-pytorch", "pytorch", "NVIDIA")
-RERUN, RERUN_BY = "lambda-pytorch", "Lambda"  # runs of those examples, on other cards
+RERUN, RERUN_BY = "lambda-pytorch", "Lambda"  # runs of those examples, on other accelerators
 
 
 class Implementations:
-    """Every rate outside the reference model, and what is told of it when it and its group are held out."""
+    """Every rate as a ratio to the reference model, and predictions of those outside it when groups of them are held out.
+
+    The baseline, unless another is named, is the median ratio of the same stack and network among the rates not held out.
+    """
 
     def __init__(self, published: Published, reference: ReferenceModel) -> None:
         self._models = published.evidence.models
         self._accelerators = published.evidence.accelerators
-        self._found = ratios(published.evidence.throughputs, reference, self._models)
-        self._outside = [item for item in self._found if not is_reference_row(item.row)]
+        self._ratios = ratios(published.evidence.throughputs, reference, self._models)
+        self._outside = [ratio for ratio in self._ratios if not is_reference_row(ratio.row)]
 
-    def accelerators(self) -> list[Case]:
-        """All rates of a stack on an accelerator held out together.
+    def unseen_accelerators(self) -> list[Case]:
+        """All rates of a stack on an accelerator are held out together."""
+        folds = self._folds(lambda ratio: (ratio.workload.implementation.stack, ratio.row.accelerator))
+        return [case for fold in folds for case in self._beside_median(fold, fold)]
 
-        The plain method takes the middle ratio to the reference model of the same stack and network on other accelerators.
-        """
-        folds = self._folds(lambda item: (item.workload.implementation.stack, item.row.accelerator))
-        return [case for fold in folds for case in self._middle_beside(fold, fold)]
+    def other_networks(self) -> list[tuple[str, Case]]:
+        """All rates of one network by one implementation in 16 or 32 bits on one chip are held out together; all others of
+        that implementation on that chip are known. With the bits. The baseline is additive in network and system."""
+        baseline_errors = additive_errors(self._outside, self._network_on_chip)
+        folds = [
+            [ratio for ratio in fold if ratio.row.name in baseline_errors]
+            for fold in self._folds(self._network_on_chip)
+        ]
+        return [
+            (_bits(ratio), _case(ratio, error, baseline_errors[ratio.row.name]))
+            for fold in folds
+            for ratio, error in self._errors(fold, fold)
+        ]
 
-    def networks(self) -> list[tuple[str, Case]]:
-        """All rates of one network by one code in 16 or 32 bits on one chip held out together, all others of that code on
-        that chip being known; with the bits. The plain method adds up an effect of the network and one of the system."""
-        plain = additive(self._outside, self._cell)
-        folds = [[item for item in fold if item.row.name in plain] for fold in self._folds(self._cell)]
-        found = [told for fold in folds for told in self._without(fold, fold)]
-        return [(bits(item.row.precision) or "", _case(item, error, plain[item.row.name])) for item, error in found]
-
-    def homes(self) -> list[Case]:
-        """All rates of a code held out but those on one chip, and those on another told: the one before it in the alphabet.
-
-        The plain method takes the middle ratio to the reference model of the same network at home.
-        """
+    def measured_on_one_chip(self) -> list[Case]:
+        """All rates of an implementation are held out but those on one chip; predicted are those on the next chip in the
+        alphabet, after the last one those on the first."""
         cases = []
-        for many in _grouped(self._outside, lambda item: item.workload.implementation):
-            chips = _grouped(many, self._chip)
-            for home, told in zip(chips[-1:] + chips, chips, strict=False):
-                cases += self._middle_beside([item for item in many if item not in home], told) if home != told else []
+        for rates in _grouped(self._outside, lambda ratio: ratio.workload.implementation):
+            chips = _grouped(rates, self._chip)
+            for known, predicted in zip(chips[-1:] + chips, chips, strict=False):
+                if known != predicted:
+                    held_out = [ratio for ratio in rates if ratio not in known]
+                    cases += self._beside_median(held_out, predicted)
         return cases
 
-    def reruns(self, widths: tuple[float, ...]) -> list[tuple[str, Case]]:
+    def reruns(self, half_widths: tuple[float, ...]) -> list[tuple[str, Case]]:
         """Lambda's rates of NVIDIA's PyTorch examples, predicted as NVIDIA's own without any rate of Lambda's; with the bits.
 
-        The plain method takes the middle ratio to the reference model of NVIDIA's rates of the network in the same precision.
+        `half_widths` are those of its intervals, at SCORED_LEVELS.
         """
-        held = [item for item in self._found if item.row.organisation == RERUN_BY]
-        runs = [item for item in held if item.workload.implementation.stack == RERUN]
-        cases = self._middle_beside(
-            held, [replace(item, workload=replace(item.workload, implementation=EXAMPLES)) for item in runs]
-        )
+        held_out = [ratio for ratio in self._ratios if ratio.row.organisation == RERUN_BY]
+        reruns = [ratio for ratio in held_out if ratio.workload.implementation.stack == RERUN]
+        examples = [replace(ratio, workload=replace(ratio.workload, implementation=EXAMPLES)) for ratio in reruns]
+        cases = self._beside_median(held_out, examples)
         return [
-            (bits(item.row.precision) or "", replace(c, widths=widths)) for item, c in zip(runs, cases, strict=True)
+            (_bits(ratio), replace(case, half_widths=half_widths)) for ratio, case in zip(reruns, cases, strict=True)
         ]
 
     def _folds(self, key: Callable[[Ratio], Hashable]) -> list[list[Ratio]]:
+        """Every rate in one of FOLDS folds, those of one group together."""
         groups = _grouped(self._outside, key)
-        return [[item for group in groups[start::FOLDS] for item in group] for start in range(FOLDS)]
+        return [[ratio for group in groups[start::FOLDS] for ratio in group] for start in range(FOLDS)]
 
-    def _without(self, held: Sequence[Ratio], told: Sequence[Ratio]) -> Iterator[tuple[Ratio, float]]:
-        """ln of measured over predicted of some rates, all those held out being unknown."""
-        learned = fit_transfer(self._but(held), self._models, self._accelerators)
-        for item in told:
-            if learned.knows(item.workload.model):
-                yield item, residual(item, learned)
+    def _errors(self, held_out: Sequence[Ratio], predicted: Sequence[Ratio]) -> Iterator[tuple[Ratio, float]]:
+        """ln(measured / predicted rate) of some rates, learned without what is held out; none of unknown networks."""
+        transfer = fit_transfer(self._without(held_out), self._models, self._accelerators)
+        for ratio in predicted:
+            if transfer.knows(ratio.workload.model):
+                yield ratio, residual(ratio, transfer)
 
-    def _middle_beside(self, held: Sequence[Ratio], told: Sequence[Ratio]) -> list[Case]:
-        """The same beside the middle ratio of what is left of the same stack, where there is any."""
-        kept = self._but(held)
-        beside = [(item, error, _middle(item, kept)) for item, error in self._without(held, told)]
-        return [_case(item, error, item.value - middle) for item, error, middle in beside if middle is not None]
+    def _beside_median(self, held_out: Sequence[Ratio], predicted: Sequence[Ratio]) -> list[Case]:
+        """The same as cases, where the baseline has any rate to go by."""
+        rest = self._without(held_out)
+        found = [(ratio, error, _median(ratio, rest)) for ratio, error in self._errors(held_out, predicted)]
+        return [_case(ratio, error, ratio.value - median) for ratio, error, median in found if median is not None]
 
-    def _cell(self, item: Ratio) -> Hashable:
-        return item.workload.implementation, item.workload.model, self._chip(item), bits(item.row.precision)
+    def _network_on_chip(self, ratio: Ratio) -> Hashable:
+        return ratio.workload.implementation, ratio.workload.model, self._chip(ratio), bits(ratio.row.precision)
 
-    def _chip(self, item: Ratio) -> str:
-        return part(self._accelerators, item.row.accelerator).chip
+    def _chip(self, ratio: Ratio) -> str:
+        return part(self._accelerators, ratio.row.accelerator).chip
 
-    def _but(self, held: Sequence[Ratio]) -> list[Ratio]:
-        names = {item.row.name for item in held}
-        return [item for item in self._found if item.row.name not in names]
+    def _without(self, held_out: Sequence[Ratio]) -> list[Ratio]:
+        names = {ratio.row.name for ratio in held_out}
+        return [ratio for ratio in self._ratios if ratio.row.name not in names]
 
 
-def _case(item: Ratio, error: float, plain: float) -> Case:
-    return Case(item.row.name, f"{item.row.stack} {item.row.accelerator}", error, plain)
+def _case(ratio: Ratio, error: float, baseline_error: float) -> Case:
+    return Case(ratio.row.name, f"{ratio.row.stack} {ratio.row.accelerator}", error, baseline_error)
+
+
+def _bits(ratio: Ratio) -> str:
+    return bits(ratio.row.precision) or ""
 
 
 def _grouped(found: Sequence[Ratio], key: Callable[[Ratio], Hashable]) -> list[list[Ratio]]:
     groups: dict[Hashable, list[Ratio]] = defaultdict(list)
-    for item in found:
-        groups[key(item)].append(item)
+    for ratio in found:
+        groups[key(ratio)].append(ratio)
     return [groups[name] for name in sorted(groups, key=str)]
 
 
-def _middle(item: Ratio, kept: Sequence[Ratio]) -> float | None:
-    """The middle of the same stack's ratios for the network, in the same precision if there are any."""
-    wanted = item.workload.implementation.stack, item.workload.model
-    same = [o for o in kept if (o.workload.implementation.stack, o.workload.model) == wanted]
-    chosen = [o for o in same if o.workload.precision == item.workload.precision] or same
+def _median(ratio: Ratio, rest: Sequence[Ratio]) -> float | None:
+    """The median of the same stack's ratios for the network, in the same precision if there are any; None without any."""
+    wanted = _stack_and_network(ratio)
+    same = [other for other in rest if _stack_and_network(other) == wanted]
+    chosen = [other for other in same if other.workload.precision == ratio.workload.precision] or same
     return float(np.median([other.value for other in chosen])) if chosen else None
+
+
+def _stack_and_network(ratio: Ratio) -> tuple[str, str]:
+    return ratio.workload.implementation.stack, ratio.workload.model

@@ -1,139 +1,209 @@
-"""Published results that estimates are scored against, and the frozen groups they are held out by."""
+"""Published results that estimates are scored against, and the frozen groups by which they are held out."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-from collections.abc import Mapping
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 
 from costcalc.evidence import Evidence, load_evidence
-from costcalc.training import Recipe, Throughput
+from costcalc.evidence.tables import cells, typed
+from costcalc.fitting.reference_model import observation
+from costcalc.throughput.reference_model import Setup
+from costcalc.training import Recipe, System, Throughput
 
 SPLITS_SHA256 = "0f9cf10b1f68c00803d0f3aa049dc8011a75057eba6b9bc443886221c66981be"
 TABLES = ("results", "rcps", "seed_noise", "splits")
 FITTED_TO = ("accelerators", "models", "phases", "rcps", "recipes", "results", "splits", "throughputs")
+FIRST_ROUND = "v0.7"  # earlier MLPerf rounds had another target or other rules
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An end-to-end time somebody published: minutes to a target on a system, of a recipe that the evidence holds."""
+    """A published time: `minutes` to the recipe's target on so many accelerators in so many nodes; None where unknown.
 
-    name: str
+    `round` is MLPerf's, empty for other stacks.
+    """
+
     recipe: str
     organisation: str
-    metric: str
-    target: float
     accelerator: str
-    accelerators: int
-    nodes: int
-    batch: int | None
+    accelerators: int | None
+    nodes: int | None
+    global_batch_size: int | None
     epochs: float | None
     minutes: float
     stack: str
     round: str
 
+    @property
+    def system(self) -> System:
+        """The machines it was run on; one machine where their number was not published."""
+        return System(self.accelerator, self.accelerators or 0, self.nodes or 1)
+
 
 @dataclass(frozen=True, slots=True)
 class ReferencePoint:
-    """MLPerf's reference convergence point: epochs to the target at a global batch."""
+    """MLPerf's reference convergence point: mean epochs to the target at a global batch."""
 
-    model: str
-    batch: float
-    epochs: float
+    global_batch_size: float
+    epochs_mean: float
 
 
 @dataclass(frozen=True, slots=True)
-class Seeds:
-    """Many runs of one recipe: how many reached its target, and their end accuracies."""
+class Repetitions:
+    """Several runs of one recipe: how many reached its target, and the mean of their end accuracies."""
 
     recipe: str
     runs: int
     reached: int
     top1_mean: float
-    top1_deviation: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Published:
-    """The evidence, the results and the groups; `groups[split][item]` is who an item is held out with."""
+    """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with."""
 
     evidence: Evidence
     results: tuple[Result, ...]
     reference_points: tuple[ReferencePoint, ...]
-    seeds: tuple[Seeds, ...]
+    repetitions: tuple[Repetitions, ...]
     groups: Mapping[str, Mapping[str, str]]
-    recipes: Mapping[str, Recipe]
-    throughputs: Mapping[str, Throughput]
+
+    @cached_property
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipes of the evidence by name."""
+        return {recipe.name: recipe for recipe in self.evidence.recipes}
+
+    @cached_property
+    def throughputs(self) -> dict[str, Throughput]:
+        """The measured rates of the evidence by name."""
+        return {row.name: row for row in self.evidence.throughputs}
 
     def organisation(self, name: str) -> str:
         """The group of an organisation; its own name where the file does not list it."""
         return self.groups["organisation"].get(name, name)
 
+    def family(self, name: str) -> list[Recipe]:
+        """The recipes of a group of recipe families, in the order of the groups' file."""
+        members = (recipe for recipe, group in self.groups["recipe_family"].items() if group == name)
+        return [self.recipes[recipe] for recipe in members if recipe in self.recipes]
+
+
+@dataclass(frozen=True, slots=True)
+class MLPerfRun:
+    """A published result of MLPerf's ResNet-50: how it was run, the group of its organisation, its recipe family, and ln of
+    the images/s of one accelerator that its log shows, None without a log. `steady` logs do not include evaluations."""
+
+    result: Result
+    setup: Setup
+    group: str
+    family: str
+    log_rate: float | None
+    steady: bool
+
+    @property
+    def name(self) -> str:
+        """The recipe's name, which no other run has."""
+        return self.result.recipe
+
+    @property
+    def system(self) -> System:
+        """Its accelerator, how many of them, and in how many machines."""
+        return self.result.system
+
+    @property
+    def accelerators(self) -> int:
+        """How many accelerators it ran on, in all machines together."""
+        return self.system.accelerators
+
+    @property
+    def on_one_machine(self) -> bool:
+        """Whether all its accelerators stood in one machine."""
+        return self.system.nodes == 1
+
+    @property
+    def global_batch_size(self) -> int:
+        """Images per step on all accelerators together."""
+        return self.result.global_batch_size or 0
+
+    @property
+    def log_seconds(self) -> float:
+        """ln of the published time in seconds."""
+        return math.log(self.result.minutes * 60)
+
 
 def load_published() -> Published:
     """The packaged results. Raises ValueError if the frozen groups were changed."""
-    folder = resources.files("costcalc.evidence") / "data"
-    return parse_published(load_evidence(), {name: (folder / f"{name}.csv").read_text("utf-8") for name in TABLES})
+    return parse_published(load_evidence(), {name: _table(name).decode() for name in TABLES})
 
 
 def fingerprint() -> str:
-    """Changes with any byte of the tables that the estimator is fitted to and calibrated on."""
-    folder = resources.files("costcalc.evidence") / "data"
-    digest = hashlib.sha256()
-    for name in FITTED_TO:
-        digest.update((folder / f"{name}.csv").read_bytes())
-    return digest.hexdigest()[:16]
+    """Sixteen hexadecimal digits that change with any byte of the tables which the fitted parameters come from."""
+    return hashlib.sha256(b"".join(map(_table, FITTED_TO))).hexdigest()[:16]
+
+
+def _table(name: str) -> bytes:
+    return (resources.files("costcalc.evidence") / "data" / f"{name}.csv").read_bytes()
 
 
 def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
-    """Results and groups from the texts of their tables. Raises ValueError if the frozen groups were changed."""
+    """Results and groups from the texts of TABLES, by name. Raises ValueError if the frozen groups were changed."""
     if hashlib.sha256(texts["splits"].encode()).hexdigest() != SPLITS_SHA256:
         raise ValueError(
             "splits.csv differs from the frozen file, whose groups were fixed before anything was fitted: put it back, with "
             "git restore costcalc/evidence/data/splits.csv"
         )
-    groups: dict[str, dict[str, str]] = {}
-    for row in _rows(texts["splits"]):
-        groups.setdefault(row["split"], {})[row["item"]] = row["group"]
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    for line in _lines(texts, "splits"):
+        groups[str(line["split"])][str(line["item"])] = str(line["group"])
+    results = [{**line, "round": line["round"] or ""} for line in _lines(texts, "results") if line["recipe"]]
+    repetitions = [line for line in _lines(texts, "seed_noise") if line["top1_mean"]]
     return Published(
         evidence=evidence,
-        results=tuple(_result(row) for row in _rows(texts["results"]) if row["recipe"]),
-        reference_points=tuple(
-            ReferencePoint(row["model"], float(row["global_batch_size"]), float(row["epochs_mean"]))
-            for row in _rows(texts["rcps"])
-        ),
-        seeds=tuple(_seeds(row) for row in _rows(texts["seed_noise"]) if row["top1_mean"]),
+        results=tuple(typed("results.csv", results, Result)),
+        reference_points=tuple(typed("rcps.csv", _lines(texts, "rcps"), ReferencePoint)),
+        repetitions=tuple(typed("seed_noise.csv", repetitions, Repetitions)),
         groups=groups,
-        recipes={recipe.name: recipe for recipe in evidence.recipes},
-        throughputs={row.name: row for row in evidence.throughputs},
     )
 
 
-def _rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+def _lines(texts: Mapping[str, str], name: str) -> list[dict[str, str | bool | None]]:
+    return cells(f"{name}.csv", texts[name])
 
 
-def _result(row: Mapping[str, str]) -> Result:
-    return Result(
-        name=row["result"],
-        recipe=row["recipe"],
-        organisation=row["organisation"],
-        metric=row["metric"],
-        target=float(row["target"]),
-        accelerator=row["accelerator"],
-        accelerators=int(row["accelerators"] or 0),
-        nodes=int(row["nodes"] or 1),
-        batch=int(row["global_batch_size"]) if row["global_batch_size"] else None,
-        epochs=float(row["epochs"]) if row["epochs"] else None,
-        minutes=float(row["minutes"]),
-        stack=row["stack"],
-        round=row["round"],
+def mlperf_runs(published: Published) -> tuple[MLPerfRun, ...]:
+    """Every MLPerf result of the closed division on an accelerator with a data sheet, from FIRST_ROUND on."""
+    return tuple(_mlperf_runs(published))
+
+
+def _mlperf_runs(published: Published) -> Iterator[MLPerfRun]:
+    for result in published.results:
+        recipe, logged = published.recipes[result.recipe], published.throughputs.get(result.recipe)
+        closed = result.stack == "mlperf" and result.round >= FIRST_ROUND and recipe.division != "open"
+        known = result.accelerator in published.evidence.accelerators
+        if closed and known and result.accelerators and result.global_batch_size:
+            yield MLPerfRun(
+                result=result,
+                setup=_setup(result, recipe),
+                group=published.organisation(result.organisation),
+                family=recipe.family,
+                log_rate=observation(logged).log_rate if logged else None,
+                steady=logged is not None and "end to end" not in logged.note,
+            )
+
+
+def _setup(result: Result, recipe: Recipe) -> Setup:
+    system = result.system
+    return Setup(
+        accelerator=system.accelerator,
+        per_node=system.accelerators_per_node,
+        nodes=system.nodes,
+        batch=(result.global_batch_size or 0) / system.accelerators,
+        year=recipe.year,
+        framework_family=recipe.framework_family,
     )
-
-
-def _seeds(row: Mapping[str, str]) -> Seeds:
-    counts = int(row["runs"]), int(row["reached"])
-    return Seeds(row["recipe"], *counts, float(row["top1_mean"]), float(row["top1_sd"] or "nan"))

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.fitting.schedules import Lengths, accuracy_at_end
-from costcalc.training import Metric
-from costcalc.validation.published import Published, Seeds
+from costcalc.fitting.schedules import Lengths
+from costcalc.training import System
+from costcalc.validation.epochs import ends_by_length
+from costcalc.validation.published import Published, Repetitions
 from costcalc.validation.scores import Case
+
+TARGET_STEP = 0.0025  # in top-1 accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,75 +29,80 @@ class Regret:
 
 @dataclass(frozen=True, slots=True)
 class Brier:
-    """Mean squared error of the chance of success over single runs; `oracle` knows each recipe's own share."""
+    """Mean squared error of the chance of success over single runs; `oracle` knows each recipe's own share of successes."""
 
     runs: int
     score: float
     oracle: float
 
 
+def regret(excesses: Iterable[float]) -> Regret:
+    """Of picks that cost so much more than the best, as fractions of it; at least one."""
+    values = list(excesses)
+    return Regret(len(values), float(np.mean(values)), max(values))
+
+
 def regret_of_systems(published: Published, cases: Sequence[Case]) -> Regret:
-    """On each accelerator and count with several published recipes: the one predicted fastest against the fastest."""
+    """Of the recipe predicted fastest over the fastest, on each system for which several published recipes were predicted."""
     results = {result.recipe: result for result in published.results}
-    cells: dict[tuple[str, int, int], list[tuple[float, float]]] = defaultdict(list)
+    times: dict[System, list[tuple[float, float]]] = defaultdict(list)
     for case in cases:
-        result = results[case.name]
-        truth = math.log(result.minutes)
-        cells[result.accelerator, result.accelerators, result.nodes].append((truth + case.error, truth))
-    return _regret(math.exp(min(c)[1] - min(t for _, t in c)) - 1 for c in cells.values() if len(c) > 1)
+        truth = math.log(results[case.name].minutes)
+        times[results[case.name].system].append((truth + case.error, truth))
+    return regret(
+        math.exp(min(choices)[1] - min(truth for _, truth in choices)) - 1
+        for choices in times.values()
+        if len(choices) > 1
+    )
 
 
 def regret_of_lengths(published: Published, families: Sequence[str]) -> Regret:
-    """For targets a quarter point apart, from the family's lowest end accuracy to its highest: the shortest schedule
-    predicted to reach, its own result hidden.
+    """Of the shortest schedule predicted to reach a target, its own result hidden, over the shortest that does.
 
-    Where it misses in truth, its cost is added to that of the next longer one that reaches.
+    Targets are TARGET_STEP apart, from a family's lowest end accuracy to its highest. A pick that misses costs its own
+    epochs and those of the next longer schedule that reaches.
     """
-    return _regret(cost for family in families for cost in _length_costs(published, family))
+    return regret(excess for family in families for excess in _excesses(published, family))
 
 
-def _length_costs(published: Published, family: str) -> Iterator[float]:
-    recipes = [published.recipes[name] for name, group in published.groups["recipe_family"].items() if group == family]
-    ends = sorted((r.scheduled_epochs or 0.0, accuracy_at_end(r, Metric.TOP1) or 0.0) for r in recipes)
-    guesses = [_hidden(ends, place) for place in range(len(ends))]
-    for target in np.arange(ends[0][1], ends[-1][1], 0.0025):
+def _excesses(published: Published, family: str) -> Iterator[float]:
+    ends = [(epochs, accuracy) for epochs, accuracy, _ in ends_by_length(published, family)]
+    predicted = [_predicted_end(ends, place) for place in range(len(ends))]
+    for target in np.arange(ends[0][1], ends[-1][1], TARGET_STEP):
         reaching = [epochs for epochs, end in ends if end >= target]
-        epochs, end = ends[next(place for place, guess in enumerate(guesses) if guess >= target)]
+        epochs, end = ends[next(place for place, guess in enumerate(predicted) if guess >= target)]
         again = min((longer for longer in reaching if longer > epochs), default=epochs)
         yield (epochs if end >= target else epochs + again) / min(reaching) - 1
 
 
-def _hidden(ends: Sequence[tuple[float, float]], place: int) -> float:
+def _predicted_end(ends: Sequence[tuple[float, float]], place: int) -> float:
+    """End accuracy of a schedule from the others; its own where none is shorter or longer."""
     if place in (0, len(ends) - 1):
         return ends[place][1]
     others = [end for other, end in enumerate(ends) if other != place]
     return Lengths(np.array([e for e, _ in others]), np.array([a for _, a in others])).at(ends[place][0])
 
 
-def _regret(found: Iterable[float]) -> Regret:
-    values = list(found)
-    return Regret(len(values), float(np.mean(values)), max(values))
-
-
 def brier(published: Published) -> Brier:
-    """MLPerf runs to 75.9 %: the share of other organisations' runs that reached it against what each run did."""
-    known = [seeds for seeds in published.seeds if _usable(published, seeds)]
+    """The share of other organisations' MLPerf runs that reached 75.9 %, as the chance of each run, against what it did."""
+    known = [repetitions for repetitions in published.repetitions if _is_comparable(published, repetitions)]
     squares = oracle = 0.0
-    for seeds in known:
-        others = [other for other in known if _group(published, other) != _group(published, seeds)]
+    for repetitions in known:
+        group = _group(published, repetitions)
+        others = [other for other in known if _group(published, other) != group]
         chance = sum(other.reached for other in others) / sum(other.runs for other in others)
-        share = seeds.reached / seeds.runs
-        squares += seeds.reached * (1 - chance) ** 2 + (seeds.runs - seeds.reached) * chance**2
-        oracle += seeds.runs * share * (1 - share)
-    runs = sum(seeds.runs for seeds in known)
+        missed = repetitions.runs - repetitions.reached
+        squares += repetitions.reached * (1 - chance) ** 2 + missed * chance**2
+        oracle += repetitions.reached * missed / repetitions.runs
+    runs = sum(repetitions.runs for repetitions in known)
     return Brier(runs, squares / runs, oracle / runs)
 
 
-def _usable(published: Published, seeds: Seeds) -> bool:
-    recipe = published.recipes.get(seeds.recipe)
-    closed = recipe is not None and recipe.family.startswith("mlperf-lars")
-    return closed and 0.74 < seeds.top1_mean < 0.78
+def _is_comparable(published: Published, repetitions: Repetitions) -> bool:
+    """Whether these are runs of MLPerf's LARS recipes that trained to the target, as few others did."""
+    recipe = published.recipes.get(repetitions.recipe)
+    return recipe is not None and recipe.family.startswith("mlperf-lars") and 0.74 < repetitions.top1_mean < 0.78
 
 
-def _group(published: Published, seeds: Seeds) -> str:
-    return published.organisation(published.recipes[seeds.recipe].organisation)
+def _group(published: Published, repetitions: Repetitions) -> str:
+    return published.organisation(published.recipes[repetitions.recipe].organisation)

@@ -1,4 +1,4 @@
-"""How good predictions were: errors in ln(time), intervals from other groups' errors, and whether their coverage is right."""
+"""Scores of predictions: errors in ln(time), intervals from other groups' errors, and how often they hold the truth."""
 
 from __future__ import annotations
 
@@ -7,29 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binomtest
 
-SCORED = (0.8, 0.9)  # levels of the intervals that are scored
+SCORED_LEVELS = (0.8, 0.9)  # of the intervals
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One prediction: what it was for, the group it was held out with, ln(predicted / true) of ours and of the plain method.
+    """One held-out prediction: its name, the group that it was held out with, and ln(predicted / true) of the estimator
+    and of the baseline.
 
-    Widths are told for a `scatter` of 1, and are so many times wider for this case. `widths` are its half-widths at 80 and
-    90 % where they come from elsewhere than the errors of the same tier.
+    `scatter` is how many times wider than usual its intervals are. `half_widths` are those at SCORED_LEVELS, in ln(time),
+    for cases whose intervals come from elsewhere than the errors of the same experiment.
     """
 
     name: str
     group: str
     error: float
-    plain: float
-    widths: tuple[float, ...] = ()
+    baseline_error: float
+    half_widths: tuple[float, ...] = ()
     scatter: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Share of cases inside an interval, and the exact 95 % binomial interval of that share."""
+    """The share of cases inside their interval of this level, and the exact 95 % binomial interval of that share.
+
+    `half_width` is the median over the cases, in ln(time).
+    """
 
     level: float
     observed: float
@@ -39,13 +44,13 @@ class Coverage:
 
     @property
     def good(self) -> bool:
-        """Whether the nominal level lies in the binomial interval of what was observed."""
+        """Whether the level lies in the binomial interval of the share."""
         return self.low <= self.level <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is asked for: a MAPE, or, on other cases than those it was asked about, the same share of the plain method's."""
+    """The error asked for: a MAPE, or a share of the baseline's, whichever is easier to reach."""
 
     mape: float
     share: float
@@ -53,11 +58,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One row of the report. Percentages as fractions; `plain_mape` is the plain method's on the same cases."""
+    """One row of the report. Errors are fractions of the true time; `bias` is the mean of ln(predicted / true).
 
-    tier: str
+    `mape` is the mean absolute percentage error, `p90` the 90th percentile of the absolute errors.
+    """
+
+    experiment: str
     cases: int
-    plain_mape: float
+    baseline_mape: float
     mape: float
     median: float
     p90: float
@@ -67,59 +75,45 @@ class Score:
 
     @property
     def reached(self) -> bool:
-        """Whether the goal is met, one way or the other; true where there is none."""
-        return self.goal is None or self.mape <= max(self.goal.mape, self.goal.share * self.plain_mape)
+        """Whether the goal is met; true where there is none."""
+        return self.goal is None or self.mape <= max(self.goal.mape, self.goal.share * self.baseline_mape)
 
 
-def score(tier: str, cases: Sequence[Case], goal: Goal | None = None) -> Score:
-    """The row of these cases."""
+def score(experiment: str, cases: Sequence[Case], goal: Goal | None = None) -> Score:
+    """The row of these cases. A baseline that has nothing to go by, NaN, is left out of its mean."""
     errors = np.array([case.error for case in cases])
     sizes = np.abs(np.expm1(errors))
     return Score(
-        tier=tier,
+        experiment=experiment,
         cases=len(cases),
-        plain_mape=float(np.nanmean(np.abs(np.expm1([case.plain for case in cases])))),
+        baseline_mape=float(np.nanmean(np.abs(np.expm1([case.baseline_error for case in cases])))),
         mape=float(sizes.mean()),
         median=float(np.median(sizes)),
         p90=float(np.quantile(sizes, 0.9)),
         bias=float(errors.mean()),
-        coverage=tuple(coverage(cases, level) for level in SCORED),
+        coverage=tuple(coverage(cases, level) for level in SCORED_LEVELS),
         goal=goal,
     )
 
 
 def coverage(cases: Sequence[Case], level: float) -> Coverage:
-    """The share of cases within their half-width, which the errors of all other groups give unless they bring their own."""
-    others = {group: half_width([c for c in cases if c.group != group], level) for group in {c.group for c in cases}}
-    widths = [case.widths[SCORED.index(level)] if case.widths else case.scatter * others[case.group] for case in cases]
+    """How many cases lie within half-widths from the errors of all other groups, or within their own if they bring some."""
+    groups = {case.group for case in cases}
+    others = {group: half_width([case for case in cases if case.group != group], level) for group in groups}
+    widths = [
+        case.half_widths[SCORED_LEVELS.index(level)] if case.half_widths else case.scatter * others[case.group]
+        for case in cases
+    ]
     inside = sum(abs(case.error) <= width for case, width in zip(cases, widths, strict=True))
-    low, high = binomial_interval(inside, len(cases))
-    return Coverage(level, inside / len(cases), low, high, float(np.median(widths)))
+    share = binomtest(inside, len(cases)).proportion_ci(0.95, method="exact")
+    return Coverage(level, inside / len(cases), float(share.low), float(share.high), float(np.median(widths)))
 
 
 def half_width(cases: Sequence[Case], level: float) -> float:
-    """The split-conformal half-width in ln(time) at a scatter of 1: the ceil((n + 1) level)-th smallest error; infinite where
-    too few."""
+    """The split-conformal half-width in ln(time) at a scatter of 1: the ceil((n + 1) level)-th smallest of n errors.
+
+    Where that is beyond the largest error, one and a half times the largest; infinite without cases.
+    """
     sizes = sorted(abs(case.error) / case.scatter for case in cases)
     rank = math.ceil((len(sizes) + 1) * level)
-    return sizes[rank - 1] if rank <= len(sizes) else (sizes[-1] * 1.5 if sizes else math.inf)
-
-
-def binomial_interval(successes: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """The exact (Clopper-Pearson) interval of a share, by bisection on the binomial tails."""
-    tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else _solve(lambda p: 1 - _at_most(successes - 1, trials, p) - tail)
-    high = 1.0 if successes == trials else _solve(lambda p: tail - _at_most(successes, trials, p))
-    return low, high
-
-
-def _at_most(successes: int, trials: int, share: float) -> float:
-    return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes + 1))
-
-
-def _solve(rising: object) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if rising(middle) > 0 else (middle, high)  # type: ignore[operator]
-    return (low + high) / 2
+    return sizes[rank - 1] if rank <= len(sizes) else 1.5 * sizes[-1] if sizes else math.inf

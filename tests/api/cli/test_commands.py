@@ -149,6 +149,14 @@ class TestValidateInto:
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
         assert "git restore costcalc/evidence/data/splits.csv" in ended.stderr
 
+    def test_without_scipy_it_says_how_to_install_it(self, run, monkeypatch):
+        for module in [name for name in sys.modules if name.startswith(("costcalc.validation", "api.cli.validate"))]:
+            monkeypatch.delitem(sys.modules, module)
+        monkeypatch.setitem(sys.modules, "scipy.stats", None)
+        ended = run("validate")
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert "needs SciPy: install it with pip install 'costcalc[validate]'" in ended.stderr
+
     def test_a_page_with_its_markers_is_written(self, run, monkeypatch, tmp_path):
         class Scored:
             text = markdown = lambda self: "the scores\n"

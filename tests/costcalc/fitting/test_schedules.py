@@ -19,10 +19,8 @@ from costcalc.fitting.schedules import (
     to_csv,
 )
 from costcalc.training import Metric
-from costcalc.validation.batch_epochs import BATCH_REACH, BatchCurve, batch_factor
 
 KNOWN = Lengths(np.array([16.0, 32.0, 40.0, 88.0]), np.array([0.7376, 0.7659, 0.7724, 0.7843]))
-REFERENCE = [(1632.0, 35.0), (3264.0, 35.2), (13056.0, 45.0), (32768.0, 56.0)]
 
 
 @pytest.fixture(scope="session")
@@ -147,39 +145,3 @@ def test_a_recipe_known_at_its_end_only_is_interpolated_there(packaged_evidence)
     recipe = made(family, 40)
     assert [evaluation.epochs for evaluation in recipe.evaluations] == [40]
     assert accuracy_at_end(replace(recipe, evaluations=()), Metric.TOP1) is None
-
-
-@given(st.floats(1, 32768 * BATCH_REACH), st.floats(1, 32768 * BATCH_REACH))
-def test_larger_batches_never_need_fewer_epochs(first, second):
-    curve = BatchCurve.through(REFERENCE)
-    small, large = sorted((first, second))
-    if not any(3264 < batch < 13056 for batch in (small, large)):
-        assert curve.at(small) <= curve.at(large) + 1e-9
-
-
-def test_batches_lie_on_straight_lines_and_end_where_evidence_ends():
-    curve = BatchCurve.through([*REFERENCE, (1632.0, 35.0)])
-    assert curve.at(100) == 35
-    assert curve.at(22912) == pytest.approx(50.5)
-    assert curve.at(32768 * 1.2) == pytest.approx(56 + 32768 * 0.2 * (56 - 45) / (32768 - 13056))
-    with pytest.raises(OutOfRange, match="beyond"):
-        curve.at(32768 * 1.3)
-    with pytest.raises(OutOfRange, match="too far apart"):
-        BatchCurve.through([(100.0, 30.0), (1000.0, 40.0)]).at(500)
-    with pytest.raises(ValueError, match="at least one"):
-        BatchCurve.through([])
-
-
-def test_a_lone_batch_is_a_constant():
-    assert BatchCurve.through([(256.0, 90.0)]).at(300) == 90
-
-
-def test_an_outlying_run_counts_as_one_run():
-    many = [(1000.0, 35.0)] * 9 + [(1001.0, 55.0)] + [(1002.0, 35.0)] * 9
-    assert BatchCurve.through(many).at(1002) == pytest.approx(37)
-
-
-def test_epochs_grow_with_the_batch_by_one_law():
-    assert batch_factor(46_000, 0.0001) == pytest.approx(2)
-    assert batch_factor(8192, 1024) * batch_factor(1024, 8192) == pytest.approx(1)
-    assert batch_factor(None, 1024) == batch_factor(8192, None) == 1

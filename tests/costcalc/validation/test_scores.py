@@ -4,46 +4,115 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.validation.scores import Case, Goal, binomial_interval, coverage, half_width, score
+from costcalc.validation.scores import SCORED_LEVELS, Case, Coverage, Goal, coverage, half_width, score
 
 CASES = [Case(f"c{i}", f"g{i % 5}", 0.01 * (i % 10 - 5), 0.02 * (i % 10 - 5)) for i in range(100)]
 
 
-def test_errors_by_hand():
-    found = score("tier", [Case("a", "x", math.log(1.1), math.log(1.2)), Case("b", "y", math.log(0.9), 0.0)])
-    assert found.mape == pytest.approx(0.1)
-    assert found.plain_mape == pytest.approx(0.1)
-    assert found.bias == pytest.approx((math.log(1.1) + math.log(0.9)) / 2)
-    assert (found.cases, found.goal) == (2, None)
+def case(group, error, **facts):
+    return Case(f"{group} {error}", group, error, 2 * error, **facts)
 
 
-@pytest.mark.parametrize(
-    ("goal", "reached"), [(Goal(0.05, 0.5), False), (Goal(0.11, 0.5), True), (Goal(0.05, 1.01), True), (None, True)]
-)
-def test_a_goal_is_an_error_or_a_share_of_the_plain_methods(goal, reached):
-    assert score("tier", [Case("a", "x", math.log(1.1), math.log(1.1))], goal).reached == reached
+class TestScore:
+    """One row of the report."""
+
+    def test_errors_by_hand(self):
+        found = score("made up", [Case("a", "x", math.log(1.1), math.log(1.2)), Case("b", "y", math.log(0.9), 0.0)])
+        assert (found.experiment, found.cases, found.goal) == ("made up", 2, None)
+        assert found.mape == pytest.approx(0.1)
+        assert found.baseline_mape == pytest.approx(0.1)
+        assert found.bias == pytest.approx((math.log(1.1) + math.log(0.9)) / 2)
+
+    def test_median_and_ninetieth_percentile_are_of_absolute_errors(self):
+        found = score("made up", [case("x", math.log(1 + part)) for part in (-0.5, 0.1, 0.2, 0.3, 0.4)])
+        assert found.median == pytest.approx(0.3)
+        assert found.p90 == pytest.approx(0.4 + 0.6 * 0.1)
+
+    def test_a_baseline_without_an_answer_is_left_out_of_its_mean(self):
+        found = score("made up", [Case("a", "x", 0.0, math.nan), Case("b", "x", 0.0, math.log(1.3))])
+        assert found.baseline_mape == pytest.approx(0.3)
+
+    def test_both_levels_are_covered(self):
+        assert tuple(each.level for each in score("made up", CASES).coverage) == SCORED_LEVELS == (0.8, 0.9)
+
+    @pytest.mark.parametrize(
+        ("goal", "reached"),
+        [
+            (Goal(0.05, 0.5), False),
+            (Goal(0.11, 0.5), True),
+            (Goal(0.05, 0.51), True),
+            (Goal(0.0999, 0.499), False),
+            (None, True),
+        ],
+    )
+    def test_a_goal_is_an_error_or_a_share_of_the_baselines(self, goal, reached):
+        assert score("made up", [Case("a", "x", math.log(1.1), math.log(1.2))], goal).reached == reached
 
 
-def test_the_half_width_is_an_order_statistic():
-    assert half_width(CASES[:9], 0.8) == sorted(abs(case.error) for case in CASES[:9])[7]
-    assert half_width(CASES[:3], 0.9) == pytest.approx(1.5 * max(abs(case.error) for case in CASES[:3]))
-    assert half_width([], 0.8) == math.inf
+class TestHalfWidth:
+    """Split conformal: an order statistic of the errors."""
+
+    def test_it_is_the_ceiling_of_n_plus_one_times_the_level(self):
+        errors = [case("x", sign * size) for sign, size in ((1, 0.1), (-1, 0.2), (1, 0.3), (-1, 0.4))]
+        assert half_width(errors, 0.2) == 0.1
+        assert half_width(errors, 0.5) == 0.3  # 2.5 of 4: the third
+        assert half_width(errors, 0.8) == 0.4
+        assert half_width(CASES[:9], 0.8) == sorted(abs(case.error) for case in CASES[:9])[7]
+
+    def test_too_few_errors_are_stretched_by_half(self):
+        assert half_width([case("x", 0.1), case("x", -0.4)], 0.9) == pytest.approx(0.6)
+
+    def test_none_at_all_promise_nothing(self):
+        assert half_width([], 0.8) == math.inf
+
+    def test_errors_count_relative_to_their_scatter(self):
+        assert half_width([case("x", 0.4, scatter=2.0)], 0.5) == 0.2
+
+    @given(st.lists(st.floats(-3, 3), min_size=1, max_size=30), st.sampled_from((0.5, 0.8, 0.9)))
+    def test_at_least_the_level_of_its_own_errors_lie_inside(self, errors, level):
+        width = half_width([case("x", error) for error in errors], level)
+        assert sum(abs(error) <= width for error in errors) >= level * len(errors) - 1e-9
 
 
-def test_a_group_is_judged_by_the_others_alone():
-    wild = [Case("w", "wild", 5.0, 5.0), *CASES]
-    assert coverage(wild, 0.9).observed <= 1 - 1 / len(wild)
-    assert coverage([Case("a", "one", 0.1, 0.1), Case("b", "one", 0.2, 0.1)], 0.8).observed == 1
+class TestCoverage:
+    """How often intervals from other groups' errors hold the truth."""
 
+    def test_a_group_is_judged_by_the_others_alone(self):
+        wild = [*(case("calm", 0.01 * i) for i in range(1, 10)), case("wild", 5.0)]
+        found = coverage(wild, 0.8)
+        assert found.observed == 0.9  # the calm are judged by the wild one's error, the wild one by theirs
+        assert found.half_width == 7.5
 
-def test_clopper_and_pearsons_table():
-    assert binomial_interval(5, 10) == pytest.approx((0.1871, 0.8129), abs=1e-4)
-    assert binomial_interval(0, 10) == pytest.approx((0, 0.3085), abs=1e-4)
-    assert binomial_interval(10, 10) == pytest.approx((0.6915, 1), abs=1e-4)
+    def test_its_own_errors_do_not_move_a_groups_width(self):
+        def widths(error):
+            return coverage([case("a", error), case("a", error), case("a", error), case("b", 0.2)], 0.5)
 
+        assert widths(0.1).half_width == widths(9.0).half_width == 0.2
+        assert (widths(0.1).observed, widths(0.3).observed) == (0.75, 0.25)
 
-@given(st.integers(1, 60), st.data())
-def test_the_interval_holds_its_share(trials, data):
-    successes = data.draw(st.integers(0, trials))
-    low, high = binomial_interval(successes, trials)
-    assert 0 <= low <= successes / trials <= high <= 1
+    def test_one_group_alone_promises_nothing_and_holds_everything(self):
+        found = coverage([case("one", 0.1), case("one", 0.2)], 0.8)
+        assert (found.observed, found.half_width) == (1, math.inf)
+
+    def test_scatter_widens_a_cases_interval(self):
+        steady, scattered = (coverage([case("a", 0.1), case("b", 0.15, scatter=each)], 0.5) for each in (1.0, 2.0))
+        assert steady.observed == 0.5  # b lies outside 0.1, a inside 0.15
+        assert scattered.observed == 0.5  # b lies inside 2 x 0.1, a outside 0.15 / 2
+        assert scattered.half_width == pytest.approx((0.2 + 0.075) / 2)
+
+    def test_cases_that_bring_half_widths_are_judged_by_those(self):
+        brought = [case("a", 0.15, half_widths=(0.1, 0.2)), case("b", -0.05, half_widths=(0.1, 0.2))]
+        assert coverage(brought, 0.8).observed == 0.5
+        assert coverage(brought, 0.9).observed == 1
+        assert coverage(brought, 0.9).half_width == 0.2
+
+    def test_the_share_has_clopper_and_pearsons_interval(self):
+        halves = [case("a", 0.05 if i % 2 else 0.3, half_widths=(0.1, 0.1)) for i in range(10)]
+        found = coverage(halves, 0.8)
+        assert (found.low, found.high) == pytest.approx((0.1871, 0.8129), abs=1e-4)
+        none = coverage([case("a", 0.3, half_widths=(0.1, 0.1))] * 10, 0.8)
+        assert (none.low, none.high) == pytest.approx((0, 0.3085), abs=1e-4)
+
+    @pytest.mark.parametrize(("level", "good"), [(0.79, False), (0.8, True), (0.85, True), (0.9, True), (0.91, False)])
+    def test_it_is_good_where_the_level_lies_in_that_interval(self, level, good):
+        assert Coverage(level, 0.85, 0.8, 0.9, 0.1).good == good

@@ -1,21 +1,45 @@
-"""The worked example of docs/method.md: every term of one prediction, so that a reader can add them up."""
+"""What `costcalc validate --into` writes into docs/method.md: the report, and a worked example whose terms add up."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
+from costcalc.evidence import load_evidence
 from costcalc.fitting.reference_model import setup_terms
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.reference_model import Setup, batch_keys, step_overhead
 from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.validation.report import Report
 
+EXAMPLE, SCORES = "example", "validate"  # sections of the page
 SETUP = Setup("A100-80GB", per_node=8, nodes=1, batch=408, year=2022, framework_family="mxnet")
 EPOCHS = 35
 PUBLISHED = (
     "Published in round v2.0: NVIDIA 28.69, Inspur 27.42 and 27.23, Fujitsu 28.00, H3C 28.11,\nSupermicro 28.11 and 28.30, "
     "Nettrix 27.86 and 30.64 minutes."
 )
+
+
+def require_markers(page: str) -> None:
+    """Raises ValueError naming the first marker that the page lacks."""
+    for section in (EXAMPLE, SCORES):
+        inserted(page, section, "")
+
+
+def documented(page: str, report: Report) -> str:
+    """The page with its worked example and its report written anew. Raises ValueError where it lacks a marker."""
+    page = inserted(page, EXAMPLE, worked_example(load_evidence().fitted))
+    return inserted(page, SCORES, report.markdown())
+
+
+def inserted(page: str, section: str, text: str) -> str:
+    """The page with the text between the two markers of a section. Raises ValueError if it lacks one."""
+    begin, end = f"<!-- {section}: begin -->", f"<!-- {section}: end -->"
+    before, found, rest = page.partition(begin)
+    if not found or end not in rest:
+        raise ValueError(f"the page needs a line {begin} and, below it, a line {end}")
+    return f"{before}{begin}\n{text}{end}{rest.partition(end)[2]}"
 
 
 def worked_example(fitted: FittedParameters) -> str:

@@ -1,0 +1,140 @@
+"""What `/cost` answers about MLPerf's runs when what they would give away is held out: the question anybody would ask."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from costcalc import Catalogue, EstimateQuery, answer
+from costcalc.answers import Estimate
+from costcalc.evidence import Evidence
+from costcalc.hardware import Accelerator, Machine
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.throughput.fitted_parameters import unfitted
+from costcalc.training import MLPERF_TARGET, Recipe, System, Throughput
+from costcalc.validation.held_out import HeldOut, Learner
+from costcalc.validation.published import MLPerfRun
+
+TODAY = datetime(2024, 12, 31, tzinfo=UTC)  # of the made-up offers; any day will do
+
+Machines = tuple[str, int]  # an accelerator, and how many of it one machine holds
+HoldOut = Callable[[MLPerfRun], HeldOut]
+RecipePatterns = Callable[[MLPerfRun], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRun:
+    """A published run, the estimate for it, and how many times wider than usual the errors on its accelerator are."""
+
+    run: MLPerfRun
+    estimate: Estimate
+    scatter: float
+
+    @property
+    def error(self) -> float:
+        """ln(predicted / published time)."""
+        return math.log(self.estimate.hours * 3600) - self.run.log_seconds
+
+
+def recipes_of_any_round(_: MLPerfRun) -> tuple[str, ...]:
+    """The pattern of all MLPerf recipes."""
+    return ("mlperf-*",)
+
+
+def recipes_of_its_round(run: MLPerfRun) -> tuple[str, ...]:
+    """The pattern of the recipes of the round in which the run was published."""
+    return (f"mlperf-{run.result.round}-*",)
+
+
+def answered_runs(
+    learner: Learner, runs: Sequence[MLPerfRun], hold_out: HoldOut, patterns: RecipePatterns
+) -> list[AnsweredRun]:
+    """The cheapest estimate of each run on its own kind of machine, everything learned without what is held out for it.
+
+    Runs without any estimate are missing.
+    """
+    held_out_together: dict[HeldOut, list[MLPerfRun]] = defaultdict(list)
+    for run in runs:
+        held_out_together[hold_out(run)].append(run)
+    return [
+        answered
+        for held_out, members in held_out_together.items()
+        for answered in _answered(evidence_without(learner, held_out), members, patterns)
+    ]
+
+
+def _answered(evidence: Evidence, runs: Sequence[MLPerfRun], patterns: RecipePatterns) -> Iterator[AnsweredRun]:
+    catalogue = made_up_offers(evidence.accelerators, {machine(run) for run in runs})
+    for run in runs:
+        estimates = answer(question(run, patterns(run)), evidence, catalogue, TODAY).estimates
+        if estimates:
+            yield AnsweredRun(run, estimates[0], evidence.fitted.reference.scatter(run.system.accelerator))
+
+
+def machine(run: MLPerfRun) -> Machines:
+    """The kind of machine that a run used."""
+    return run.system.accelerator, run.system.accelerators_per_node
+
+
+def question(run: MLPerfRun, patterns: tuple[str, ...]) -> EstimateQuery:
+    """How long MLPerf's target takes on as many of these machines, on MLPerf's clock, by recipes of these patterns."""
+    return EstimateQuery(
+        "resnet50",
+        MLPERF_TARGET,
+        instance_type=("{}-{}".format(*machine(run)).casefold(),),
+        recipe=patterns,
+        accelerators=run.accelerators,
+        nodes=run.system.nodes,
+        overheads="none",
+        confidence=0.5,
+        limit=1,
+    )
+
+
+def made_up_offers(accelerators: Mapping[str, Accelerator], machines: Iterable[Machines]) -> Catalogue:
+    """One offer of each kind of machine, at a dollar an hour for each accelerator."""
+    offers = [
+        Offer(
+            provider="made-up",
+            region="anywhere",
+            instance_type=f"{name}-{count}",
+            machine=Machine(name, count, accelerators[name].memory_gib),
+            purchase_option=PurchaseOption.ON_DEMAND,
+            hourly_rate=Decimal(count),
+            observed_at=TODAY,
+            source="validation",
+        )
+        for name, count in sorted(machines)
+    ]
+    return Catalogue.from_offers(offers, "made up")
+
+
+def evidence_without(learner: Learner, held_out: HeldOut) -> Evidence:
+    """MLPerf's evidence without what is held out, and everything learned anew from the rest."""
+    published, evidence = learner.published, learner.published.evidence
+
+    def kept(measured: Recipe | Throughput, hides: Callable[[str, System], bool]) -> bool:
+        return not hides(published.organisation(measured.organisation), _system(measured))
+
+    closed = [recipe for recipe in evidence.recipes if recipe.is_mlperf and recipe.division != "open"]
+    rates = [row for row in evidence.throughputs if row.stack == "mlperf"]
+    return replace(
+        evidence,
+        recipes=tuple(recipe for recipe in closed if kept(recipe, held_out.hides_recipe)),
+        throughputs=tuple(row for row in rates if kept(row, held_out.hides_rate)),
+        fitted=replace(
+            unfitted(evidence.models),
+            reference=learner.reference_model(held_out),
+            elapsed_time=learner.elapsed_time(held_out.group),
+        ),
+    )
+
+
+def _system(measured: Recipe | Throughput) -> System:
+    """Where it was measured, whoever's machines they were; a system of no accelerators where that is unknown."""
+    ran_on = measured.system if isinstance(measured, Recipe) else measured
+    return System(ran_on.accelerator, ran_on.accelerators, ran_on.nodes) if ran_on else System("", 0, 0)
