@@ -140,8 +140,8 @@ class Account:
                 errors[str(answer)] = answer
                 regions[str(answer)].append(question.region)
         unseen = [
-            _gap_or_fault(error, _gap(service, said, regions[said], everywhere=refused))
-            for said, error in errors.items()
+            _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere=refused))
+            for reason, error in errors.items()
         ]
         if service.always_priced and not offers and not unseen:
             nothing = Gap("aws", f"{service.name}: AWS answered without a single rate for our machines")

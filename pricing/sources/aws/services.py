@@ -52,7 +52,7 @@ class SavingsPlan(Struct, rename="camel"):
 
 
 class Property(Struct):
-    """One of the facts that say what a Savings Plans rate is for."""
+    """One of the properties that say what a Savings Plans rate is for."""
 
     name: str
     value: str | None = None
@@ -121,20 +121,20 @@ def savings_plan_offers(rows: Iterable[Any], region: str, machines: Machines, or
     """The rates of Compute and EC2 Instance Savings Plans."""
     with reading("AWS Savings Plans rates"):
         for rate in (convert(row, PlanRate) for row in rows):
-            facts = {each.name: each.value or "" for each in rate.properties}
-            instance_type, hourly = facts.get("instanceType", ""), amount(rate.rate)
+            properties = {each.name: each.value or "" for each in rate.properties}
+            instance_type, hourly = properties.get("instanceType", ""), amount(rate.rate)
             machine = machines(instance_type)
-            if machine and hourly and facts.get("region") == region and _is_linux_plan(rate, facts):
+            if machine and hourly and properties.get("region") == region and _is_linux_plan(rate, properties):
                 yield _planned(rate.savings_plan_offering, hourly, (region, instance_type, machine), origin)
 
 
-def _is_linux_plan(rate: PlanRate, facts: dict[str, str]) -> bool:
+def _is_linux_plan(rate: PlanRate, properties: dict[str, str]) -> bool:
     return (
         rate.unit == "Hrs"
         and rate.savings_plan_offering.plan_type in PLAN_CLASSES
         and bool(BOX_USAGE.search(rate.usage_type))
-        and (facts.get("productDescription") or "Linux/UNIX") in LINUX_SPOT
-        and (facts.get("tenancy") or "shared").lower() == "shared"
+        and (properties.get("productDescription") or "Linux/UNIX") in LINUX_SPOT
+        and (properties.get("tenancy") or "shared").lower() == "shared"
     )
 
 

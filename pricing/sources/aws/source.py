@@ -67,12 +67,12 @@ class Aws:
         faults, unknown = [], set()
         for region in separated(ONLY_REGIONS.read(self._environment) or BULK_REGIONS):
             try:
-                found, strangers = self._public_region(region, now)
+                found, unknown_types = self._public_region(region, now)
             except (HttpError, SourceError) as error:
                 faults.append(Gap("aws", f"public price list of {region}: {error}"))
             else:
                 offers += found
-                unknown |= strangers
+                unknown |= unknown_types
         if not offers:
             raise SourceError("; ".join(fault.reason for fault in faults))
         kept, left_out = publishable(offers)

@@ -50,13 +50,7 @@ class Inventory:
     attachable: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Offers or shapes, and sentences about what is missing beside them."""
-
-    offers: tuple[Offer, ...] = ()
-    shapes: tuple[Shape, ...] = ()
-    missing: tuple[str, ...] = ()
+Gaps = tuple[str, ...]  # sentences about what is missing
 
 
 def packaged_shapes(packaged: Mapping[str, Machine]) -> tuple[Shape, ...]:
@@ -69,7 +63,7 @@ def _hosts(packaged: Mapping[str, Machine]) -> list[tuple[str, Attached]]:
     return [(name, parts) for name in packaged if (parts := attached(name))]
 
 
-def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Found:
+def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> tuple[tuple[Shape, ...], Gaps]:
     """The machine types that Compute Engine lists, in the regions of their zones.
 
     N1 with attached accelerators isn't a machine type: the packaged combinations are taken where a zone has both.
@@ -86,15 +80,11 @@ def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> Foun
         elif example.accelerators and name not in FRACTIONAL and not name.startswith(TPU_MACHINES):
             unknown.append(f"{name} ({example.accelerators} x {example.accelerator_type})")
     for name, parts in _hosts(packaged):
-        both = [
-            z
-            for z in zones[parts.host]
-            if inventory.attachable.get((parts.accelerator_type, z), 0) >= parts.accelerators
-        ]
-        if both:
-            shapes.append(n1_with_gpus(name, packaged[name], parts, _regions(both)))
-    missing = (f"machine types not known here: {first_few(unknown)}",) if unknown else ()
-    return Found(shapes=tuple(shapes), missing=missing)
+        most = {zone: inventory.attachable.get((parts.accelerator_type, zone), 0) for zone in zones[parts.host]}
+        if with_both := [zone for zone, count in most.items() if count >= parts.accelerators]:
+            shapes.append(n1_with_gpus(name, packaged[name], parts, _regions(with_both)))
+    gaps = (f"machine types not known here: {first_few(unknown)}",) if unknown else ()
+    return tuple(shapes), gaps
 
 
 def _listed_shape(listed: MachineType, regions: frozenset[str]) -> Shape | None:
@@ -109,7 +99,7 @@ def _regions(zones: Iterable[str]) -> frozenset[str]:
     return frozenset(zone.rpartition("-")[0] for zone in zones)
 
 
-def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
+def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tuple[Offer, ...], Gaps]:
     """Every shape in every region and use that Google prices whole; a machine that lacks a part's rate is left out."""
     found: list[Offer] = []
     lacking: defaultdict[str, set[str]] = defaultdict(set)
@@ -120,8 +110,8 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> Found:
                 lacking[part].add(shape.instance_type)
             whole = {use: rate for use, rate in rates.items() if isinstance(rate, Priced)}
             found.extend(_offer(shape, region, use, whole, now) for use in whole)
-    missing = [f"no rate for {part}, a part of {first_few(types)}" for part, types in sorted(lacking.items())]
-    return Found(offers=tuple(found), missing=tuple(missing))
+    gaps = tuple(f"no rate for {part}, a part of {first_few(types)}" for part, types in sorted(lacking.items()))
+    return tuple(found), gaps
 
 
 def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now: datetime) -> Offer:
@@ -145,12 +135,12 @@ def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now
     )
 
 
-def left_out(reasons: Iterable[Skipped], book: RateBook) -> tuple[str, ...]:
+def gaps_of_skus(reasons: Iterable[Skipped], book: RateBook) -> Gaps:
     """Sentences about SKUs that a person should look at; free ones and those of other things pass in silence."""
     labels: defaultdict[SkipReason, list[str]] = defaultdict(list)
     for reason in reasons:
         labels[reason.why].append(reason.label)
-    said = [
+    gaps = [
         f"SKUs {text} ({len(labels[why])}): {first_few(labels[why])}"
         for why, text in (
             (SkipReason.OTHER_CURRENCY, "in another currency than USD left out"),
@@ -160,5 +150,5 @@ def left_out(reasons: Iterable[Skipped], book: RateBook) -> tuple[str, ...]:
         if labels[why]
     ]
     if book.contradictions:
-        said.append(f"two SKUs differ on {first_few(book.contradictions)}: the dearer one is taken")
-    return tuple(said)
+        gaps.append(f"two SKUs differ on {first_few(book.contradictions)}: the dearer one is taken")
+    return tuple(gaps)

@@ -20,7 +20,7 @@ from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.compute_engine import REFUSED, NotCallable, inventory
 from pricing.sources.gcp.machines import Shape, tpu_slices
-from pricing.sources.gcp.offers import Inventory, left_out, listed_shapes, offers, packaged_shapes
+from pricing.sources.gcp.offers import Gaps, Inventory, gaps_of_skus, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import Skipped, Sku, rate_book, read_sku
 from pricing.sources.source import (
     Collected,
@@ -76,12 +76,12 @@ class Gcp:
             raise SchemaChanged(f"gcp: none of the {len(read)} SKUs of the billing catalogue gives a rate in USD")
         book = rate_book(skus)
         shapes, shape_gaps = self._shapes()
-        found = offers((*shapes, *tpu_slices()), book, now)
-        left = left_out((sku for sku in read if isinstance(sku, Skipped)), book)
-        said = (*refused, *left, *found.missing, *shape_gaps)
-        return Collected(found.offers, tuple(Gap("gcp", reason) for reason in said))
+        found, rate_gaps = offers((*shapes, *tpu_slices()), book, now)
+        sku_gaps = gaps_of_skus((sku for sku in read if isinstance(sku, Skipped)), book)
+        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps)
+        return Collected(found, tuple(Gap("gcp", reason) for reason in reasons))
 
-    def _read(self) -> tuple[list[Sku | Skipped], tuple[str, ...]]:
+    def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
         """The SKUs of both services; a refusal of the older one is only a gap."""
         read = [read_sku(sku) for sku in self._skus(COMPUTE_ENGINE)]
         try:
@@ -89,13 +89,12 @@ class Gcp:
         except CredentialsMissing as refusal:
             return read, (f"TPU v2 to v4 are not read, {refusal}",)
 
-    def _shapes(self) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+    def _shapes(self) -> tuple[tuple[Shape, ...], Gaps]:
         try:
-            listed = listed_shapes(self.inventory(), self.packaged)
+            return listed_shapes(self.inventory(), self.packaged)
         except NotCallable as refusal:
             instead = "packaged machine types stand in, wherever their parts are priced"
             return packaged_shapes(self.packaged), (f"{refusal}: {instead}",)
-        return listed.shapes, listed.missing
 
     def _skus(self, service: str) -> Iterator[Any]:
         """Every SKU of a service, page by page; an empty page with a next token is no end."""

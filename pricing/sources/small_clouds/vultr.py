@@ -70,8 +70,8 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     if not plans:
         raise faults[0]
     found = offers(plans, now)
-    silent = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
-    return Collected(found.offers, found.gaps, tuple(silent))
+    gone = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
+    return Collected(found.offers, found.gaps, tuple(gone))
 
 
 def _plans(api: Endpoint, path: str) -> Iterator[Any]:

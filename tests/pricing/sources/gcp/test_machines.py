@@ -25,8 +25,8 @@ def recorded():
     pages = [json.loads(path.read_text()) for path in sorted(RECORDINGS.glob("skus_*.json"))]
     read = [read_sku(sku) for page in pages for sku in page["skus"]]
     book = rate_book(sku for sku in read if isinstance(sku, Sku))
-    found = offers((*packaged_shapes(PACKAGED), *SLICES.values()), book, NOW)
-    return {(o.region, o.instance_type, o.purchase_option.value, o.term): o for o in found.offers}
+    found, _ = offers((*packaged_shapes(PACKAGED), *SLICES.values()), book, NOW)
+    return {(o.region, o.instance_type, o.purchase_option.value, o.term): o for o in found}
 
 
 def _parts(offer):
@@ -140,7 +140,7 @@ def test_packaged_machines_hold_the_accelerator_their_family_is_billed_for():
         listed = MachineType(shape.instance_type, "us-central1-a", shape.machine.vcpus or 0, shape.machine.memory_gib or 0,
                              shape.items[0].part, shape.machine.accelerators)  # fmt: skip
         if "+" not in shape.instance_type:
-            assert listed_shapes(Inventory((listed,)), {}).shapes[0].items == shape.items
+            assert listed_shapes(Inventory((listed,)), {})[0][0].items == shape.items
 
 
 def test_families_and_naming_agree_on_googles_accelerator_types():
@@ -156,17 +156,17 @@ def _book(*rates):
 
 def test_a_machine_that_lacks_a_parts_rate_is_left_out_by_name():
     shapes = [shape for shape in packaged_shapes(PACKAGED) if shape.instance_type == "a2-ultragpu-1g"]
-    found = offers(
+    found, gaps = offers(
         shapes, _book(("nvidia-a100-80gb", ON_DEMAND, 4), ("A2 vCPU", ON_DEMAND, 1), ("A2 GiB", ON_DEMAND, 1)), NOW
     )
-    assert found.offers == ()
-    assert found.missing == ("no rate for local SSD, a part of a2-ultragpu-1g",)
+    assert found == ()
+    assert gaps == ("no rate for local SSD, a part of a2-ultragpu-1g",)
 
 
 def test_spot_above_on_demand_is_flagged():
     spot = Use(PurchaseOption.SPOT)
-    found = offers([SLICES["v6e-1"]], _book(("TPU v6e", ON_DEMAND, 2), ("TPU v6e", spot, 3)), NOW)
-    assert {offer.purchase_option.value: offer.flags for offer in found.offers} == {
+    found, _ = offers([SLICES["v6e-1"]], _book(("TPU v6e", ON_DEMAND, 2), ("TPU v6e", spot, 3)), NOW)
+    assert {offer.purchase_option.value: offer.flags for offer in found} == {
         "on_demand": (),
         "spot": ("spot_above_on_demand",),
     }
@@ -187,9 +187,9 @@ def test_listed_machine_types_are_offered_only_in_the_regions_of_their_zones():
         ),
         {("nvidia-tesla-v100", "us-west1-a"): 8, ("nvidia-tesla-v100", "us-west1-b"): 1},
     )
-    listed = listed_shapes(inventory, PACKAGED)
-    assert {shape.instance_type: set(shape.regions or ()) for shape in listed.shapes} == {
+    shapes, gaps = listed_shapes(inventory, PACKAGED)
+    assert {shape.instance_type: set(shape.regions or ()) for shape in shapes} == {
         "a2-highgpu-1g": {"us-central1", "asia-east1"},
         "n1-standard-8+1xV100": {"us-west1"},
     }
-    assert listed.missing == ("machine types not known here: a9-highgpu-8g (8 x nvidia-r100)",)
+    assert gaps == ("machine types not known here: a9-highgpu-8g (8 x nvidia-r100)",)
