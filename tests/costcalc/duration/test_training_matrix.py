@@ -1,5 +1,7 @@
 """Hours of training by hand, and which clusters a question asks about."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes.matrices import matrix
@@ -124,6 +126,17 @@ class TestWhole:
         by_instance = whole.clusters_of_instances(catalogue)
         assert by_instance[1][p3] == 1
         assert by_instance[1][catalogue.instance_code["acme", "one"]] == 0
+
+    def test_a_schedule_nobody_ran_has_no_system_of_its_own(self, packaged_evidence):
+        catalogue = Catalogue.from_offers([offer(provider="aws", instance_type="one")], "made up")
+        home = System("V100", 1, 1, "aws", "one")
+        pair = recipe(name="ran", system=home), recipe(name="between", system=home, is_interpolated=True)
+        evidence = replace(packaged_evidence, recipes=pair)
+        clusters = requested_clusters(evidence, catalogue, "resnet50", None, 1)
+        found = training_matrix(evidence, catalogue, "resnet50", clusters)
+        own = {one.name: cluster for one, cluster in zip(found.recipes.recipes, found.own_cluster, strict=True)}
+        assert own["between"] == NOWHERE
+        assert found.clusters[own["ran"]].instance == catalogue.instance_code["aws", "one"]
 
     def test_nothing_runs_on_a_processor(self, packaged_evidence):
         catalogue = Catalogue.from_offers([offer(machine=Machine("Xeon", 0, None, 64))], "made up")

@@ -10,7 +10,7 @@ from fakes.recipes import recipe
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
-from costcalc.duration.training_times import OWN_WIDTH, interrupted, repeated, training_times
+from costcalc.duration.training_times import interrupted, repeated, training_times
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
 
@@ -84,7 +84,7 @@ class TestLogged:
         made_up = matrix([recipe()], [[[HOUR, HOUR]]], nodes=(1, 2), own=[1])
         found = times(made_up, eligible([2], own_hours=[0.5]))
         assert (found.hours.tolist(), found.logged.tolist()) == ([2, 0.5], [False, True])
-        assert found.hours_high.tolist() == pytest.approx([2 * exp(np.float32(WIDTH)), 0.5 * exp(OWN_WIDTH)])
+        assert found.hours_high.tolist() == pytest.approx([2 * exp(np.float32(WIDTH)), 0.5 * exp(0.03)])
 
     def test_measured_means_logged(self):
         made_up = matrix([recipe()], [[[HOUR, HOUR]]], nodes=(1, 2), own=[1])
@@ -150,7 +150,7 @@ class TestInterrupted:
 
     def test_without_an_end_of_the_high_end_there_is_none(self):
         one = times(matrix([recipe()], [[[HOUR]]]), eligible([10]))
-        nodes = np.array([1_000])
+        nodes = np.array([2_000])
         assert overheads.interrupted_hours(one.hours, 48.0 / nodes)[0] < overheads.ENDLESS_HOURS
         assert interrupted(one, nodes).hours[0] == overheads.ENDLESS_HOURS
 
