@@ -1,95 +1,147 @@
-"""What a question that names no round of MLPerf is answered with: the usual software and batches of each accelerator."""
+"""Hours of training by hand, and which clusters a question asks about."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from fakes.offers import DAY, offer
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from fakes.matrices import matrix
+from fakes.offers import offer
+from fakes.recipes import recipe
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.eligibility import STOPPED_SHARE
-from costcalc.duration.training_matrix import of_one_year
-from costcalc.estimate import answer
+from costcalc.convergence.curves import EpochsToTarget
+from costcalc.duration.training_matrix import NOWHERE, OfferedCluster, requested_clusters, training_matrix
 from costcalc.hardware import Machine
-from costcalc.query import EstimateQuery
+from costcalc.training import IMAGES_PER_EPOCH, Phase, System
 
-A100 = Catalogue.from_offers([offer(instance_type="eight", machine=Machine("A100-80GB", 8, 80.0))], "one")
-
-
-@pytest.fixture(scope="session")
-def hours(packaged_evidence):
-    """Hours of the best recipe on eight A100-80GB, and the estimate."""
-
-    def hours(*patterns, target=0.759, **more):
-        asked = {"overheads": "none", "confidence": 0.5, "nodes": 1, "recipe": patterns, "as_of": DAY} | more
-        found = answer(EstimateQuery("resnet50", target, **asked), packaged_evidence, A100, DAY).estimates
-        return found[0] if found else None
-
-    return hours
+TWO_PHASES = (Phase(160, 0, 10), Phase(224, 10, 30))
+EVERYWHERE = np.array([0, 1])
 
 
-def test_one_round_has_one_year(packaged_evidence):
-    recipes = packaged_evidence.recipes_of("resnet50")
-    assert of_one_year(recipes, ("mlperf-v2.1-*",))
-    assert not of_one_year(recipes, ("mlperf-*",))
-    assert not of_one_year(recipes, ())
+def hours(made_up, epochs, recipes=(0,), clusters=EVERYWHERE):
+    return made_up.training_hours(np.array(epochs, float), np.array(recipes), np.array(clusters))
 
 
-def test_any_round_lies_between_the_oldest_and_the_newest_software(hours):
-    years = [hours(f"mlperf-{name}-*").hours for name in ("v1.1", "v2.1", "v3.1")]
-    assert min(years) < hours("mlperf-*").hours <= max(years) * 1.0001
+class TestTrainingHours:
+    def test_each_phase_takes_its_epochs_at_its_speed(self):
+        made_up = matrix([recipe(phases=TWO_PHASES)], [[[36, 72]], [[360, 720]]], nodes=(1, 2))
+        assert hours(made_up, [8]).tolist() == [pytest.approx([0.08, 0.16])]
+        assert hours(made_up, [12]).tolist() == [pytest.approx([0.1 + 0.2, 0.2 + 0.4])]
+
+    def test_the_last_phase_goes_on(self):
+        made_up = matrix([recipe(phases=TWO_PHASES)], [[[36]], [[360]]])
+        assert hours(made_up, [50], clusters=[0])[0, 0] == pytest.approx(0.1 + 40 * 0.1)
+
+    def test_some_clusters_are_columns_of_all(self):
+        made_up = matrix([recipe(phases=TWO_PHASES)], [[[36, 72]], [[360, 720]]], nodes=(1, 2))
+        assert hours(made_up, [12], clusters=[1]).tolist() == hours(made_up, [12])[:, [1]].tolist()
+
+    def test_recipes_of_fewer_phases_stand_beside(self):
+        made_up = matrix([recipe(phases=TWO_PHASES), recipe()], [[[36], [180]], [[360], [0]]])
+        assert hours(made_up, [12, 12], (1, 0), [0])[:, 0].tolist() == pytest.approx([0.6, 0.3])
+
+    def test_mlperf_takes_a_power_of_its_training_beside(self):
+        made_up = matrix([recipe(tuned_to=0.759), recipe()], [[[100, 200], [100, 200]]], nodes=(1, 2))
+        found = hours(made_up, [40, 40], (0, 1)) * 3600
+        for cluster, seconds in ((0, 4000), (1, 8000)):
+            assert found[0, cluster] == pytest.approx(seconds + 0.5 * seconds**0.75)
+            assert found[1, cluster] == pytest.approx(seconds)
+        assert hours(made_up, [40, 40], (0, 1), [1])[:, 0].tolist() == (found[:, 1] / 3600).tolist()
+
+    def test_costly_optimizers_and_the_open_division_run_on_their_own_system_only(self):
+        made_up = matrix([recipe(expensive_optimizer=True), recipe(division="open"), recipe()], [[[1]] * 3])
+        assert np.isinf(hours(made_up, [1, 1, 1], (0, 1, 2), [0])[:, 0]).tolist() == [True, True, False]
+
+    def test_a_recipe_that_never_reaches_the_target_takes_no_time_here(self):
+        assert hours(matrix([recipe()], [[[36]]]), [np.nan], clusters=[0])[0, 0] == 0
 
 
-def test_a_recipe_of_the_open_division_hides_none_of_the_closed(packaged_evidence):
-    pod = Catalogue.from_offers([offer(instance_type="pod", machine=Machine("TPU v4", 4096, 32.0))], "pod")
-    asked = EstimateQuery(
-        "resnet50", 0.759, recipe=("mlperf-*",), overheads="none", confidence=0.5, as_of=DAY, limit=99
-    )
-    (best,) = answer(asked, packaged_evidence, pod, DAY).estimates
-    every = answer(replace(asked, recipes="all"), packaged_evidence, pod, DAY).estimates
-    assert best.hours == min(one.hours for one in every if one.success_probability >= 0.5)
+def test_logged_hours_go_before_those_at_the_mean_rate():
+    made_up = matrix([recipe(), recipe(images_per_second=1000.0), recipe(images_per_second=1000.0)], [[[1]] * 3])
+    nothing = np.zeros(3)
+    reach = EpochsToTarget(np.array([5.0, 5, 5]), np.array([2.0, 3, np.nan]), nothing, nothing, nothing)
+    expected = [2, 3, 5 * IMAGES_PER_EPOCH / 1000 / 3600]
+    assert made_up.logged_hours(reach).tolist() == pytest.approx(expected)
+    unknown = EpochsToTarget(np.array([5.0]), np.array([np.nan]), *[np.zeros(1)] * 3)
+    assert np.isnan(matrix([recipe()], [[[1]]]).logged_hours(unknown)[0])
 
 
-def test_the_speed_of_a_round_is_that_of_its_year(hours):
-    assert hours("mlperf-v3.0-*").hours < hours("mlperf-v1.0-*").hours
+def test_recipes_of_one_speed_are_counted():
+    assert matrix([recipe()] * 3, [[[1], [1]]], speed_row=[0, 1, 0]).same_speed.tolist() == [2, 1, 2]
+    assert matrix([], [np.zeros((0, 1))]).same_speed.tolist() == []
 
 
-def test_larger_steps_than_usual_are_no_reason_to_choose_a_recipe(hours, packaged_evidence):
-    by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes}
-    assert by_name[hours("mlperf-*").recipe].global_batch_size in (3200, 3264)
+def test_machines_of_a_recipes_own_system():
+    systems = [recipe(system=System("V100", 32, 4)), recipe()]
+    assert matrix(systems, [[[1], [1]]]).own_nodes.tolist() == [4, 1]
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.floats(0.73, 0.7829), st.floats(0, 0.01), st.sampled_from(["mlperf-*", "ffcv-rn50-*", "*"]))
-def test_a_stricter_target_takes_no_less_time(hours, target, more, pattern):
-    easy, strict = hours(pattern, target=target), hours(pattern, target=target + more)
-    assert strict is None or strict.hours >= easy.hours * (1 - 1e-9)
+@pytest.fixture(scope="module")
+def two_shapes():
+    """Machines of one and of eight V100."""
+    return Catalogue.from_offers([offer(), offer(instance_type="eight", machine=Machine("V100", 8, 16.0))], "made up")
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.floats(0.70, 0.7829), st.sampled_from(["typical", "none"]), st.sampled_from(["mlperf-*", "ffcv-*", "*"]))
-def test_no_interval_excludes_its_own_point(hours, target, overheads, pattern):
-    found = hours(pattern, target=target, overheads=overheads)
-    assert found is None or found.hours_low <= found.hours <= found.hours_high
+class TestRequestedClusters:
+    def asked(self, evidence, catalogue, accelerators=None, nodes=None):
+        found = requested_clusters(evidence, catalogue, "resnet50", accelerators, nodes)
+        return [(cluster.accelerators, cluster.nodes) for cluster in found]
+
+    def test_so_many_accelerators_are_split_over_whole_machines(self, packaged_evidence, two_shapes):
+        assert self.asked(packaged_evidence, two_shapes, 16) == [(1, 16), (8, 2)]
+        assert self.asked(packaged_evidence, two_shapes, 12) == [(1, 12)]
+        assert self.asked(packaged_evidence, two_shapes, 16, 2) == [(8, 2)]
+
+    def test_so_many_machines_of_every_shape(self, packaged_evidence, two_shapes):
+        assert self.asked(packaged_evidence, two_shapes, nodes=3) == [(1, 3), (8, 3)]
+
+    def test_unasked_one_and_what_the_recipes_were_run_on(self, packaged_evidence, two_shapes):
+        systems = [one.system for one in packaged_evidence.recipes_of("resnet50") if one.system]
+        expected = sorted({1} | {system.nodes for system in systems})
+        found = self.asked(packaged_evidence, two_shapes)
+        assert [nodes for size, nodes in found if size == 8] == expected
+        assert len(expected) > 3
 
 
-def test_an_interpolated_length_is_not_unsure_twice(hours, packaged_evidence):
-    found = hours("ffcv-rn50-*", target=0.757)
-    assert found.evidence.convergence == "interpolated"
-    length = packaged_evidence.fitted.widths.at("length", 0.8)
-    speed = packaged_evidence.fitted.widths.at("transferred", 0.8)
-    assert found.hours_high / found.hours < 2.7183 ** (length + 3 * max(speed, length))
+class TestWhole:
+    def test_every_recipe_has_a_row_and_every_cluster_a_column(self, packaged_evidence, two_shapes):
+        clusters = requested_clusters(packaged_evidence, two_shapes, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", clusters)
+        assert whole.recipes.recipes == packaged_evidence.recipes_of("resnet50")
+        assert len(whole.speed_row) == len(whole.own_cluster) == len(whole.recipes.recipes)
+        assert all(phase.shape == whole.speeds.refusal.shape for phase in whole.seconds_per_epoch)
+        assert whole.speeds.refusal.shape[1] == len(whole.clusters) == 2
+        assert np.isinf(whole.seconds_per_epoch[0][whole.speeds.refusal != 0]).all()
 
+    def test_an_instance_on_which_a_recipe_was_run_has_a_column_of_its_own(self, packaged_evidence):
+        machine = Machine("V100", 8, 16.0)
+        prices = [offer(provider="aws", instance_type="p3.16xlarge", machine=machine), offer(machine=machine)]
+        catalogue = Catalogue.from_offers(prices, "made up")
+        clusters = requested_clusters(packaged_evidence, catalogue, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", clusters)
+        assert whole.clusters[0] == OfferedCluster(0, 8, 1)
+        p3 = catalogue.instance_code["aws", "p3.16xlarge"]
+        assert [cluster.instance for cluster in whole.clusters] == [-1, p3]
+        assert whole.own_cluster.max() == 1
+        by_instance = whole.clusters_of_instances(catalogue)
+        assert by_instance[1][p3] == 1
+        assert by_instance[1][catalogue.instance_code["acme", "one"]] == 0
 
-def test_seconds_do_not_depend_on_how_the_round_is_asked_for(hours):
-    one = hours("mlperf-v2.1-*")
-    assert hours(one.recipe).hours == pytest.approx(one.hours)
-    assert replace(one, rank=1) == one
+    def test_a_schedule_nobody_ran_has_no_system_of_its_own(self, packaged_evidence):
+        catalogue = Catalogue.from_offers([offer(provider="aws", instance_type="one")], "made up")
+        home = System("V100", 1, 1, "aws", "one")
+        pair = recipe(name="ran", system=home), recipe(name="between", system=home, is_interpolated=True)
+        evidence = replace(packaged_evidence, recipes=pair)
+        clusters = requested_clusters(evidence, catalogue, "resnet50", None, 1)
+        found = training_matrix(evidence, catalogue, "resnet50", clusters)
+        own = {one.name: cluster for one, cluster in zip(found.recipes.recipes, found.own_cluster, strict=True)}
+        assert own["between"] == NOWHERE
+        assert found.clusters[own["ran"]].instance == catalogue.instance_code["aws", "one"]
 
-
-def test_a_run_that_stops_at_its_target_mostly_reaches_it_and_promises_no_more(hours):
-    chances = [
-        hours("mlperf-v2.1-*", target=target, recipes="all").success_probability for target in (0.75, 0.759, 0.7605)
-    ]
-    assert chances[0] >= chances[1] == STOPPED_SHARE > chances[2]
+    def test_nothing_runs_on_a_processor(self, packaged_evidence):
+        catalogue = Catalogue.from_offers([offer(machine=Machine("Xeon", 0, None, 64))], "made up")
+        clusters = requested_clusters(packaged_evidence, catalogue, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", clusters)
+        assert (whole.clusters, whole.refusals) == ((), {("Xeon", 0): "no_throughput"})
+        assert whole.clusters_of_instances(catalogue) == {}
+        assert (whole.own_cluster == NOWHERE).all()

@@ -1,79 +1,164 @@
-"""A recipe with more epochs can still be the shortest: on its own system, or because its images are smaller."""
+"""Training times by hand: which recipe is the quickest, overheads, intervals, further runs, repetitions and interruptions."""
 
-from dataclasses import replace
-from itertools import pairwise
+from math import exp, hypot
 
+import numpy as np
 import pytest
-from fakes.offers import DAY, offer
+from fakes.matrices import WIDTH, matrix
+from fakes.recipes import recipe
 
-from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
-from costcalc.hardware import Machine
+from costcalc.convergence.curves import EpochsToTarget
+from costcalc.convergence.eligibility import EligibleRecipes
+from costcalc.duration import overheads
+from costcalc.duration.training_times import interrupted, repeated, training_times
 from costcalc.query import EstimateQuery
-from costcalc.training import Evaluation, Phase
+from costcalc.training import EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
 
-MACHINE = Machine("A100-40GB", 8, 40.0)
-
-
-def recipe_like(evidence, known, **changes):
-    (recipe,) = [recipe for recipe in evidence.recipes if recipe.name == known]
-    return replace(recipe, **changes)
+HOUR = 3600.0
 
 
-def reaching(epochs, hours=None):
-    """A curve that is far above the target after so many epochs."""
-    return (Evaluation(1, hours and hours / epochs, 0.1, None), Evaluation(epochs, hours, 0.9, None))
+def eligible(epochs, own_hours=None, probability=1.0, which=None, below=0.0, above=0.0, end=None):
+    epochs = np.array(epochs, float)
+    many = len(epochs)
+    own = np.full(many, np.nan) if own_hours is None else np.array(own_hours, float)
+    ends = epochs if end is None else np.array(end, float)
+    return EligibleRecipes(
+        to_target=EpochsToTarget(epochs, own, np.full(many, 0.8), ends, own),
+        success_probability=np.full(many, probability),
+        eligible=np.ones(many, bool) if which is None else np.array(which),
+        log_width_below=np.full(many, below),
+        log_width_above=np.full(many, above),
+        rejections={},
+    )
 
 
-@pytest.fixture
-def best(packaged_evidence):
-    """The best recipe of these on eight A100, and how long each of them takes."""
-
-    def best(one, *recipes):
-        asked = EstimateQuery("resnet50", 0.75, as_of=DAY, nodes=1, overheads="none")
-        prices = Catalogue.from_offers([one], "made up")
-        evidence = replace(packaged_evidence, recipes=recipes)
-        (chosen,) = answer(asked, evidence, prices, DAY).estimates
-        every = answer(replace(asked, recipes="all"), evidence, prices, DAY).estimates
-        return chosen.recipe, {estimate.recipe: estimate.hours for estimate in every}
-
-    return best
+def times(made_up, reaching, allowed=None, **asked):
+    query = EstimateQuery("resnet50", 0.75, **{"overheads": "none", **asked})
+    return training_times(
+        made_up, query, reaching, np.ones(len(made_up.clusters), bool) if allowed is None else allowed
+    )
 
 
-def test_a_log_of_ones_own_beats_fewer_epochs_elsewhere(packaged_evidence, best):
-    home = recipe_like(packaged_evidence, "ffcv-rn50-32ep", name="at home", phases=(Phase(192, 0, 32),))
-    home = replace(home, evaluations=reaching(32, hours=0.1))
-    home = replace(home, system=replace(home.system, provider="aws", instance_type="p4d.24xlarge"))
-    nowhere = replace(home.system, provider=None, instance_type=None)
-    away = replace(home, name="away", system=nowhere, evaluations=reaching(20))
-    machine = offer(provider="aws", instance_type="p4d.24xlarge", machine=MACHINE)
-    name, hours = best(machine, away, home)
-    assert hours == pytest.approx({"at home": 0.1, "away": hours["away"]})
-    assert hours["away"] > 0.1
-    assert name == "at home"
+class TestTheQuickest:
+    def test_each_cluster_has_its_own(self):
+        made_up = matrix([recipe(), recipe()], [[[HOUR, 2 * HOUR], [2 * HOUR, HOUR]]], nodes=(1, 2))
+        found = times(made_up, eligible([1, 1]))
+        assert (found.recipe.tolist(), found.cluster.tolist(), found.hours.tolist()) == ([0, 1], [0, 1], [1, 1])
+
+    def test_fewer_epochs_of_one_speed(self):
+        found = times(matrix([recipe()] * 3, [[[HOUR]]], speed_row=[0, 0, 0]), eligible([3, 2, 4]))
+        assert (found.recipe.tolist(), found.epochs.tolist()) == ([1], [2])
+
+    def test_of_equals_what_most_ran_then_the_newest_then_the_first(self):
+        years = [recipe(year=year) for year in (2019, 2021, 2022, 2022)]
+        made_up = matrix(years, [[[HOUR], [HOUR]]], speed_row=[0, 0, 1, 1])
+        assert times(made_up, eligible([1] * 4)).recipe.tolist() == [2]
+        most = matrix([recipe(year=2019)] * 3 + [recipe(year=2022)], [[[HOUR], [HOUR]]], speed_row=[0, 0, 0, 1])
+        assert times(most, eligible([1] * 4)).recipe.tolist() == [0]
+
+    def test_only_eligible_recipes_on_allowed_clusters(self):
+        made_up = matrix([recipe(), recipe()], [[[1, 1], [HOUR, HOUR]]], nodes=(1, 2))
+        found = times(made_up, eligible([1, 1], which=[False, True]), np.array([False, True]))
+        assert (found.recipe.tolist(), found.cluster.tolist()) == ([1], [1])
+        assert len(times(made_up, eligible([1, 1], which=[False, False])).hours) == 0
+        assert len(times(made_up, eligible([1, 1]), np.zeros(2, bool)).hours) == 0
+
+    def test_where_nothing_runs_there_is_none(self):
+        made_up = matrix([recipe()], [[[HOUR, np.inf]]], nodes=(1, 2))
+        assert times(made_up, eligible([1])).cluster.tolist() == [0]
 
 
-def test_more_epochs_of_smaller_images_may_be_shorter(packaged_evidence, best):
-    large = recipe_like(packaged_evidence, "ffcv-rn50-32ep", name="large", evaluations=reaching(19))
-    large = replace(large, phases=(Phase(160, 0, 1), Phase(192, 1, 19)), scheduled_epochs=19)
-    small = replace(large, name="small", evaluations=reaching(20), phases=(Phase(160, 0, 19), Phase(192, 19, 20)))
-    name, hours = best(offer(instance_type="eight", machine=MACHINE), large, small)
-    assert hours["small"] < hours["large"]
-    assert name == "small"
+class TestAll:
+    def test_nobody_asked_to_scale_so_it_is_one_machine_or_ones_own_number(self):
+        recipes = [recipe(system=System("V100", 8, 2)), recipe()]
+        made_up = matrix(recipes, [[[HOUR] * 3] * 2], nodes=(1, 2, 4))
+        found = times(made_up, eligible([1, 1]), recipes="all")
+        assert list(zip(found.recipe, found.cluster, strict=True)) == [(0, 0), (0, 1), (1, 0)]
+        every = times(made_up, eligible([1, 1]), recipes="all", nodes=4)
+        assert len(every.hours) == 6
+        assert len(times(made_up, eligible([1, 1]), recipes="all", accelerators=4).hours) == 6
 
 
-def test_recipes_are_compared_by_elapsed_time(packaged_evidence):
-    """Evaluation and warm-up count in MLPerf's hours: where two recipes are nearly equal a stricter target costs no less."""
-    every_chip = [
-        offer(instance_type=f"{name} {count}", machine=Machine(name, count, 80.0))
-        for name in packaged_evidence.accelerators
-        for count in (1, 4, 8, 16)
-    ]
-    prices = Catalogue.from_offers(every_chip, "one of each")
-    hours = []
-    for target in (0.756, 0.757, 0.758, 0.759, 0.760, 0.762):
-        asked = EstimateQuery("resnet50", target, as_of=DAY, nodes=1, limit=1000)
-        hours.append({one.instance_type: one.hours for one in answer(asked, packaged_evidence, prices, DAY).estimates})
-    assert all(len(found) > 200 for found in hours)
-    for looser, stricter in pairwise(hours):
-        assert [name for name in stricter if stricter[name] < looser[name] * (1 - 1e-9)] == []
+class TestLogged:
+    def test_a_log_stands_in_the_place_of_its_own_system(self):
+        made_up = matrix([recipe()], [[[HOUR, HOUR]]], nodes=(1, 2), own=[1])
+        found = times(made_up, eligible([2], own_hours=[0.5]))
+        assert (found.hours.tolist(), found.logged.tolist()) == ([2, 0.5], [False, True])
+        assert found.hours_high.tolist() == pytest.approx([2 * exp(np.float32(WIDTH)), 0.5 * exp(0.03)])
+
+    def test_measured_means_logged(self):
+        made_up = matrix([recipe()], [[[HOUR, HOUR]]], nodes=(1, 2), own=[1])
+        assert times(made_up, eligible([2], own_hours=[0.5]), evidence="measured").cluster.tolist() == [1]
+
+    def test_a_log_elsewhere_says_nothing(self):
+        made_up = matrix([recipe(), recipe()], [[[HOUR, HOUR]] * 2], nodes=(1, 2), own=[1, -1])
+        found = times(made_up, eligible([2, 3], own_hours=[0.5, 0.1]), np.array([True, False]))
+        assert (found.hours.tolist(), found.logged.tolist()) == ([2], [False])
+        unknown = times(made_up, eligible([2, 3]))
+        assert not unknown.logged.any()
+
+
+class TestHours:
+    def test_typical_overheads_are_start_up_staging_evaluation_and_checkpoints(self):
+        found = times(matrix([recipe()], [[[HOUR]]]), eligible([25]), overheads="typical")
+        expected = 25 * EVALUATION_SHARE + overheads.STARTUP_HOURS + overheads.STAGING_HOURS + 40 / HOUR
+        assert found.train_hours[0] == 25
+        assert found.overhead_hours[0] == pytest.approx(expected)
+
+    def test_a_clock_that_counts_evaluation_pays_it_once(self):
+        rate = 100 * IMAGES_PER_EPOCH / (50 * HOUR)  # of training alone: 100 epochs in 50 hours
+        logged = {"evaluations": (Evaluation(100, 55.0, 0.8, None),), "phases": (Phase(224, 0, 100, rate),)}
+        made_up = matrix([recipe(clock="training+evaluation", **logged)], [[[HOUR]]])
+        found = times(made_up, eligible([5]), overheads="typical")
+        assert found.train_hours[0] == pytest.approx(5.5)
+        assert found.overhead_hours[0] == pytest.approx(overheads.STARTUP_HOURS + overheads.STAGING_HOURS)
+
+    def test_the_interval_holds_speed_epochs_and_start_up(self):
+        made_up, reaching = matrix([recipe()], [[[HOUR]]]), eligible([10], below=0.2, above=0.3)
+        width = float(np.float32(WIDTH))
+        plain = times(made_up, reaching)
+        assert plain.hours_low[0] == pytest.approx(10 * exp(-hypot(width, 0.2)))
+        assert plain.hours_high[0] == pytest.approx(10 * exp(hypot(width, 0.3)))
+        typical = times(made_up, reaching, overheads="typical")
+        start_up = overheads.STARTUP_LOW_HOURS - overheads.STARTUP_HOURS
+        assert typical.hours_low[0] == pytest.approx(plain.hours_low[0] + typical.overhead_hours[0] + start_up)
+        start_up = overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS
+        assert typical.hours_high[0] == pytest.approx(plain.hours_high[0] + typical.overhead_hours[0] + start_up)
+
+    def test_further_runs_go_to_their_end(self):
+        found = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, end=[16]))
+        assert found.retry_hours[0] == pytest.approx(0.2 / 0.8 * 16)
+
+    def test_repetitions_multiply_hours_alone(self):
+        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, below=0.1), overheads="typical")
+        three = repeated(one, 3)
+        for name in ("train_hours", "overhead_hours", "hours", "hours_low", "hours_high", "retry_hours"):
+            assert getattr(three, name)[0] == pytest.approx(3 * getattr(one, name)[0])
+        assert (three.epochs[0], three.success_probability[0]) == (10, 0.8)
+
+
+class TestInterrupted:
+    def test_expected_hours_are_the_usual_and_the_high_end_the_pessimistic(self):
+        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8))
+        nodes = np.array([2])
+        spot = interrupted(one, nodes)
+        assert spot.hours[0] == pytest.approx(overheads.interrupted_hours(one.hours, 48.0 / nodes)[0])
+        assert spot.hours_high[0] == pytest.approx(overheads.interrupted_hours(one.hours_high, 12.0 / nodes)[0])
+        assert spot.train_hours[0] == one.train_hours[0]
+        assert spot.retry_hours[0] == pytest.approx(one.retry_hours[0] * spot.hours[0] / one.hours[0])
+        assert spot.hours_low[0] == one.hours_low[0]
+
+    def test_without_an_end_of_the_high_end_there_is_none(self):
+        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10]))
+        nodes = np.array([2_000])
+        assert overheads.interrupted_hours(one.hours, 48.0 / nodes)[0] < overheads.ENDLESS_HOURS
+        assert interrupted(one, nodes).hours[0] == overheads.ENDLESS_HOURS
+
+
+def test_times_are_joined_and_read_entry_by_entry():
+    made_up = matrix([recipe(), recipe()], [[[HOUR, 2 * HOUR]] * 2], nodes=(1, 2))
+    one = times(made_up, eligible([1, 2]))
+    both = one + one
+    assert both.hours.tolist() == [1, 2, 1, 2]
+    second = both.at(np.array([3]))[0]
+    assert (second.recipe, second.cluster, second.hours, second.logged) == (0, 1, 2.0, False)

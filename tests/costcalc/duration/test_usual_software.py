@@ -1,0 +1,95 @@
+"""What a question that names no round of MLPerf is answered with: the usual software and batches of each accelerator."""
+
+from dataclasses import replace
+
+import pytest
+from fakes.offers import DAY, offer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.convergence.eligibility import STOPPED_SHARE
+from costcalc.duration.training_matrix import of_one_year
+from costcalc.estimate import answer
+from costcalc.hardware import Machine
+from costcalc.query import EstimateQuery
+
+A100 = Catalogue.from_offers([offer(instance_type="eight", machine=Machine("A100-80GB", 8, 80.0))], "one")
+
+
+@pytest.fixture(scope="session")
+def hours(packaged_evidence):
+    """Hours of the best recipe on eight A100-80GB, and the estimate."""
+
+    def hours(*patterns, target=0.759, **more):
+        asked = {"overheads": "none", "confidence": 0.5, "nodes": 1, "recipe": patterns, "as_of": DAY} | more
+        found = answer(EstimateQuery("resnet50", target, **asked), packaged_evidence, A100, DAY).estimates
+        return found[0] if found else None
+
+    return hours
+
+
+def test_one_round_has_one_year(packaged_evidence):
+    recipes = packaged_evidence.recipes_of("resnet50")
+    assert of_one_year(recipes, ("mlperf-v2.1-*",))
+    assert not of_one_year(recipes, ("mlperf-*",))
+    assert not of_one_year(recipes, ())
+
+
+def test_any_round_lies_between_the_oldest_and_the_newest_software(hours):
+    years = [hours(f"mlperf-{name}-*").hours for name in ("v1.1", "v2.1", "v3.1")]
+    assert min(years) < hours("mlperf-*").hours <= max(years) * 1.0001
+
+
+def test_a_recipe_of_the_open_division_hides_none_of_the_closed(packaged_evidence):
+    pod = Catalogue.from_offers([offer(instance_type="pod", machine=Machine("TPU v4", 4096, 32.0))], "pod")
+    asked = EstimateQuery(
+        "resnet50", 0.759, recipe=("mlperf-*",), overheads="none", confidence=0.5, as_of=DAY, limit=99
+    )
+    (best,) = answer(asked, packaged_evidence, pod, DAY).estimates
+    every = answer(replace(asked, recipes="all"), packaged_evidence, pod, DAY).estimates
+    assert best.hours == min(one.hours for one in every if one.success_probability >= 0.5)
+
+
+def test_the_speed_of_a_round_is_that_of_its_year(hours):
+    assert hours("mlperf-v3.0-*").hours < hours("mlperf-v1.0-*").hours
+
+
+def test_larger_steps_than_usual_are_no_reason_to_choose_a_recipe(hours, packaged_evidence):
+    by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes}
+    assert by_name[hours("mlperf-*").recipe].global_batch_size in (3200, 3264)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.73, 0.7829), st.floats(0, 0.01), st.sampled_from(["mlperf-*", "ffcv-rn50-*", "*"]))
+def test_a_stricter_target_takes_no_less_time(hours, target, more, pattern):
+    easy, strict = hours(pattern, target=target), hours(pattern, target=target + more)
+    assert strict is None or strict.hours >= easy.hours * (1 - 1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.70, 0.7829), st.sampled_from(["typical", "none"]), st.sampled_from(["mlperf-*", "ffcv-*", "*"]))
+def test_no_interval_excludes_its_own_point(hours, target, overheads, pattern):
+    found = hours(pattern, target=target, overheads=overheads)
+    assert found is None or found.hours_low <= found.hours <= found.hours_high
+
+
+def test_an_interpolated_length_is_not_unsure_twice(hours, packaged_evidence):
+    found = hours("ffcv-rn50-*", target=0.757)
+    assert found.evidence.convergence == "interpolated"
+    length = packaged_evidence.fitted.widths.at("length", 0.8)
+    speed = packaged_evidence.fitted.widths.at("transferred", 0.8)
+    assert found.hours_high / found.hours < 2.7183 ** (length + 3 * max(speed, length))
+
+
+def test_seconds_do_not_depend_on_how_the_round_is_asked_for(hours):
+    one = hours("mlperf-v2.1-*")
+    assert hours(one.recipe).hours == pytest.approx(one.hours)
+    assert replace(one, rank=1) == one
+
+
+def test_a_run_that_stops_at_its_target_mostly_reaches_it_and_promises_no_more(hours):
+    chances = [
+        hours("mlperf-v2.1-*", target=target, recipes="all").success_probability for target in (0.75, 0.759, 0.7605)
+    ]
+    assert chances[0] >= chances[1] == STOPPED_SHARE > chances[2]
