@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
-from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
+from pricing.sources.common.rows import flag_dear_spot
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
@@ -31,7 +30,7 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
     dear = {
         id(each) for ladder in _ladders(current) if _in_order(ladder) for each in ladder if _is_above(each, on_demand)
     }
-    kept = tuple(_flagged(each, on_demand) for each in current if id(each) not in dear)
+    kept = flag_dear_spot(each for each in current if id(each) not in dear)
     return kept, _left_out([each for each in current if id(each) in dear])
 
 
@@ -69,12 +68,6 @@ def _in_order(ladder: list[Offer]) -> bool:
 def _is_above(offer: Offer, on_demand: Rates) -> bool:
     limit = on_demand.get(_region_and_type(offer))
     return limit is not None and offer.hourly_rate > limit
-
-
-def _flagged(offer: Offer, on_demand: Rates) -> Offer:
-    if offer.purchase_option is PurchaseOption.SPOT and _is_above(offer, on_demand):
-        return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
-    return offer
 
 
 def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:

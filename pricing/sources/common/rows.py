@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -55,7 +55,7 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
     if not offers:
         reason = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({reason})")
-    return Collected(_flagged(cheapest(offers)), gaps)
+    return Collected(flag_dear_spot(cheapest(offers)), gaps)
 
 
 def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
@@ -68,21 +68,22 @@ def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     return tuple(kept.values())
 
 
-def _flagged(offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
-    """Spot that is dearer than on demand says so: of many zones or hosts, the cheapest ways may be different ones."""
-    on_demand = {
-        offer.key[:3]: offer.hourly_rate for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND
-    }
-    return tuple(_with_flag(offer) if _is_dear(offer, on_demand.get(offer.key[:3])) else offer for offer in offers)
+def flag_dear_spot(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """The offers, where spot that is dearer than on demand says so.
+
+    Providers do list such; and of many zones or hosts, the cheapest for spot and for on demand may be different ones.
+    """
+    listed = tuple(offers)
+    on_demand = {each.key[:3]: each.hourly_rate for each in listed if each.purchase_option is PurchaseOption.ON_DEMAND}
+    return tuple(
+        replace(each, flags=(*each.flags, SPOT_ABOVE_ON_DEMAND)) if _is_dear_spot(each, on_demand) else each
+        for each in listed
+    )
 
 
-def _is_dear(offer: Offer, on_demand: Decimal | None) -> bool:
-    is_spot = offer.purchase_option is PurchaseOption.SPOT and SPOT_ABOVE_ON_DEMAND not in offer.flags
-    return is_spot and on_demand is not None and offer.hourly_rate > on_demand
-
-
-def _with_flag(offer: Offer) -> Offer:
-    return replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
+def _is_dear_spot(offer: Offer, on_demand: Mapping[tuple[str, ...], Decimal]) -> bool:
+    limit = on_demand.get(offer.key[:3])
+    return offer.purchase_option is PurchaseOption.SPOT and limit is not None and offer.hourly_rate > limit
 
 
 def first_few(found: Iterable[str]) -> str:

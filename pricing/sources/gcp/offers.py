@@ -10,9 +10,8 @@ from decimal import Decimal
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.billing import billing
-from pricing.sources.common.rows import first_few
+from pricing.sources.common.rows import first_few, flag_dear_spot
 from pricing.sources.gcp.machines import (
     FRACTIONAL,
     Attached,
@@ -24,7 +23,7 @@ from pricing.sources.gcp.machines import (
     n1_with_gpus,
     price,
 )
-from pricing.sources.gcp.skus import ON_DEMAND, SPOT, USES, RateBook, Skipped, SkipReason, Use
+from pricing.sources.gcp.skus import USES, RateBook, Skipped, SkipReason, Use
 
 SOURCE = "Google Cloud Billing Catalog"
 TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
@@ -108,16 +107,13 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tupl
             rates = {use: price(shape, use, region, book) for use in USES}
             for part in (rate for rate in rates.values() if isinstance(rate, str)):
                 lacking[part].add(shape.instance_type)
-            whole = {use: rate for use, rate in rates.items() if isinstance(rate, Priced)}
-            found.extend(_offer(shape, region, use, whole, now) for use in whole)
+            whole = ((use, rate) for use, rate in rates.items() if isinstance(rate, Priced))
+            found.extend(_offer(shape, region, use, rate, now) for use, rate in whole)
     gaps = tuple(f"no rate for {part}, a part of {first_few(types)}" for part, types in sorted(lacking.items()))
-    return tuple(found), gaps
+    return flag_dear_spot(found), gaps
 
 
-def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now: datetime) -> Offer:
-    rate = rates[use]
-    # Google lists some TPUs so
-    dear = use == SPOT and ON_DEMAND in rates and rate.hourly > rates[ON_DEMAND].hourly
+def _offer(shape: Shape, region: str, use: Use, rate: Priced, now: datetime) -> Offer:
     committed = use.option is PurchaseOption.COMMITTED_USE  # billed by the hour over the whole term, used or not
     return Offer(
         *("gcp", region, shape.instance_type, shape.machine),
@@ -130,7 +126,6 @@ def _offer(shape: Shape, region: str, use: Use, rates: Mapping[Use, Priced], now
         upfront=Decimal(0) if committed else None,
         recurring_hourly=rate.hourly if committed else None,
         parts=rate.parts,
-        flags=(SPOT_ABOVE_ON_DEMAND,) if dear else (),
         **billing("gcp").terms,
     )
 
