@@ -66,7 +66,9 @@ class Catalogue:
         self.vocabulary = vocabulary
         self.snapshot = snapshot
         self.gaps = gaps
-        self._moments: Indices = np.unique(columns.observed)
+        self._moments: Indices = np.unique(columns.observed, return_index=True)[
+            0
+        ]  # without index numpy 2.4 imports numpy.ma
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, self._moments))
 
     @classmethod

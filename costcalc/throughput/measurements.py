@@ -91,7 +91,7 @@ class Measurements:
         """The median, in ln, of the rates measured on real images, of all where there are none."""
         real = [number for number in numbers if not self._rows[number].is_synthetic]
         rates = [training_rate(self._rows[number]) for number in real or numbers]
-        return float(np.exp(np.median(np.log(rates))))
+        return float(np.exp(median(np.log(rates).tolist())))
 
 
 class AnybodysRates:
