@@ -4,11 +4,15 @@ from statistics import median
 
 import numpy as np
 import pytest
+from support.speeds import REFERENCE, TRANSFER, rate, recipe
 
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, signature
+from costcalc.throughput.cluster_features import ClusterFeatures
+from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.rates import bits, training_rate
-from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.throughput.reference_model import UNDATED
+from costcalc.training import IMAGES_PER_EPOCH, Phase
 
 FAR = math.log(2.2)
 
@@ -28,9 +32,9 @@ def cells(evidence):
 
 def recipes_by_model(evidence):
     found = defaultdict(dict)
-    for recipe in evidence.recipes:
-        if recipe.precision:
-            found[recipe.model].setdefault(signature(recipe), recipe)
+    for one in evidence.recipes:
+        if one.precision:
+            found[one.model].setdefault(signature(one), one)
     return {model: list(recipes.values()) for model, recipes in found.items()}
 
 
@@ -86,3 +90,82 @@ def test_no_step_of_many_machines_is_shorter_than_any_measured(packaged_evidence
     epochs = np.where((table.refusal == 0)[:, :, None] & (table.seconds_per_epoch > 0), table.seconds_per_epoch, np.inf)
     assert (epochs.min(axis=2) / IMAGES_PER_EPOCH * batch).min() > 5.0e-3
     assert (table.refusal[:, 0] == REFUSALS.index("batch_too_small")).any()
+
+
+CLUSTERS = (Cluster("new", 8), Cluster("new", 4), Cluster("new", 8, 4), Cluster("old", 8), Cluster("new-big", 8))
+
+
+def measured(*rows, clusters=CLUSTERS):
+    return Measurements(dict(enumerate(rows)), ClusterFeatures(clusters, REFERENCE, TRANSFER))
+
+
+def test_the_median_of_what_was_measured_is_taken():
+    found = measured(rate(900), rate(1000), rate(1600))
+    assert found.rates(recipe(), CLUSTERS[0]) == [pytest.approx(1000)]
+    assert measured(rate(900), rate(1600)).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1200)]  # in ln: their mean is
+
+
+def test_rates_on_made_up_images_count_where_there_are_no_others():
+    made_up = rate(2000, is_synthetic=True)
+    assert measured(rate(1000), made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1000)]
+    assert measured(made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(2000)]
+
+
+def test_a_rate_that_counts_evaluation_is_one_of_less_training():
+    assert measured(rate(1000, includes_evaluation=True)).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1006)]
+
+
+def test_every_phase_must_have_been_measured_on_that_very_system():
+    both = recipe(phases=(Phase(224, 0, 1), Phase(160, 1, 2)))
+    rows = [rate(1000), rate(1900, image_size=160)]
+    assert measured(*rows).rates(both, CLUSTERS[0]) == [pytest.approx(1000), pytest.approx(1900)]
+    assert measured(rows[0]).rates(both, CLUSTERS[0]) is None
+    assert measured(*rows).rates(recipe(phases=()), CLUSTERS[0]) is None
+    for other in CLUSTERS[1:]:
+        assert measured(*rows).rates(both, other) is None
+
+
+def test_measured_systems_are_marked():
+    found = measured(rate(1000), rate(3500, accelerators=32, nodes=4), rate(300, "old", 16, nodes=2))
+    assert found.exact.tolist() == [True, False, True, False, False]
+    assert (found.anywhere, found.in_one_machine) == ({"new", "old"}, {"new"})
+
+
+def test_the_nearest_row_is_of_the_same_accelerator_then_alike_in_machines_then_in_count():
+    rows = [rate(1000), rate(500, accelerators=3), rate(9000, accelerators=64, nodes=8), rate(300, "old", 8)]
+    assert measured(*rows).nearest(UNDATED).tolist() == [0, 1, 2, 3, 0]
+    assert measured(rows[0], rate(500, accelerators=2)).nearest(UNDATED)[1] == 0  # as far from both: the first
+
+
+@pytest.mark.parametrize(("year", "row"), [(UNDATED, 2), (2018, 0), (2021, 1), (2022, 1), (2030, 2)])
+def test_of_equal_systems_the_row_of_the_year_is_nearest(year, row):
+    rows = [rate(1000 + then, year=then) for then in (2019, 2021, 2023)]
+    assert measured(*rows, clusters=CLUSTERS[:1]).nearest(year).tolist() == [row]
+
+
+def test_nobody_measured_anything():
+    assert measured().nearest(UNDATED).tolist() == [-1] * len(CLUSTERS)
+    assert not measured().exact.any()
+
+
+def test_what_anybody_made_is_compared_on_one_machine_whatever_the_memory():
+    rows = [
+        rate(1000),
+        rate(1100, stack="theirs"),
+        rate(1210, "new-big"),
+        rate(9, accelerators=32, nodes=4),
+        rate(7, image_size=160),
+    ]
+    anybodys = AnybodysRates(rows, ClusterFeatures(CLUSTERS, REFERENCE, TRANSFER))
+    ours = np.log(np.full((len(CLUSTERS), 1), 2200.0))
+    doubled = math.log(2)
+    assert anybodys.distance(recipe(), ours) == pytest.approx([doubled, 0, 0, 0, doubled])
+    assert anybodys.distance(recipe(phases=(Phase(96, 0, 1),)), ours).tolist() == [0] * 5
+
+
+def test_the_phase_that_is_farthest_from_what_others_made_counts():
+    rows = [rate(1000), rate(2000, image_size=160)]
+    anybodys = AnybodysRates(rows, ClusterFeatures(CLUSTERS[:1], REFERENCE, TRANSFER))
+    ours = np.log(np.array([[1100.0, 1000.0]]))
+    both = recipe(phases=(Phase(224, 0, 1), Phase(160, 1, 2)))
+    assert anybodys.distance(both, ours) == pytest.approx([math.log(2)])

@@ -2,11 +2,21 @@ import math
 from dataclasses import replace
 
 import pytest
+from support.speeds import PARTS, REFERENCE, SHEETS, reference_recipe
 
 from costcalc.fitting.reference_model import Observation, fit_reference_model
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import VINTAGE_MARGIN
-from costcalc.throughput.reference_model import UNDATED, Setup, step_overhead
+from costcalc.throughput.reference_model import (
+    UNDATED,
+    Setup,
+    TypicalUse,
+    hardware_terms,
+    is_reference,
+    software_terms,
+    step_overhead,
+)
+from costcalc.training import Phase
 
 SHEET = {
     "slow": Accelerator("slow", "NVIDIA", 40, 300, 1500, 400, 2020, "test", chip="slow"),
@@ -138,3 +148,120 @@ def test_the_same_chips_in_more_machines_are_not_faster(packaged_evidence):
         splits = [Setup(name, 16 // nodes, nodes, 204, UNDATED, "mxnet") for nodes in (1, 2, 4)]
         rates = [reference.log_rate(split) for split in splits]
         assert rates == sorted(rates, reverse=True)
+
+
+def setup(accelerator="new", per_node=8, nodes=1, batch=256.0, year=2022, framework_family="mxnet"):
+    return Setup(accelerator, per_node, nodes, batch, year, framework_family)
+
+
+@pytest.mark.parametrize(
+    ("where", "effects"),
+    [
+        (setup(), 0.1 + 0.2),
+        (setup(per_node=4), 0.1 + 0.2 - 0.04 * -1 + 0.003),
+        (setup(per_node=16), 0.1 + 0.2 - 0.04),
+        (setup(nodes=2), 0.1 + 0.2 - 0.02 - 0.01),
+        (setup("old"), 0.1),
+        (setup("odd"), 0.1 - 0.3),
+        (setup("slice"), 0.1 - 0.3 + 0.05),
+        (setup("slice", per_node=4, nodes=4), 0.1 - 0.3 + 0.05 - 0.04),
+        (setup(year=2023), 0.1 + 0.2 + 0.03 + 0.005),
+        (setup(year=2030), 0.1 + 0.2 + 0.03 + 0.005),
+        (setup(year=2021), 0.1 + 0.2 - 0.03),
+        (setup(year=1999), 0.1 + 0.2 - 0.03),
+        (setup(framework_family="pytorch"), 0.1 + 0.2 - 0.15),
+        (setup("odd", framework_family="pytorch"), 0.1 - 0.3),
+        (setup(year=UNDATED), 0.1 + 0.2 + 0.07),
+        (setup(year=UNDATED, framework_family="pytorch"), 0.1 + 0.2 + 0.07),
+    ],
+)
+def test_effects_are_added_to_the_roofline(where, effects):
+    assert REFERENCE.log_rate(where) == pytest.approx(SHEETS.roofline(where.accelerator) + effects)
+
+
+@pytest.mark.parametrize(
+    ("name", "year", "added"),
+    [("old", 2010, -4 * 0.03), ("old", 2018, -4 * 0.03), ("game", 2018, 0), ("old", 2030, 0.035)],
+)
+def test_a_part_never_measured_runs_software_from_its_introduction_to_the_newest(name, year, added):
+    assert REFERENCE.software(name, year, "mxnet") == pytest.approx(added)
+
+
+def test_software_of_no_year_is_the_middle_of_the_possible_ones():
+    assert REFERENCE.software("old", UNDATED, "pytorch") == REFERENCE.software("old", 2021, "mxnet")  # 2018 to 2023
+
+
+def test_the_batch_bends_by_what_was_learned_of_all_and_of_the_accelerator():
+    lost = math.log((1 + 20 / 32) / (1 + 20 / 256))
+    assert REFERENCE.log_rate(setup(batch=32)) == pytest.approx(REFERENCE.log_rate(setup()) - 1.75 * lost)
+    assert REFERENCE.log_rate(setup("old", batch=32)) == pytest.approx(REFERENCE.log_rate(setup("old")) - 1.5 * lost)
+
+
+def test_without_a_data_sheet_the_typical_rate_stands_in():
+    assert REFERENCE.offset("silent") == 7.0
+    assert not REFERENCE.knows("silent")
+    measured = replace(REFERENCE, years={**REFERENCE.years, "silent": (2022, 2022)})
+    assert measured.knows("silent")
+    assert measured.log_rate(setup("silent")) == pytest.approx(7.0 + 0.1 - 0.3)
+
+
+def test_a_measured_part_is_answered_whoever_makes_it():
+    assert not REFERENCE.is_known_or_predicted("odd")
+    assert replace(REFERENCE, years={"odd": (2022, 2022)}).is_known_or_predicted("odd")
+    assert REFERENCE.is_known_or_predicted("old")
+    assert not REFERENCE.is_known_or_predicted("nowhere")
+
+
+def test_the_middle_of_the_batches_that_people_chose_is_taken_where_nobody_did():
+    uses = {name: TypicalUse(0.0, batch) for name, batch in (("a", 100.0), ("b", 300.0), ("c", 200.0))}
+    model = replace(REFERENCE, typical=uses)
+    assert model.largest_batch("b") == 300
+    assert model.largest_batch("old") == 200
+    assert replace(REFERENCE, typical={}).largest_batch("old") == math.inf
+
+
+def test_effects_of_hardware_and_software_have_these_names_and_values():
+    hardware = {key: value for key, value, _ in hardware_terms(SHEETS, "slice", 4, 4)}
+    assert hardware == {
+        ("mean",): 1.0,
+        ("accelerator", "slice"): 1.0,
+        ("vendor", "other"): 1.0,
+        ("vendor", "Google"): 1.0,
+        ("compute",): pytest.approx(math.log(200 / 300)),
+        ("bandwidth",): pytest.approx(math.log(1200 / 1500)),
+        ("count",): 1.0,
+        ("count", "slice", "4"): 1.0,
+    }
+    many = {key: value for key, value, _ in hardware_terms(SHEETS, "new", 8, 4)}
+    assert many.keys() == {
+        *(("mean",), ("accelerator", "new"), ("compute",), ("bandwidth",), ("machines",), ("machines", "new"))
+    }
+    software = {key: value for key, value, _ in software_terms(PARTS["new"], 2020, "pytorch")}
+    assert software == {
+        ("trend",): -2.0,
+        ("year", "2020"): 1.0,
+        ("year", "new", "2020"): 1.0,
+        ("framework", "pytorch"): 1.0,
+    }
+
+
+def test_a_part_without_a_data_sheet_may_lie_anywhere():
+    spread = {name: {key: s for key, _, s in hardware_terms(SHEETS, name, 8, 1)} for name in ("new", "silent")}
+    assert spread["silent"]["accelerator", "silent"] > 5 * spread["new"]["accelerator", "new"]
+    values = {key: value for key, value, _ in hardware_terms(SHEETS, "silent", 8, 1)}
+    assert values["compute",] == values["bandwidth",] == 0
+
+
+@pytest.mark.parametrize(
+    ("unlike", "reference"),
+    [
+        ({"stack": "other"}, False),
+        ({"model": "resnet18"}, False),
+        ({"phases": (Phase(192, 0, 1),)}, False),
+        ({"phases": (Phase(192, 0, 1), Phase(224, 1, 2))}, False),
+        ({"phases": (Phase(224, 0, 1), Phase(224, 1, 2))}, True),
+        ({"organisation": "others"}, True),
+    ],
+)
+def test_the_reference_is_one_stack_network_and_size(unlike, reference):
+    assert is_reference(reference_recipe(**unlike)) == reference

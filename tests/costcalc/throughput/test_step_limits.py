@@ -1,89 +1,98 @@
-"""What does not fit an accelerator's memory: batches are taken in steps, and it is said; networks are refused."""
+"""What fits into memory and how short a step can be, worked by hand."""
 
+import math
 from dataclasses import replace
-from math import ceil
 
+import numpy as np
 import pytest
-from fakes.offers import DAY, offer
+from hypothesis import given
+from hypothesis import strategies as st
+from support.speeds import PARTS, RESNET, SMALL, rate
 
-from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
-from costcalc.hardware import Machine
-from costcalc.query import EstimateQuery
-from costcalc.training import Metric
+from costcalc.throughput.step_limits import densest, most_images, shortest_step
 
-ALIBABA = {"metric": Metric.TOP5, "recipe": ("dawnbench-alibaba-rn50-16xgn6e",), "recipes": "all"}
-TWINS = ("V100", "V100-32GB")
+GIB_OF_RESNET = 25.6e6 * 16 / 2**30  # weights, gradients and two moments
+MEMORY = np.array([80.0])
 
 
-def machine(accelerator, accelerators=8):
-    return offer(instance_type=accelerator, machine=Machine(accelerator, accelerators, None))
+def images(gib, *asked):
+    return most_images(np.array([gib]), *asked).item()
 
 
-@pytest.fixture
-def found(ask):
-    """By accelerator the estimate of a recipe, on machines that differ in their memory alone."""
-
-    def found(*accelerators, target=0.93, **asked):
-        prices = Catalogue.from_offers(map(machine, accelerators), "made up")
-        estimates = ask(target, prices=prices, as_of=DAY, overheads="none", **asked).estimates
-        return {one.accelerator: one for one in estimates}
-
-    return found
+def test_the_reference_takes_80_mb_an_image():
+    assert images(80.0, RESNET, 224, "amp") == pytest.approx((80 * 0.95 - GIB_OF_RESNET) / 0.08)
+    assert images(80.0, None, 224, "amp") == images(80.0, RESNET, 224, "amp")
 
 
-def split(estimate):
-    """The words and figures of the sentence on steps: batch, steps, images."""
-    return [sentence for sentence in estimate.assumptions if sentence.startswith("Batch ")]
+def test_32_bits_take_twice_the_room():
+    assert images(80.0, RESNET, 224, "fp32") == pytest.approx(images(80.0, RESNET, 224, "fp16") / 2)
+    assert images(80.0, RESNET, 224, None) == images(80.0, RESNET, 224, "fp32")
 
 
-def figures(estimate):
-    [sentence] = split(estimate)
-    words = sentence.replace(",", "").split()
-    return tuple(int(words[words.index(before) + 1]) for before in ("Batch", "in", "most"))
+def test_images_take_room_by_their_area():
+    assert images(80.0, RESNET, 448, "amp") == pytest.approx(images(80.0, RESNET, 224, "amp") / 4)
 
 
-def test_a_batch_too_large_for_the_memory_is_taken_in_steps(found):
-    small, large = map(found(*TWINS, nodes=4, **ALIBABA).get, TWINS)
-    assert small.global_batch_size == large.global_batch_size == 32_768
-    (batch, steps, images), (_, fewer, more) = figures(small), figures(large)
-    assert batch == 32_768
-    share = batch // 32
-    assert (images, more) == (ceil(share / steps), ceil(share / fewer))
-    assert steps == 2 * fewer > 2
-    assert small.epochs == large.epochs
-    assert small.train_hours > 1.001 * large.train_hours
+def test_a_smaller_network_takes_less_room_but_not_in_proportion():
+    room = (80 * 0.95 - 5.12e6 * 16 / 2**30) / 0.08
+    assert images(80.0, SMALL, 224, "amp") == pytest.approx(room * 10**0.75)
 
 
-def test_a_batch_that_fits_is_not_mentioned(found):
-    for one in found(*TWINS, target=0.757, recipe=("ffcv-rn50-16ep",), recipes="all", nodes=1).values():
-        assert split(one) == []
+def test_multiply_adds_are_those_at_the_networks_own_size():
+    assert images(80.0, replace(RESNET, image_size=448), 448, "amp") == images(80.0, RESNET, 224, "amp")
 
 
-def test_a_batch_that_nobody_published_is_called_taken(found):
-    asked = {"recipe": ("nvidia-mxnet-resnet50-v100x8-fp32-90ep",), "recipes": "all", "nodes": 1}
-    [sentence] = split(found("T4", target=0.757, **asked)["T4"])
-    assert sentence.startswith("Batch 2,048 (taken, none being published) in 2 steps of at most 128 images")
+def test_unknown_memory_holds_everything_and_a_tiny_one_nothing():
+    assert images(math.inf, RESNET, 224, "amp") == math.inf
+    assert images(0.3, RESNET, 224, "amp") < 0
 
 
-def test_on_a_machine_like_its_own_a_recipe_holds_its_batch_as_it_did(found):
-    asked = {"recipe": ("nvidia-pytorch-resnet50-v100x8-fp32-90ep",), "recipes": "all", "nodes": 1}
-    both = found("V100", "T4", target=0.757, **asked)
-    assert (split(both["V100"]), len(split(both["T4"]))) == ([], 1)
+def test_what_was_seen_in_memory_fits():
+    seen = 50.0  # images at 224 px in a GiB
+    assert images(80.0, RESNET, 224, "amp", seen) == pytest.approx((80 * 0.95 - GIB_OF_RESNET) * seen)
+    assert images(80.0, RESNET, 448, "amp", seen) == pytest.approx((80 * 0.95 - GIB_OF_RESNET) * seen / 4)
+    assert images(80.0, RESNET, 224, "amp", 1.0) == images(80.0, RESNET, 224, "amp")
 
 
-def test_a_network_larger_than_the_memory_is_refused(packaged_evidence):
-    def ask(memory_gib):
-        fitted = packaged_evidence.fitted
-        sheets = fitted.reference.data_sheets
-        small = replace(sheets.accelerators["V100"], memory_gib=memory_gib)
-        sheets = replace(sheets, accelerators={**sheets.accelerators, "V100": small})
-        reference = replace(fitted.reference, data_sheets=sheets)
-        evidence = replace(packaged_evidence, fitted=replace(fitted, reference=reference))
-        query = EstimateQuery("resnet152", 0.75, as_of=DAY)
-        return answer(query, evidence, Catalogue.from_offers([machine("V100", 1)], "made up"), DAY)
+@given(st.floats(1, 200), st.floats(1, 200))
+def test_more_memory_never_holds_less(first, second):
+    small, large = sorted((first, second))
+    assert images(small, RESNET, 224, "amp") <= images(large, RESNET, 224, "amp")
 
-    holds, full = ask(16.0), ask(0.5)
-    assert (holds.count, holds.rejections.get("does_not_fit_memory")) == (1, None)
-    assert (full.count, full.rejections.get("does_not_fit_memory")) == (0, 1)
-    assert "batch_too_small" not in full.rejections
+
+def test_the_densest_row_counts():
+    room = 80 * 0.95 - GIB_OF_RESNET
+    rows = [rate(1, global_batch_size=8 * 400), rate(1, global_batch_size=8 * 100, image_size=448), rate(1)]
+    assert densest(rows[:1], RESNET, PARTS) == pytest.approx(400 / room)
+    assert densest(rows[1:], RESNET, PARTS) == pytest.approx(400 / room)
+    assert densest(rows, RESNET, PARTS) == pytest.approx(400 / room)
+    assert densest([], RESNET, PARTS) == 0
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        rate(1),
+        rate(1, global_batch_size=800, accelerators=0),
+        rate(1, "silent", global_batch_size=800),
+        rate(1, "Xeon", global_batch_size=800),
+    ],
+)
+def test_rows_that_say_nothing_of_memory(silent):
+    assert densest([silent], RESNET, PARTS) == 0
+
+
+def test_a_chip_that_computes_out_of_its_own_memory_says_nothing_of_others():
+    pod = replace(PARTS["new"], device_memory=False)
+    assert densest([rate(1, global_batch_size=800)], RESNET, {"new": pod}) == 0
+
+
+def test_a_memory_too_small_for_the_network_says_nothing():
+    tiny = replace(PARTS["new"], memory_gib=0.1)
+    assert densest([rate(1, global_batch_size=800)], RESNET, {"new": tiny}) == 0
+
+
+def test_machines_wait_for_each_other_and_for_the_gradients():
+    assert shortest_step(RESNET) == pytest.approx(0.003 + 2 * 25.6e6 * 2 / 50e9)
+    assert shortest_step(None) == shortest_step(RESNET)
+    assert shortest_step(SMALL) == pytest.approx(0.003 + 2 * 5.12e6 * 2 / 50e9)

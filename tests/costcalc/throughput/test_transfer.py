@@ -2,13 +2,14 @@ import math
 from dataclasses import replace
 
 import pytest
+from support.speeds import MODELS, PARTS, TRANSFER, rate
 
 from costcalc.fitting.transfer import Ratio, terms
 from costcalc.hardware import Cluster
 from costcalc.throughput import TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.reference_model import step_overhead
-from costcalc.throughput.transfer import Transfer, hardware_terms
+from costcalc.throughput.transfer import Transfer, hardware_terms, software_terms
 from costcalc.throughput.workloads import implementation, workload
 from costcalc.training import Tier
 
@@ -91,3 +92,66 @@ def test_a_network_its_code_was_never_measured_with_stays_unsure(packaged_eviden
     table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(recipes, [Cluster("V100", 8)])
     assert [KINDS[kind] for kind in table.kind[:, 0]] == ["stack"] * len(recipes)
     assert recipes
+
+
+@pytest.fixture
+def small():
+    return workload(rate(1), 224, MODELS)
+
+
+def test_software_is_the_networks_and_the_implementations_effects_and_the_offset(small):
+    assert TRANSFER.software(small) == pytest.approx(1.0 + 0.2 - 0.1 + small.offset)
+    slow = workload(rate(1, precision="fp32"), 224, MODELS)
+    assert TRANSFER.software(slow) == pytest.approx(TRANSFER.software(small) - 0.7)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "count", "effects"),
+    [
+        ("new", 1, 0.05 + 0.01),
+        ("new-big", 1, 0.05 + 0.01),
+        ("new", 8, 0.05 + 0.01 - 0.06 * 3),
+        ("game", 8, -0.06 * 3 - 0.2 * 3),
+        ("game", 1, 0.0),
+        ("bare", 1, 0.0),
+        ("nowhere", 4, -0.06 * 2),
+    ],
+)
+def test_hardware_is_the_chips_and_the_counts_effects(small, accelerator, count, effects):
+    assert TRANSFER.hardware(small, accelerator, count) == pytest.approx(effects)
+
+
+def test_32_bits_cost_nothing_without_matrix_units():
+    slow = workload(rate(1, precision="fp32"), 224, MODELS)
+    assert TRANSFER.hardware(slow, "bare", 1) == pytest.approx(0.7)
+    assert TRANSFER.software(slow) + TRANSFER.hardware(slow, "bare", 1) == pytest.approx(
+        TRANSFER.software(workload(rate(1), 224, MODELS))
+    )
+
+
+def test_effects_of_software_and_of_count_have_these_names(small):
+    ours = ("ours", "pytorch", "us")
+    assert [key for key, value, _ in software_terms(small) if value == 1.0] == [
+        *(("family", "tiny"), ("family", "tiny", "16bit"), ("model", "small"), ("model", "small", "16bit")),
+        *(("precision", "16bit"), ("stack", "ours"), ("stack", "ours", "16bit")),
+        *(("implementation", *ours), ("implementation", *ours, "tiny", "16bit")),
+    ]
+    two = {key: value for key, value, _ in hardware_terms(small, PARTS["game"], 4)}
+    assert two == {
+        ("chip", "game"): 1.0,
+        ("chip", "game", *ours, "16bit"): 1.0,
+        ("count", "tiny"): 2.0,
+        ("count", "model", "small"): 2.0,
+        ("count", "parameters"): pytest.approx(2 * small.parameters),
+        ("count", "parameters", "game", "4"): pytest.approx(small.parameters),
+        ("count", "game", *ours, "16bit", "4"): 1.0,
+        ("no peers",): 2.0,
+        ("no peers", "parameters"): pytest.approx(2 * small.parameters),
+    }
+
+
+def test_a_network_is_known_once_it_was_measured():
+    assert TRANSFER.knows("small")
+    assert not TRANSFER.knows("resnet50")
+    assert TRANSFER.chips_of == {("ours", "pytorch", "us"): {"new"}}
+    assert TRANSFER.slope("resnet50") == 0

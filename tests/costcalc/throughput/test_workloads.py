@@ -1,8 +1,9 @@
 import math
 
 import pytest
+from support.speeds import MODELS, rate
 
-from costcalc.throughput.workloads import implementation, workload
+from costcalc.throughput.workloads import Implementation, implementation, workload
 
 
 def row(evidence, name):
@@ -53,3 +54,17 @@ def test_larger_images_and_networks_take_longer(packaged_evidence):
     assert small.offset - large.offset == pytest.approx(1.6 * math.log(2))
     assert large.gmacs == pytest.approx(math.log(0.4 / 4.1))
     assert large.offset > 0 > large.parameters > -math.log(2)
+
+
+def test_what_a_row_computes_is_what_its_columns_say():
+    made = workload(rate(1, precision="fp32"), 112, MODELS)
+    assert (made.model, made.family, made.image_size, made.precision) == ("small", "tiny", 112, "fp32")
+    assert made.implementation == Implementation("ours", "pytorch", "us")
+    assert made.parameters == pytest.approx(math.log((1 + 0.2) / 2))
+    assert made.gmacs == pytest.approx(math.log(0.1))
+    assert made.offset == pytest.approx(1.6 * math.log(2) + 0.7 * math.log(10))
+
+
+def test_a_network_that_is_not_listed_is_a_family_of_its_own():
+    made = workload(rate(1, model="unheard-of"), 224, MODELS)
+    assert (made.family, made.parameters, made.gmacs) == ("unheard-of", 0.0, 0.0)

@@ -1,0 +1,123 @@
+"""Columns of clusters against the models asked one by one."""
+
+import math
+
+import numpy as np
+import pytest
+from support.speeds import MODELS, REFERENCE, TRANSFER, rate
+
+from costcalc.hardware import Cluster
+from costcalc.throughput.cluster_features import ClusterFeatures
+from costcalc.throughput.reference_model import UNDATED, Setup
+from costcalc.throughput.workloads import workload
+
+CLUSTERS = (
+    Cluster("new", 8),
+    Cluster("new", 8, 4),
+    Cluster("game", 8, 4),
+    Cluster("new", 2, 16),
+    Cluster("slice", 4, 8),
+    Cluster("odd", 8),
+    Cluster("silent", 8),
+    Cluster("Xeon", 0),
+    Cluster("new-big", 8),
+)
+
+
+@pytest.fixture(scope="module")
+def features():
+    return ClusterFeatures(CLUSTERS, REFERENCE, TRANSFER)
+
+
+def names(features, mask):
+    return [
+        f"{c.accelerator} x {c.accelerators} x {c.nodes}" for c, yes in zip(features.clusters, mask, strict=True) if yes
+    ]
+
+
+def test_counts_are_over_all_machines(features):
+    assert features.total.tolist() == [8, 32, 32, 32, 32, 8, 8, 0, 8]
+    assert features.log_total[[0, 7]] == pytest.approx([math.log(8), 0])
+    assert features.nodes.tolist() == [1, 4, 4, 16, 8, 1, 1, 1, 1]
+
+
+def test_a_slice_is_one_machine(features):
+    assert names(features, features.several) == ["new x 8 x 4", "game x 8 x 4", "new x 2 x 16"]
+
+
+def test_machines_need_a_network_and_four_accelerators_each(features):
+    assert names(features, features.several & ~features.networked) == ["game x 8 x 4", "new x 2 x 16"]
+    assert features.networked[~features.several].all()
+
+
+def test_machines_that_were_measured_together_need_no_data_sheet():
+    measured = ClusterFeatures(
+        [Cluster("new", 4, 2), Cluster("old", 4, 2), Cluster("new-big", 4, 2)], REFERENCE, TRANSFER
+    )
+    assert measured.networked.tolist() == [True, False, True]  # new-big is sold with a network
+
+
+def test_a_vendor_with_one_measured_part_is_not_predicted(features):
+    assert names(features, ~features.predictable) == [
+        "odd x 8 x 1",
+        "silent x 8 x 1",
+        "Xeon x 0 x 1",
+        "new-big x 8 x 1",
+    ]
+
+
+def test_memory_batch_and_scatter_are_those_of_the_accelerator(features):
+    assert features.memory_gib.tolist() == [80, 80, 24, 80, 32, 32, math.inf, math.inf, 160]
+    assert features.largest_batch.tolist() == [200] * 9  # the only one known
+    assert features.scatter.tolist() == [0.8, 0.8, 1, 0.8, 1, 1, 1, 1, 1]
+
+
+def test_clusters_are_found_by_accelerator_chip_and_system(features):
+    assert names(features, features.with_any(["game", "nowhere"])) == ["game x 8 x 4"]
+    assert names(features, features.with_chip(["new"]))[-1] == "new-big x 8 x 1"
+    assert features.with_chip(["new"]).sum() == 4
+    assert names(features, features.equal_to([("new", 32, 4), ("new", 8, 4)])) == ["new x 8 x 4"]
+    assert features.of_accelerator["new"].tolist() == [0, 1, 3]
+    assert features.at["new", 32, 16].tolist() == [3]
+
+
+@pytest.mark.parametrize("year", [UNDATED, 2021, 2023])
+@pytest.mark.parametrize("framework", ["mxnet", "pytorch"])
+def test_rates_are_the_reference_models(features, year, framework):
+    batch = np.linspace(16, 512, len(CLUSTERS))
+    rates = features.rates.log_rate(batch, year, framework)
+    for cluster, each, found in zip(CLUSTERS, batch.tolist(), rates.tolist(), strict=True):
+        if cluster.accelerators and REFERENCE.knows(cluster.accelerator):
+            setup = Setup(cluster.accelerator, cluster.accelerators, cluster.nodes, each, year, framework)
+            assert found == pytest.approx(REFERENCE.log_rate(setup)), cluster
+        else:
+            assert math.isnan(found), cluster
+
+
+def test_a_twin_runs_like_the_part_it_is_named_after(features):
+    batch = np.full(len(CLUSTERS), 64.0)
+    by_name, by_twin = (rates.log_rate(batch, 2022, "mxnet") for rates in (features.rates, features.rates_by_twin))
+    assert by_twin[8] == by_twin[0] == by_name[0] != by_name[8]
+    assert by_twin[:5] == pytest.approx(by_name[:5])
+
+
+def test_a_steeper_network_loses_more_with_small_batches(features):
+    def log_rate(batch, steeper):
+        return features.rates.log_rate(np.full(len(CLUSTERS), batch), 2022, "mxnet", steeper)[0]
+
+    assert log_rate(256.0, 1.0) == pytest.approx(log_rate(256.0, 0.0))
+    lost = math.log((1 + 20 / 16) / (1 + 20 / 256))
+    assert log_rate(16.0, 1.0) == pytest.approx(log_rate(16.0, 0.0) - lost)
+
+
+def test_what_hardware_adds_is_found_once_for_each_machine(features):
+    made = workload(rate(1), 224, MODELS)
+    added = features.transferred(made)
+    for cluster, found in zip(CLUSTERS, added.tolist(), strict=True):
+        assert found == pytest.approx(TRANSFER.hardware(made, cluster.accelerator, cluster.accelerators))
+    assert features.transferred(made) is added
+
+
+def test_no_clusters_make_no_columns():
+    nothing = ClusterFeatures([], REFERENCE, TRANSFER)
+    assert nothing.total.shape == nothing.rates.log_rate(np.zeros(0), 2022, "mxnet").shape == (0,)
