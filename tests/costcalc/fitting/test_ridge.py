@@ -41,3 +41,26 @@ def test_a_group_left_out_is_missed_by_what_the_others_say():
         for row in set(range(9)) - set(kept):
             told = sum(others.get(key, 0.0) * value for key, value, _ in ROWS[row])
             assert missed[row] == pytest.approx(TARGET[row] - told, abs=1e-6)
+
+
+def test_one_effect_is_shrunk_by_its_prior_against_the_noise():
+    """The posterior mean of a normal: n y / (n + noise^2 / deviation^2)."""
+    rows = [[(("level",), 1.0, 0.5)] for _ in range(4)]
+    found = fit(rows, np.full(4, 2.0), noise=1.0, degrees=1e12)
+    assert found.effects == {("level",): pytest.approx(4 * 2.0 / (4 + 1.0 / 0.25))}
+    assert found.variance == pytest.approx(np.ones(4))
+
+
+def test_values_multiply_effects_and_equal_terms_of_a_row_add_up():
+    rows = [[(("slope",), x, 100.0)] for x in (1.0, 2.0, 3.0)]
+    twice = [[(("slope",), x / 2, 100.0), (("slope",), x / 2, 100.0)] for x in (1.0, 2.0, 3.0)]
+    target = np.array([0.5, 1.0, 1.5])
+    for terms in (rows, twice):
+        assert fit(terms, target, noise=0.01, degrees=1e12).effects["slope",] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_the_weights_are_those_of_a_t_distribution():
+    """A row four deviations off keeps (3 + 1) / (3 + 16) of its weight: its variance is that much larger."""
+    rows = [[(("level",), 1.0, 1e-9)] for _ in range(3)]
+    found = fit(rows, np.array([0.0, 1.0, 4.0]), noise=1.0, degrees=3.0)
+    assert found.variance == pytest.approx([1.0, 1.0, 19 / 4])

@@ -1,13 +1,19 @@
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.speeds import MODELS, PARTS, REFERENCE, SHEETS, TRANSFER
 
 from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.throughput.fitted_parameters import (
     KINDS,
     LEVELS,
     ORDERS,
+    ElapsedTime,
+    FittedParameters,
     Widths,
     calibrated,
     from_json,
@@ -80,3 +86,62 @@ def test_calm_rates_promise_narrow_intervals_for_one_machine_only():
     assert widening(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
     assert widening(kinds, many, 0.5).tolist() == [1.0] * 6
     assert widening(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
+
+
+def test_between_stored_levels_widths_lie_on_a_line_in_the_normal_score():
+    """The deviates of 70 and 80 % are 1.0364 and 1.2816, of 75 % 1.1503; beyond the ends widths grow in proportion."""
+    share = (1.1503 - 1.0364) / (1.2816 - 1.0364)
+    assert WIDTHS.at("kind", 0.75) == pytest.approx(0.04 + share * (0.05 - 0.04), rel=1e-3)
+    assert WIDTHS.at("kind", 0.99) == pytest.approx(0.12 * 2.5758 / 1.9600, rel=1e-3)
+    assert WIDTHS.at("kind", 0.25) == pytest.approx(0.02 * 0.3186 / 0.6745, rel=1e-3)
+
+
+def test_a_kind_that_was_never_calibrated_is_an_error():
+    with pytest.raises(KeyError):
+        WIDTHS.at("other", 0.8)
+
+
+def test_only_kinds_that_know_the_year_are_wider_without_it():
+    assert [calibrated(kind, True) == kind for kind in KINDS] == [False] * 4 + [True] * 2
+    assert [calibrated(kind, False) for kind in KINDS] == list(KINDS)
+
+
+def test_evaluation_and_warm_up_grow_slower_than_training():
+    assert ElapsedTime(0.5, 0.5).seconds(10_000) == pytest.approx(10_000 + 0.5 * 100)
+
+
+def test_effects_too_small_to_matter_are_not_written():
+    effects = {("mean",): 0.1234567, ("batch", "new"): 4e-6, ("count",): -0.5}
+    fitted = FittedParameters(
+        "digest",
+        replace(REFERENCE, effects=effects, networked=frozenset({"new", "old"})),
+        replace(TRANSFER, effects={("chip", "a"): 1.0}),
+        WIDTHS,
+        ElapsedTime(0.3, 0.6),
+    )
+    written = json.loads(to_json(fitted))
+    assert written["reference"] == {"mean": 0.12346, "count": -0.5}
+    assert written["networked"] == ["new", "old"]
+    again = from_json(to_json(fitted), PARTS, MODELS)
+    assert again.reference.data_sheets == SHEETS
+    assert (again.reference.years, again.reference.typical) == (REFERENCE.years, REFERENCE.typical)
+    assert again.reference.default_intercept == 7.0
+    assert (again.transfer.effects, again.transfer.models) == ({("chip", "a"): 1.0}, MODELS)
+    assert (again.tables, again.widths, again.elapsed_time) == ("digest", WIDTHS, ElapsedTime(0.3, 0.6))
+
+
+def test_images_per_joule_are_read_in_the_order_of_years():
+    raw = json.loads(to_json(FittedParameters("", REFERENCE, TRANSFER, WIDTHS)))
+    raw["images_per_joule"] = {"2022": 10, "2018": 1}
+    assert from_json(json.dumps(raw), PARTS, MODELS).reference.data_sheets.images_per_joule == (
+        (2018, 1.0),
+        (2022, 10.0),
+    )
+
+
+def test_nothing_learned_promises_a_tenth_either_way():
+    nothing = unfitted(MODELS)
+    assert nothing.widths.at("transferred", 0.8) == pytest.approx(0.08 * 1.2816, rel=1e-3)
+    assert nothing.widths.at(calibrated("machines", True), 0.8) == nothing.widths.at("length", 0.8)
+    assert not nothing.reference.knows("new")
+    assert not nothing.transfer.knows("resnet50")
