@@ -174,9 +174,7 @@ def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:
     first = catalogue.first_observed_at
     if as_of is None or first is None or as_of >= first:
         return {}
-    return {
-        "as_of": [f"{as_of.date()} is before the first price we have, of {first.date()}: write that or a later date"]
-    }
+    return {"as_of": [f"{as_of.date()} is before our first price, of {first.date()}; choose that date or a later one"]}
 
 
 def with_moment(query: EstimateQuery, as_of: datetime) -> EstimateQuery:

@@ -105,29 +105,65 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("COSTCALC_DATABASE_URL", None, "the price store; unset: SQLite in the user's data folder", True, _store),
-    Setting("COSTCALC_BIND", "127.0.0.1:8000", "the address that `costcalc serve` listens on", parse=address),
-    Setting("COSTCALC_WORKERS", "2", "worker processes", parse=_whole(1)),
-    Setting("COSTCALC_THREADS", "4", "threads in each worker", parse=_whole(1)),
-    Setting("COSTCALC_PUBLIC_URL", None, "where people reach the service, for links"),
+    Setting(
+        "COSTCALC_DATABASE_URL",
+        None,
+        "Where prices are stored, as a database URL; if unset, SQLite in the user's data folder.",
+        True,
+        _store,
+    ),
+    Setting("COSTCALC_BIND", "127.0.0.1:8000", "The address and port that `costcalc serve` listens on.", parse=address),
+    Setting("COSTCALC_WORKERS", "2", "The number of worker processes of `costcalc serve`.", parse=_whole(1)),
+    Setting("COSTCALC_THREADS", "4", "The number of threads in each worker process.", parse=_whole(1)),
+    Setting(
+        "COSTCALC_PUBLIC_URL",
+        None,
+        "The address at which people reach the service; links start with it, and its path is where the service is served.",
+    ),
     Setting(
         "COSTCALC_API_TOKENS",
         None,
-        "comma-separated; when set, requests carry one as `Authorization: Bearer` or `token=`",
+        "Accepted API tokens, separated by commas; if set, each request must carry one as `Authorization: Bearer` or `token=`.",
         secret=True,
         parse=_list,
     ),
-    Setting("COSTCALC_SLACK_SIGNING_SECRET", None, "proves that a slash command comes from Slack", secret=True),
+    Setting(
+        "COSTCALC_SLACK_SIGNING_SECRET",
+        None,
+        "The signing secret of the Slack app, which proves that a slash command comes from Slack.",
+        secret=True,
+    ),
     Setting(
         "COSTCALC_SLACK_RESPONSE_HOSTS",
         "hooks.slack.com",
-        "hosts, or origins such as http://127.0.0.1:9000, that later messages of a slash command may be posted to",
+        "The hosts, or origins such as http://127.0.0.1:9000, to which delayed answers to slash commands may be posted.",
         parse=_list,
     ),
-    Setting("COSTCALC_SLACK_WEBHOOK_URL", None, "where `costcalc slack notice` posts; unset: nowhere", secret=True),
-    Setting("COSTCALC_REDIS_URL", None, "memory shared by several servers", True, _redis),
-    Setting("COSTCALC_POLL_SECONDS", "2", "how often a worker looks for a new price snapshot", parse=_seconds),
-    Setting("COSTCALC_CACHE_ANSWERS", "512", "encoded answers that a worker keeps; 0 keeps none", parse=_whole(0)),
+    Setting(
+        "COSTCALC_SLACK_WEBHOOK_URL",
+        None,
+        "The Slack webhook to which `costcalc slack notice` posts; if unset, it cannot post.",
+        secret=True,
+    ),
+    Setting(
+        "COSTCALC_REDIS_URL",
+        None,
+        "The Redis in which several servers remember used Slack signatures; if unset, a table beside the prices.",
+        True,
+        _redis,
+    ),
+    Setting(
+        "COSTCALC_POLL_SECONDS",
+        "2",
+        "The number of seconds after which a worker looks for a new price snapshot.",
+        parse=_seconds,
+    ),
+    Setting(
+        "COSTCALC_CACHE_ANSWERS",
+        "512",
+        "The number of encoded answers that a worker keeps in memory; 0 keeps none.",
+        parse=_whole(0),
+    ),
 )
 
 

@@ -125,9 +125,10 @@ class Number(Parameter):
 
     def _complaint(self, text: str) -> str:
         noun = "a whole number" if self.kind is int else "a number"
-        low = f"above {self.low:g}" if self.open_low else f"from {self.low:g}"
-        high = f"below {self.high:.12g}" if self.open_high else f"to {self.high:.12g}"
-        return f"{clip(text)}: write {noun} {low} {high}" + (f", such as {self.example}" if self.example else "")
+        low = f"above {self.low:g} and" if self.open_low else f"from {self.low:g}"
+        high = f"below {self.high:.12g}" if self.open_high else f"{'up ' if self.open_low else ''}to {self.high:.12g}"
+        example = f", for example {self.example}" if self.example else ""
+        return f"must be {noun} {low} {high}{example}; got {clip(text)}"
 
     def schema(self) -> JsonSchema:
         """Type and bounds."""
@@ -151,8 +152,8 @@ class Target(Number):
             if Decimal(percent) != 1 or percent != text:
                 return f"{clip(text)} looks like a percentage: write the fraction {fraction:f}"
         if _NUMBER.fullmatch(text.replace(",", ".")) and "," in text:
-            return f"{clip(text)}: write a decimal point, {text.replace(',', '.')}"
-        return f"{clip(text)}: write a fraction above 0 and below 1, such as 0.757"
+            return f"must have a decimal point, as in {text.replace(',', '.')}; got {clip(text)}"
+        return f"must be a fraction above 0 and below 1, for example 0.757; got {clip(text)}"
 
 
 class Targets(Target):
@@ -169,7 +170,7 @@ class Flag(Parameter):
     def parse(self, text: str) -> bool:
         """The truth of it."""
         if text.lower() not in self.words:
-            raise ValidationError(f"{clip(text)}: write true or false")
+            raise ValidationError(f"must be true or false; got {clip(text)}")
         return self.words[text.lower()]
 
     def schema(self) -> JsonSchema:
@@ -185,7 +186,7 @@ class Separator(Parameter):
     def parse(self, text: str) -> str:
         """The sign itself."""
         if text.lower() not in self.signs:
-            raise ValidationError(f"{clip(text)}: write one of {' '.join(self.signs)}")
+            raise ValidationError(f"must be one of {' '.join(self.signs)}; got {clip(text)}")
         return "\t" if text.lower() == "tab" else text
 
     def schema(self) -> JsonSchema:
@@ -203,7 +204,9 @@ class Moment(Parameter):
                 raise ValueError
             return self._moment(text)
         except (ValueError, OverflowError):
-            raise ValidationError(f"{clip(text)}: write a date such as 2018-04-26, or 2018-04-26T12:00:00Z") from None
+            raise ValidationError(
+                f"must be a date such as 2018-04-26, or a time such as 2018-04-26T12:00:00Z; got {clip(text)}"
+            ) from None
 
     @staticmethod
     def _moment(text: str) -> datetime:
@@ -257,7 +260,7 @@ class Discounts(Parameter):
         provider, colon, fraction = text.rpartition(":")
         number = Number(Decimal, 0, 1, self.meaning, open_high=True, example="0.12 or aws:0.12")
         if colon and not provider.strip():
-            raise ValidationError(f"{clip(text)}: write a fraction such as 0.12, or aws:0.12")
+            raise ValidationError(f"must be a fraction such as 0.12, or aws:0.12; got {clip(text)}")
         return Discount(number.parse(fraction.strip()), provider.strip().lower() or None)
 
     def schema(self) -> JsonSchema:
@@ -278,7 +281,7 @@ class OwnRates(Parameter):
         """The rate."""
         code, colon, units = (part.strip() for part in text.partition(":"))
         if not colon or code.upper() == "USD":
-            raise ValidationError(f"{clip(text)}: write units of a currency for one US dollar, such as EUR:0.92")
+            raise ValidationError(f"must be a currency and its units per US dollar, such as EUR:0.92; got {clip(text)}")
         number = Number(Decimal, 0, 10**9, self.meaning, open_low=True, example="EUR:0.92")
         return OwnRate(Currency(self.meaning).parse(code), number.parse(units))
 
@@ -294,5 +297,5 @@ class Currency(Parameter):
         """The code in capitals."""
         code = text.upper()
         if not (len(code) == 3 and code.isascii() and code.isalpha()):
-            raise ValidationError(f"{clip(text)}: write an ISO 4217 code such as USD or EUR")
+            raise ValidationError(f"must be an ISO 4217 code such as USD or EUR; got {clip(text)}")
         return code

@@ -83,8 +83,7 @@ class Known:
         """What to write instead of a text that is a kind of accelerator, such as CPU; None where it is none."""
         named = EXAMPLES.get(squeeze(text).removesuffix("s"), ())
         some = [name for name in named if name in self.accelerator]
-        asked = f"unknown accelerator {clip(text)}: each is asked for by its name, processors too"
-        return f"{asked}: write {either(some)}" if some else None
+        return f"unknown accelerator {clip(text)}: name the model itself, for example {either(some)}" if some else None
 
     def _pattern(self, text: str, guesses: Guesses) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):

@@ -91,22 +91,23 @@ class AccuracyReport:
         told = f"{accuracy:.4f} on {best.nodes} x {best.instance_type} of {best.provider}: {self._costs(best)}."
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
             return told
-        return f"{told} No recipe is known to reach more surely enough, whatever it costs."
+        return f"{told} No known recipe reaches a higher accuracy with the required confidence, at any price."
 
     def _nothing(self, nothing: Answer) -> str:
         """Why nothing fits, and the least that would do."""
         if nothing.count:
-            return "Nothing reaches any accuracy."
+            return "No estimate reaches any accuracy."
         cheapest = self._ask(LEAST, max_cost=None, sort="cost")
         for estimate, bill in zip(cheapest.estimates, cheapest.bills, strict=True):
             hours = Decimal(repr(estimate.hours))
             cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
             least = f"{cost.quantize(CENT, ROUND_CEILING):f} {estimate.currency}"
-            return f"Nothing fits: the least that reaches any accuracy costs {least}; raise budget= to that."
+            told = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
+            return f"{told}: raise budget= to at least that."
         for estimate in self._ask(LEAST, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
-            return f"Nothing fits: the quickest takes {hours:f} h; raise max_hours= to that."
-        return f"No offer and recipe pass the filters: {counted(nothing.rejections) or 'none there are'}."
+            return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
+        return f"No estimate matches these filters: {counted(nothing.rejections) or 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.billed_cost if self.query.basis == "billed" else estimate.effective_cost

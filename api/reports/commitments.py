@@ -23,13 +23,17 @@ PAGE = 100
 MOST_PAGES = 10
 NO_HOURS = Decimal(0)
 NOTES = (
-    "A month is 730 hours, a year twelve of them. On demand is counted by the hour of use, without billing increments.",
-    "Hours of use that exceed a month take further sets of the same machines at the same time, each with its own commitment.",
+    "A month is 730 hours and a year is twelve months. "
+    "On-demand cost is hours of use times the rate, without billing increments.",
+    "More hours of use than a month has need further sets of the same machines, each with its own commitment.",
 )
-OTHER_MACHINE = "It can't be had on demand itself: compared with the cheapest on demand that has the same accelerators."
-NOTHING = "No machine that the question allows can be had for a fixed time: widen provider=, accelerator=, purchase= or term=."
-NO_COMMITMENT = "purchase= names nothing that is had for a fixed time: every commitment is compared."
-NEVER_ON_DEMAND = "Nothing with the same accelerators can be had on demand, so that there is no break-even."
+OTHER_MACHINE = (
+    "This machine is not sold on demand, so it is compared with the cheapest on-demand machine "
+    "that has the same accelerators."
+)
+NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, accelerator=, purchase= or term=."
+NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
+NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so there is no break-even."
 
 
 @dataclass(frozen=True, slots=True)

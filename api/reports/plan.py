@@ -124,18 +124,22 @@ def nothing(answer: Answer) -> str:
     """Why a question has no estimate."""
     best = answer.best_reached
     if best and best.accuracy < answer.query.target:
-        return f"nothing reaches {answer.query.target:g}: the best reached is {best.accuracy:g}, by {best.recipe}"
-    return f"nothing fits: {counted(answer.rejections) or 'no offer passes the filters'}"
+        return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
+    return f"no estimate matches these filters: {counted(answer.rejections) or 'there are no offers'}"
 
 
 def check_columns(rows: Sequence[Given]) -> None:
     """Raises BadParameters where there are too many rows, none, or a column that is no parameter."""
     if not rows:
         raise BadParameters(
-            {"rows": ["there are none: send a line of column names such as model,target and lines below it"]}
+            {
+                "rows": [
+                    "there are none: send a line of column names, such as model,target, and a line for each question"
+                ]
+            }
         )
     if len(rows) > MOST_ROWS:
-        raise BadParameters({"rows": [f"{len(rows)} rows: send at most {MOST_ROWS} at once"]})
+        raise BadParameters({"rows": [f"{len(rows)} rows: send at most {MOST_ROWS}"]})
     names = dict.fromkeys(name for row in rows for name in row)
     wrong = [name for name in names if name not in ROW.fields and not name.startswith("_")]
     if wrong:
@@ -163,7 +167,7 @@ def rows_of_csv(body: bytes) -> list[Given]:
             line for line in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in line)
         ]
     except csv.Error as error:
-        raise BadParameters({"rows": [f"no CSV: {error}"]}) from None
+        raise BadParameters({"rows": [f"not valid CSV: {error}"]}) from None
     names = [name.strip() for name in lines[0]] if lines else []
     _check_names(names)
     return [_given(names, cells) for cells in lines[1:]]

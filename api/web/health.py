@@ -50,7 +50,7 @@ def readyz() -> Response:
     catalogue = service.catalogue()
     trouble = service.prices.trouble()
     if trouble:
-        raise NotReady(f"still answering from snapshot {catalogue.snapshot}, but the store is out of reach: {trouble}")
+        raise NotReady(f"the price store cannot be reached: {trouble}; answers come from snapshot {catalogue.snapshot}")
     evidence = service.evidence
     ready = Ready(
         status="ok",

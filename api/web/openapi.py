@@ -52,41 +52,41 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("/cost", "Hours and cost to an accuracy, on everything one can rent", CostDocument, COST,
+    Operation("/cost", "Hours and cost of training to an accuracy, on everything that can be rented", CostDocument, COST,
               sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
     Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
               sheets=("csv",), errors=(400, 404, 503)),
-    Operation("/plan", "Every model to every target, each at its best", PlanDocument, PLAN, sheets=("csv",),
+    Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv",),
               errors=(400, 404, 503)),
-    Operation("/commitments", "Reserving, committing and renting by the month against on demand", CommitmentsDocument,
+    Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv",)),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
-    Operation("/throughput", "Measured images per second, and per dollar per hour", ThroughputDocument, THROUGHPUT,
+    Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(400, 404, 503)),
-    Operation("/models", "Every model that something was measured about", ModelsDocument, MODELS, errors=(400,)),
-    Operation("/models/{model}", "One model's recipes with curves, and its throughputs", ModelDocument, MODELS,
+    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, errors=(400,)),
+    Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
               errors=(400, 404)),
     Operation("/healthz", "Liveness", Alive, errors=()),
-    Operation("/readyz", "Readiness: store reachable, a snapshot loaded", Ready, errors=(503,)),
+    Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready, errors=(503,)),
     Operation("/metrics", "Prometheus metrics", media="text/plain", errors=()),
     Operation("/", "The page", schema=COST, media="text/html", errors=(400, 404, 503)),
-    Operation("/docs", "This document to read and try", media="text/html", errors=()),
+    Operation("/docs", "This document as a page, with a form for each path", media="text/html", errors=()),
     Operation("/openapi.json", "This document", media="application/json", errors=()),
 )  # fmt: skip
-POST_PLAN = Operation("/plan", "A sheet or list of questions, each answered at its best", PlanDocument, DEFAULTS, sheets=("csv",),
-                      errors=(400, 404, 413, 415, 503))  # fmt: skip
+POST_PLAN = Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
+                      sheets=("csv",), errors=(400, 404, 413, 415, 503))  # fmt: skip
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range",
     404: "unknown model",
     413: "the body is too large",
     415: "the body is neither CSV nor JSON",
-    503: "no prices loaded yet",
+    503: "no prices are loaded yet",
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _PLAN_ROW = {
@@ -218,7 +218,12 @@ def _success(operation: Operation, sheet: str) -> Json:
         content[operation.media] = {"schema": body}
     for kind in [sheet] if sheet else operation.sheets:
         content[TYPES[kind].partition(";")[0]] = {"schema": {"type": "string"}}
-    headers = {"ETag": {"description": "the snapshot, evidence and question behind this", "schema": {"type": "string"}}}
+    headers = {
+        "ETag": {
+            "description": "tag of the prices, the evidence, the code and the question",
+            "schema": {"type": "string"},
+        }
+    }
     return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.sheets else {})
 
 

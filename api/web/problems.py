@@ -81,7 +81,7 @@ def _http_error(error: HTTPException) -> Response:
 
 def _detail(error: HTTPException) -> str:
     if isinstance(error, MethodNotAllowed):
-        return f"{request.method} is not for this path: use {either(sorted(error.valid_methods or ['GET']))}"
+        return f"{request.method} is not allowed on this path: use {either(sorted(error.valid_methods or ['GET']))}"
     return error.description or error.name
 
 
@@ -93,4 +93,4 @@ def _no_such_path() -> str:
 
 def _crashed(error: Exception) -> Response:
     log.exception("%s %s failed", request.method, request.path, exc_info=error)
-    return problem_response(500, "the service failed to answer this; the failure is in its log")
+    return problem_response(500, "the service failed to answer; the error is in its log")

@@ -79,13 +79,13 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
     path, _, ending = request.path.rpartition(".")
     if ending in PICTURES:
         if layout.format:
-            raise BadParameters({"format": [f"this is a picture: ask {path} for {layout.format}"]})
+            raise BadParameters({"format": [f"this path is a picture: use {path} for {layout.format}"]})
         return ending
     if ending in TYPES and layout.format not in (None, ending):
-        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: ask {path} for {layout.format}"]})
+        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: use {path} for {layout.format}"]})
     wanted = ending if ending in TYPES else layout.format or _accepted()
     if layout.profile == "focus" and wanted != "csv":
-        raise BadParameters({"profile": ["focus is a form of CSV: ask /cost.csv, or add format=csv"]})
+        raise BadParameters({"profile": ["focus is a CSV format: use /cost.csv, or add format=csv"]})
     return wanted if wanted in forms else "json"
 
 

@@ -19,9 +19,9 @@ from costcalc.evidence import Evidence, load_evidence
 
 LONGEST_REQUEST_LINE = 65_536  # gunicorn stops at 8190 and answers in its own form; our own limits come after it
 UNREADABLE = {
-    400: "this is not HTTP as we read it: percent-encode every sign of an address that is not ASCII",
-    414: f"the address is too long: write at most {LONGEST_REQUEST_LINE} bytes",
-    431: "a header is too long, or there are too many",
+    400: "this is not a valid HTTP request: percent-encode every character of the address that is not ASCII",
+    414: f"the address is too long: it may have at most {LONGEST_REQUEST_LINE} bytes",
+    431: "a header is too long, or there are too many headers",
 }
 BOOT_FAILED = 3  # the exit status by which gunicorn's master knows that starting again is of no use
 

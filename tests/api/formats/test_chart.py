@@ -9,15 +9,22 @@ from xml.etree import ElementTree
 import pytest
 
 from api.formats import chart
+from api.reports.cost import CostReport
 
 ASKED = "model=resnet50&target=0.757&provider=gcp&purchase=spot"
 
 
 @pytest.fixture(scope="module")
 def spec(service):
-    catalogue = service.catalogue()
     given = {"model": ["resnet50"], "target": ["0.757"], "provider": ["gcp"], "purchase": ["spot"]}
-    return chart.spec_of(service, service.question(given, catalogue)[0], catalogue)
+    return spec_of(service, given)
+
+
+def spec_of(service, given):
+    """The chart of a question."""
+    catalogue = service.catalogue()
+    report = CostReport(service, catalogue, service.question(given, catalogue)[0])
+    return chart.spec(report.frontier(), report.best())
 
 
 def test_its_points_are_the_frontier_of_the_same_question(client, spec):
@@ -35,9 +42,9 @@ def test_the_line_keeps_a_cost_until_a_faster_one_is_dearer(spec):
 
 
 def test_effective_costs_are_drawn_where_they_are_asked_for(service):
-    catalogue = service.catalogue()
-    given = {"model": ["resnet50"], "target": ["0.757"], "basis": ["effective"], "currency": ["EUR"]}
-    effective = chart.spec_of(service, service.question(given, catalogue)[0], catalogue)
+    effective = spec_of(
+        service, {"model": ["resnet50"], "target": ["0.757"], "basis": ["effective"], "currency": ["EUR"]}
+    )
     assert effective["layer"][0]["encoding"]["y"]["title"] == "EUR share of use, 80 % range"
 
 
@@ -73,7 +80,7 @@ def test_svg_asks_nobody_for_anything(client):
 def test_a_bad_question_is_told_as_everywhere(client):
     assert client.get("/cost.png?model=resnet50&target=75.7").json["errors"]["target"]
     assert client.get("/cost.svg?model=nope&target=0.7").status_code == 404
-    assert "ask /cost for json" in client.get(f"/cost.png?{ASKED}&format=json").json["detail"]
+    assert "use /cost for json" in client.get(f"/cost.png?{ASKED}&format=json").json["detail"]
 
 
 def test_no_estimates_are_an_empty_picture(client):

@@ -98,7 +98,7 @@ def test_where_nothing_fits_a_cost_sheet_has_no_rows_and_a_plan_says_why(guarded
     assert rows_of(asked(guarded, path.replace("/plan", "/cost")).text) == []
     [row] = rows_of(asked(guarded, path).text)
     assert list(row).index("error") == 2
-    assert row["error"].startswith("nothing fits: ")
+    assert row["error"].startswith("no estimate matches these filters: ")
     assert "over max cost" in row["error"]
 
 

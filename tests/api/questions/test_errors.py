@@ -45,7 +45,7 @@ def told(response, status):
         (f"{GOOD}&discount=awss:0.1", "discount", "did you mean aws"),
         (f"{GOOD}&currency=EUQ", "currency", "EUR"),
         (f"{GOOD}&currency=HRK", "currency", "no rate of HRK"),
-        (f"{GOOD}&as_of=2001-01-01", "as_of", "before the first price we have, of 2016"),
+        (f"{GOOD}&as_of=2001-01-01", "as_of", "before our first price, of 2016"),
         (f"{GOOD}&limit=0", "limit", "from 1 to 1000"),
         (f"{GOOD}&limit=1000000", "limit", "from 1 to 1000"),
         (f"{GOOD}&dataset=cifar10", "dataset", "imagenet"),

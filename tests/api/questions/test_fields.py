@@ -35,7 +35,7 @@ def _lists(given):
         ("75.7", "write the fraction 0.757"),
         ("75.7%", "write the fraction 0.757"),
         ("93", "write the fraction 0.93"),
-        ("0,757", "write a decimal point, 0.757"),
+        ("0,757", "must have a decimal point, as in 0.757"),
         ("0", "above 0 and below 1"),
         ("1", "above 0 and below 1"),
         ("-0.5", "above 0 and below 1"),
@@ -46,7 +46,7 @@ def _lists(given):
         ("1e-400", "above 0 and below 1"),
         ("0_7", "above 0 and below 1"),
         ("٠.٧", "above 0 and below 1"),
-        ("best", "such as 0.757"),
+        ("best", "for example 0.757"),
     ],
 )
 def test_a_target_that_is_no_fraction_is_told_which(text, says):

@@ -29,7 +29,7 @@ def test_a_company_whose_cloud_is_not_there_is_no_hint():
 )
 def test_a_kind_of_accelerator_leads_to_names_that_are_answered(client, kind, names):
     told = client.get(f"/cost?model=resnet50&target=0.749&accelerator={kind}").json["errors"]["accelerator"]
-    assert told == [f'unknown accelerator "{kind}": each is asked for by its name, processors too: write {names}']
+    assert told == [f'unknown accelerator "{kind}": name the model itself, for example {names}']
     for name in names.replace(" or ", ", ").split(", "):
         asked = f"/cost?model=resnet50&target=0.749&limit=1&accelerator={name.replace(' ', '+')}"
         assert client.get(asked).json["count"] > 0

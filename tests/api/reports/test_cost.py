@@ -88,7 +88,7 @@ def test_the_ending_then_format_then_accept_choose_the_form(client, path, header
 def test_a_csv_path_is_not_asked_for_json(client):
     response = client.get("/cost.csv?model=resnet50&target=0.757&format=json")
     assert response.status_code == 400
-    assert response.get_data(as_text=True).startswith('"Error 400: format: /cost.csv is CSV: ask /cost for json')
+    assert response.get_data(as_text=True).startswith('"Error 400: format: /cost.csv is CSV: use /cost for json')
 
 
 def test_names_are_understood_however_they_are_spelt(client):

@@ -25,7 +25,7 @@ ERRORS = (
     None,
     "did you mean resnet5",
     "write the fraction 0.757",
-    "the best reached is",
+    "the best reaches",
     "over max hours",
 )
 

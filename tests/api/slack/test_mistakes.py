@@ -35,13 +35,13 @@ class TestMistakes:
             ("resnet50 0.757 spott", "did you mean spot"),
             ("resnet50 0.757 provder=aws", "did you mean provider"),
             ("resnet50 0.757 gpus=8", "did you mean accelerators?"),
-            ("resnet50 0.757 cpu", "processors too: write Xeon Platinum 8124M"),
+            ("resnet50 0.757 cpu", "for example Xeon Platinum 8124M"),
             ("resnet50 0.757 provider=amazn", "did you mean"),
             ("resnett50 0.757", "resnet50"),
             ("resnet50 0.757 under 50", "write under $50 or within 50h"),
             ("resnet50 0.757 0.76", "given 2 times"),
             ("resnet50 0.757 on A100", "A100-80GB"),
-            ("resnet50 0.757 as_of=2001-01-01", "before the first price"),
+            ("resnet50 0.757 as_of=2001-01-01", "before our first price"),
         ],
     )
     def test_the_message_says_what_to_type(self, client, text, says):

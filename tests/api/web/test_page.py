@@ -45,7 +45,7 @@ def test_on_a_narrow_screen_figures_carry_their_names(client):
 def test_where_nothing_is_found_it_says_how_far_one_gets(client):
     nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
     assert "<table>" not in nowhere
-    assert "The best that any recipe of this model reached: 0.8" in nowhere
+    assert "The best accuracy that any recipe of this model reached: 0.8" in nowhere
     assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
 
 

@@ -109,7 +109,7 @@ def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
             time.sleep(0.1)
         unready = server.get("/readyz")
         assert unready.status_code == 503
-        assert "out of reach" in unready.json()["detail"]
+        assert "cannot be reached" in unready.json()["detail"]
         assert server.get("/healthz").ok
         assert server.get(ASKED + "&_=2").json()["estimates"] == before["estimates"]
     finally:
