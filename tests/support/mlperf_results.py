@@ -117,3 +117,17 @@ def predicted(cases, learner):
     """ln(seconds) that was predicted, by name: it must not move with what was held out."""
     truth = {run.name: run.log_seconds for run in learner.runs}
     return {case.name: case.error + truth[case.name] for case in cases}
+
+
+def throughput_row(model, name="X100", *, rate, stack="tool", organisation="Dan", precision="fp16", count=1):
+    """Somebody's rate of a network outside MLPerf, in images/s of all accelerators."""
+    made = mlperf_row(organisation, name, count).throughput
+    return replace(
+        made,
+        name=f"{stack} {organisation} {model} {precision} {name} {count}",
+        model=model,
+        stack=stack,
+        precision=precision,
+        global_batch_size=256 * count,
+        images_per_second=rate,
+    )

@@ -8,7 +8,7 @@ from support.mlperf_results import mlperf_row, publish
 from costcalc.validation.held_out import Learner
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rows():
     """Three organisations on each of two accelerators, in one machine and in two, the Y100 at half the rate."""
     return [
@@ -19,7 +19,7 @@ def rows():
     ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def learner(rows):
     return Learner(publish(rows))
 
