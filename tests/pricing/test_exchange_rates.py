@@ -16,18 +16,18 @@ TABLE = """Date,USD,JPY,HRK,
 
 
 def test_a_rate_is_units_per_dollar():
-    assert parse(TABLE.splitlines(), "JPY").rate(date(2024, 1, 5)).per_usd == Decimal(160) / Decimal("1.10")
-    assert parse(TABLE.splitlines(), "EUR").rate(date(2023, 12, 29)).per_usd == Decimal("0.8")
+    assert parse(TABLE, "JPY").rate(date(2024, 1, 5)).per_usd == Decimal(160) / Decimal("1.10")
+    assert parse(TABLE, "EUR").rate(date(2023, 12, 29)).per_usd == Decimal("0.8")
 
 
 def test_without_a_rate_of_the_day_the_last_one_before_holds_and_says_so():
-    found = parse(TABLE.splitlines(), "JPY").rate(date(2024, 1, 3))
+    found = parse(TABLE, "JPY").rate(date(2024, 1, 3))
     assert (found.date, found.per_usd, found.currency) == (date(2023, 12, 29), Decimal(160), "JPY")
     assert "European Central Bank" in found.source
 
 
 def test_after_the_last_day_of_the_table_its_last_rate_holds():
-    assert parse(TABLE.splitlines(), "JPY").rate(date(2030, 1, 1)).date == date(2024, 1, 5)
+    assert parse(TABLE, "JPY").rate(date(2030, 1, 1)).date == date(2024, 1, 5)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_after_the_last_day_of_the_table_its_last_rate_holds():
 )
 def test_no_rate_is_better_than_an_old_one(currency, day):
     with pytest.raises(NoRate, match=f"no rate of {currency} around {day}"):
-        parse(TABLE.splitlines(), currency).rate(day)
+        parse(TABLE, currency).rate(day)
 
 
 def test_the_packaged_table():
