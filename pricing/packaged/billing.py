@@ -8,9 +8,8 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from costcalc.evidence.tables import Row
 from costcalc.offers import Offer
-from pricing.packaged.tables import Key, Table
+from pricing.packaged.tables import Key, Row, Table
 
 PROVIDERS = Table(
     "providers.csv", "provider family", "name billing_increment_seconds minimum_seconds source observed_on"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from costcalc.evidence.tables import Row
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.packaged.names import ANY_REGION
-from pricing.packaged.tables import Table, day
+from pricing.packaged.tables import Row, Table, day
 
 FREE_TIERS = Table(
     "free_tiers.csv",

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 
-from costcalc.evidence.tables import Row
-from pricing.packaged.tables import Table
+from pricing.packaged.tables import Row, Table
 
 ACCELERATOR_NAMES = Table("accelerator_names.csv", "scheme spelling memory_gib", "accelerator")
 REGION_NAMES = Table("region_names.csv", "provider spelling", "region")

@@ -8,14 +8,13 @@ from decimal import Decimal
 from hashlib import blake2b
 from importlib.resources.abc import Traversable
 
-from costcalc.evidence.tables import Row
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
 from pricing.packaged.billing import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.owned import OWNED, owned_offer
-from pricing.packaged.tables import Key, Table, amount, choice, day, decimal, optional
+from pricing.packaged.tables import Key, Row, Table, amount, choice, day, decimal, optional
 
 OFFERS = Table(
     "offers.csv",

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from costcalc.evidence.tables import Row
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
 from pricing.packaged.names import ANY_REGION
-from pricing.packaged.tables import Table, amount, day, machine
+from pricing.packaged.tables import Row, Table, amount, day, machine
 
 PROVIDER = "owned"
 OWNED = Table(

@@ -8,8 +8,7 @@ from functools import cache
 from importlib.resources.abc import Traversable
 
 from costcalc.costing.storage_and_egress import UNITS, StorageAndEgressRates, StorageOrEgressRate
-from costcalc.evidence.tables import Row
-from pricing.packaged.tables import Table
+from pricing.packaged.tables import Row, Table
 
 STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_per_unit what source observed_on")
 

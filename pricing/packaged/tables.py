@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TypeVar
 
-from costcalc.evidence.tables import Row, TableError, rows
+from costcalc.evidence.tables import FIRST_LINE, Cell, TableError, cells
 from costcalc.hardware import Machine
 
 T = TypeVar("T")
@@ -20,6 +20,43 @@ Key = tuple[str, ...]
 
 class PackagedTableError(TableError):
     """A packaged table is unreadable; the message names the file and the line."""
+
+
+class Row:
+    """One line of a table with typed access to its cells; a blank cell is None where that is allowed."""
+
+    def __init__(self, line: Mapping[str, Cell]) -> None:
+        self._line = line
+
+    def text(self, column: str) -> str:
+        """A cell that must not be blank. Raises ValueError."""
+        if self._line[column] is None:
+            raise ValueError(f"{column} is blank")
+        return str(self._line[column])
+
+    def maybe(self, column: str) -> str | None:
+        """A cell, or None where it is blank."""
+        return optional(self, column, Row.text)
+
+    def number(self, column: str) -> float:
+        """A finite number. Raises ValueError."""
+        return float(self.text(column))
+
+    def maybe_number(self, column: str) -> float | None:
+        """A finite number, or None where the cell is blank."""
+        return optional(self, column, Row.number)
+
+    def integer(self, column: str) -> int:
+        """A whole number. Raises ValueError."""
+        return int(self.text(column))
+
+    def maybe_integer(self, column: str) -> int | None:
+        """A whole number, or None where the cell is blank."""
+        return optional(self, column, Row.integer)
+
+    def is_blank(self, column: str) -> bool:
+        """Whether the cell is blank."""
+        return self._line[column] is None
 
 
 def packaged_folder() -> Traversable:
@@ -50,19 +87,21 @@ class Table:
     def read(self, build: Callable[[Row], T], folder: Traversable | None = None) -> dict[Key, T]:
         """What `build` makes of each row, by the row's key. Raises PackagedTableError, naming file and line."""
         built: dict[Key, T] = {}
+        for number, line in enumerate(self._lines(folder), FIRST_LINE):
+            key = tuple(str(line[column] or "") for column in self.key.split())
+            try:
+                if key in built:
+                    raise ValueError(f"{' '.join(filter(None, key))} stands here twice")
+                built[key] = build(Row(line))
+            except ValueError as error:
+                raise PackagedTableError(f"{self._path}, line {number}: {error}") from error
+        return built
 
-        def add(row: Row) -> None:
-            key = tuple(row.maybe(column) or "" for column in self.key.split())
-            if key in built:
-                raise ValueError(f"{' '.join(filter(None, key))} stands here twice")
-            built[key] = build(row)
-
+    def _lines(self, folder: Traversable | None) -> list[dict[str, Cell]]:
         try:
-            for _ in rows(self._path, self._text(folder), add):
-                pass
+            return cells(self._path, self._text(folder))
         except (TableError, csv.Error) as error:
             raise PackagedTableError(str(error)) from error
-        return built
 
     @property
     def _path(self) -> str:
@@ -83,7 +122,7 @@ class Table:
 
 def optional(row: Row, column: str, read: Callable[[Row, str], T]) -> T | None:
     """What `read` makes of a cell, or None where it is blank."""
-    return read(row, column) if row.maybe(column) else None
+    return None if row.is_blank(column) else read(row, column)
 
 
 def amount(row: Row, column: str) -> Decimal:

@@ -23,8 +23,8 @@ def test_every_provider_of_a_small_cloud_stands_in_the_table(name: str, httpserv
 
 
 def test_every_provider_of_the_large_clouds_and_of_the_catalogues_stands_in_the_table() -> None:
-    listed = {gpuhunt.OURS.get(name, name) for name in gpuhunt.PROVIDERS.read({}).split(",")}
-    listed |= {skypilot.OURS.get(name, name) for name in skypilot.CLOUDS.read({}).split(",")}
+    listed = {gpuhunt.OUR_NAMES.get(name, name) for name in gpuhunt.PROVIDERS.read({}).split(",")}
+    listed |= {skypilot.OUR_NAMES.get(name, name) for name in skypilot.CLOUDS.read({}).split(",")}
     assert {"aws", "azure", "gcp", *listed} <= PROVIDERS
 
 

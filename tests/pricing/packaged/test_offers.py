@@ -58,7 +58,7 @@ def damage(folder: Path, column: str, text: str, name: str = "offers.csv") -> No
     ("column", "text", "complaint"),
     [
         ("hourly_rate", "cheap", "hourly_rate 'cheap' is not a decimal number"),
-        ("hourly_rate", "nan", "hourly_rate 'nan' is not an amount of money"),
+        ("hourly_rate", "nan", "a number must be finite, not nan"),
         ("hourly_rate", "-1", "hourly_rate '-1' is not an amount of money"),
         ("hourly_rate", "0", "a rate of zero is no rate"),
         ("hourly_rate", "", "hourly_rate is blank"),

@@ -7,11 +7,11 @@ import pytest
 
 from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.bills import Bill, Terms
+from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
 from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Offer, PurchaseOption, tariff
 from costcalc.query import EstimateQuery
 from pricing.packaged.offers import read_packaged
 
@@ -48,7 +48,7 @@ def test_an_hour_of_an_owned_machine_costs_more_the_less_it_is_used(share: str, 
 
 
 def test_an_owned_machine_pays_off_against_one_rented_at_half_a_dollar() -> None:
-    hours = Bill(BOX, Terms()).break_even_hours(Decimal("0.50"))
+    hours = break_even_hours(tariff(BOX), Decimal("0.50"))
     assert hours is not None
     assert round(hours) == 4075
 
