@@ -140,6 +140,8 @@ class TestAllowedOffers:
     def test_filters_that_leave_nothing_say_so(self):
         nobody = OfferFilter(provider=("nobody",))
         assert allowed(catalogue(four()), one_recipe(), nobody).rejections["no_matching_offer"] == 1
+        later = allowed(catalogue(four()), one_recipe(), as_of=DAY + timedelta(days=600))
+        assert (later.rejections["no_matching_offer"], later.rejections["stale_price"]) == (0, 1)
 
     def test_without_recipes_no_offer_is_to_blame(self):
         found = allowed(catalogue(four()), matrix([], [np.zeros((0, 0))], nodes=()))
@@ -170,6 +172,7 @@ class TestRentals:
         assert len(times.hours) == 2
         broken = interrupted(steady, np.array([2]))
         assert rented.hours.tolist() == [steady.hours[0], broken.hours[0]]
+        assert rented.time.tolist() == [0, 1]
         assert self.rented(prices, one_recipe((2,)))[3].time.tolist() == [0, 0]
 
     def test_repetitions_count(self):
