@@ -42,7 +42,7 @@ class ConvergenceSource:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The three facts behind an estimate."""
+    """Where the price, the speed and the accuracy curve of an estimate were read."""
 
     price: PriceSource
     throughput: ThroughputSource
@@ -51,10 +51,15 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Time and cost of one recipe on one offer. Money is rounded once, to cents of `currency`; rates are not rounded.
+    """Time and cost of training with one recipe on one offer.
 
-    `hours` = train + overhead of one successful run; low and high bound its 80 % interval, those of costs also hold moves of
-    spot rates. `retry_hours` comes on top.
+    `hours` = `train_hours` + `overhead_hours` of a successful run, or of all runs where the question asks for several;
+    `hours_low` and `hours_high` bound their 80 % interval. `retry_hours` is the expected time of further runs after a miss and
+    comes on top. `calendar_hours` counts the waiting between sessions and quotas as well. `epochs` and `success_probability`
+    are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
+
+    Money is in `currency`, rounded once, to cents; the range of a cost also holds moves of spot rates. `hourly_rate` is for all
+    machines and not rounded. `break_even_hours` is the use per term from which on a commitment beats on demand.
     """
 
     rank: int
@@ -103,7 +108,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PriceBasis:
-    """The snapshot an answer was computed from; the observation dates are those of the offers considered."""
+    """The snapshot of prices that an answer was computed from, and when the offers current at `as_of` were observed."""
 
     snapshot: str
     as_of: datetime
@@ -114,11 +119,13 @@ class PriceBasis:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that an edge needs; no edge computes. `count` is the number of estimates before limit and offset.
+    """All that an edge needs to render; no edge computes.
 
-    Beside the estimates stand their `bills`, the offers and terms that the costs follow from, for sheets that stay alive, and
-    the on-demand list rate per hour of each offer's machine in the offer's own currency, None where it can't be had.
-    `exchange` is the rate of the asked currency, `quoted_exchange` those of further currencies that offers here are quoted in.
+    `count` is the number of estimates before limit and offset, `rejections` how many recipes, offers and pairs of both were left
+    out, by reason. `bills` and `on_demand_hourly` have an entry for each estimate: the offer and the terms that its costs follow
+    from, and the on-demand list rate per hour of the same machine in the offer's currency, None where it can't be had.
+    `exchange` is the rate of the requested currency, None for US dollars; `quoted_exchange` has the rates of the other
+    currencies that these offers are quoted in.
     """
 
     query: EstimateQuery

@@ -44,11 +44,11 @@ def answer(
     exchange: Mapping[str, ExchangeRate] | None = None,
     storage_and_egress: StorageAndEgressRates = NO_RATES,
 ) -> Answer:
-    """What it costs and how long it takes to reach the target on every offer the question allows.
+    """What it costs and how long it takes to reach the target on every offer that the question allows.
 
-    `query.model` must be a model of the evidence, `now` aware UTC. `exchange` gives units of each currency per US dollar, by ISO
-    code; it must hold `query.currency` unless that is USD. Offers in a currency it does not hold are left out and counted.
-    `storage_and_egress` are what providers ask beside machines.
+    `query.model` must be a model of the evidence, and `now` must be aware. `exchange` has units of each currency for one US
+    dollar, by ISO code, and must have `query.currency` unless that is USD: raises KeyError otherwise. Offers quoted in a currency
+    that it lacks are left out and counted. `storage_and_egress` has the list rates of both.
     """
     market = Market({"USD": US_DOLLAR} | dict(exchange or {}), storage_and_egress)
     as_of, known = query.as_of or now, memory(evidence, catalogue)
@@ -60,8 +60,6 @@ def answer(
     unused = without_training_time(matrix, query, offers, eligible, times)
     times, rented = rentals(catalogue, matrix, offers, times, query)
     candidates, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
-    if query.frontier:
-        candidates = candidates.take(candidates.on_frontier)
     ranked = known.ranked(query, current, times, candidates)
     details = EstimateDetails(query, matrix, market, as_of)
     bills = tuple(map(details.bill, ranked))

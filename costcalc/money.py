@@ -22,7 +22,7 @@ def from_nanos(nanos: int) -> Decimal:
 
 
 def cents(amount: Decimal) -> Decimal:
-    """The amount rounded once, half-up, to hundredths: what leaves the house."""
+    """The amount rounded half-up to hundredths of its currency unit; done once, where an amount is shown."""
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 

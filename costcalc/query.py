@@ -13,7 +13,7 @@ from costcalc.training import Crossing, Metric
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """Own discount on list rates, a fraction; `provider` None means every provider not named by another discount."""
+    """The asker's discount on list rates, a fraction; without a provider it holds for all that no other discount names."""
 
     fraction: Decimal
     provider: str | None = None
@@ -21,7 +21,7 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class OwnRate:
-    """An own exchange rate: units of `currency` for one US dollar."""
+    """An exchange rate of the asker's own: units of `currency` for one US dollar."""
 
     currency: str
     per_usd: Decimal
@@ -29,12 +29,14 @@ class OwnRate:
 
 @dataclass(frozen=True, slots=True)
 class EstimateQuery:
-    """A question as the contract's section 2 words it; field names are the HTTP parameters.
+    """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
-    Empty tuples mean no filter. `accelerators` is the total, `nodes` the machines. `as_of` None means now. `max_price_age`
-    is in days, `max_cost` in `currency`. `label` and `cost_center` are the asker's own words, which every export repeats.
-    `runs` is how many runs, one after another on the same machines, hours and costs are for. `storage_gb` is kept while they
-    run, `egress_gb` leaves the cloud in all; their own rates are in `currency`. The edge validates; the engine trusts.
+    The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions. Empty tuples mean no
+    filter. `accelerators` is the number on all machines together, `nodes` the number of machines. `as_of` None means now.
+    `max_price_age` is in days, `max_cost` in `currency`. `runs` is the number of consecutive runs to cost. `storage_gb` is
+    stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
+    `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
+    that every export repeats.
     """
 
     model: str

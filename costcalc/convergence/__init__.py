@@ -1,1 +1,1 @@
-"""Epochs to a target accuracy: measured curves, schedules between measured lengths, and the chance of success."""
+"""Epochs to a target accuracy: measured curves, which recipes reach it, and the chance that another run would."""

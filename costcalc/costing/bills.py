@@ -22,8 +22,11 @@ FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "d
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a customer brings to a rate: machines, own price factor (1 - discount), share of what a run leaves of a commitment
-    that other work uses, and units of the wanted currency for one of the offer's."""
+    """What a customer brings to a list rate.
+
+    `nodes` is the number of machines, `price_factor` 1 - discount, `utilization` the share that other work uses of what
+    a run leaves of a commitment, and `exchange` the units of the requested currency for one of the offer's.
+    """
 
     nodes: int = 1
     price_factor: Decimal = Decimal(1)
@@ -51,7 +54,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Bill:
-    """What runs cost on one offer under one customer's terms, in the wanted currency and not rounded.
+    """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
     `storage_and_egress` come on top of the machines.
     """
@@ -76,16 +79,16 @@ class Bill:
         return self.tariff.committed_fee * self.factor
 
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
-        """What must be paid for this run alone: whole increments, months and terms, with the metered rate `times` as high."""
+        """What is paid for runs of so many hours: whole increments, months and terms, the metered rate being `times` as high."""
         fees = self.tariff.fee * self._periods(hours)
         machines = (fees + self.tariff.metered_hourly * times * self._metered_hours(hours)) * self.factor
         return machines + self._beside(hours)
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
-        """This run's share of the fees by hours used, when others use `utilization` of what it leaves, its metered hours at
-        `times` their rate and what comes beside the machines.
+        """The share of the bill that runs of so many hours should bear, the metered rate being `times` as high.
 
-        At utilization 1 the machines cost hours x (fee / period + metered rate); at 0 the run carries the whole fee.
+        They share the fees with other work, by hours used; storage and egress are theirs alone. At utilization 1 the machines
+        cost hours x (fee / period + metered rate); at 0 the runs bear the whole fee.
         """
         return self._share(hours, times) + self._beside(hours)
 
@@ -96,7 +99,7 @@ class Bill:
         return (self.tariff.fee * paid * share + self.tariff.metered_hourly * times * hours) * self.factor
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
-        """The machines' rate for these hours: fee / period + metered rate where commitments are fully used."""
+        """The machines' effective rate per hour: fee / period + metered rate where commitments are fully used."""
         if self.terms.utilization == 1 or not hours:
             return self.tariff.effective_hourly * self.factor
         return self._share(hours) / hours

@@ -166,7 +166,8 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
 
 
 def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, dict[str, int]]:
-    """The rentals that end, within `max_hours` and `max_cost`; the others are counted by the first limit they break."""
+    """The rentals that end, within `max_hours` and `max_cost`, and no others than the frontier where that is asked for; those
+    beyond a limit are counted by the first they break."""
     passing, rejections = np.ones(len(rented.row), bool), {}
     for reason, within in (
         ("interrupted_too_often", rented.hours < ENDLESS_HOURS),
@@ -178,7 +179,8 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
         passing &= within
     kept = slice(None) if passing.all() else passing
     row, time, hours, cost = rented.row[kept], rented.time[kept], rented.hours[kept], cost[kept]
-    return Candidates(row, time, hours, cost, _unbeaten(time, hours, cost)), rejections
+    found = Candidates(row, time, hours, cost, _unbeaten(time, hours, cost))
+    return (found.take(found.on_frontier) if query.frontier else found), rejections
 
 
 def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:

@@ -1,4 +1,4 @@
-"""What is paid beside machines where the question asks for it: the data set's storage, and data that leaves the cloud."""
+"""What is paid beside machines where the question asks for it: storage of the data set, and egress of data from the cloud."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class StorageOrEgressRate:
 
 @dataclass(frozen=True, slots=True)
 class StorageOrEgress:
-    """A line of a bill beside the machines: `quantity` once and `quantity_hourly` for each hour, at a rate in the wanted
-    currency that is already the customer's own."""
+    """A line of a bill beside the machines: `quantity` once and `quantity_hourly` for each hour, at a rate in the requested
+    currency that no discount lowers."""
 
     name: str
     unit: str
@@ -46,7 +46,7 @@ class StorageOrEgress:
 
 @dataclass(frozen=True)
 class StorageAndEgressRates:
-    """The rates known of each provider and item."""
+    """The list rates of storage and egress, by provider and item."""
 
     known: Mapping[tuple[str, str], StorageOrEgressRate]
 
@@ -96,12 +96,12 @@ class Market:
     rates: StorageAndEgressRates = NO_RATES
 
     def storage_and_egress(self, query: EstimateQuery, provider: str) -> tuple[StorageOrEgress, ...]:
-        """What this provider charges beside machines, in the asked currency."""
+        """What this provider charges beside machines, in the requested currency."""
         return self.rates.storage_and_egress(query, provider, self.exchange)
 
 
 def requested(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:
-    """Item, gigabytes and own rate of each thing that the question asks for."""
+    """Item, gigabytes and own rate, if any, of what the question asks for beside machines."""
     if query.storage_gb:
         yield STORAGE, query.storage_gb, query.storage_rate
     if query.egress_gb:

@@ -258,6 +258,12 @@ class TestLimits:
         assert not any(rejections.values())
         assert kept.on_frontier.tolist() == [True, True]
 
+    def test_the_frontier_alone_where_it_is_asked_for(self):
+        whole, cost = rented([1, 2, 3]), np.array([5.0, 6, 4])
+        kept, rejections = within_limits(replace(QUERY, frontier=True), whole, cost)
+        assert (kept.hours.tolist(), kept.on_frontier.tolist()) == ([1, 3], [True, True])
+        assert not any(rejections.values())
+
     def test_nothing_is_on_no_frontier(self):
         kept, _ = within_limits(QUERY, rented([]), np.zeros(0))
         assert kept.on_frontier.tolist() == []
