@@ -203,7 +203,9 @@ def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
     from api.slack import price_alert as slack_notice
 
     try:
-        click.echo(slack_notice.notify(settings_of_environment(), slack_notice.Wish(every, moved, ask), dry_run))
+        click.echo(
+            slack_notice.notify(settings_of_environment(), slack_notice.AlertRequest(every, moved, ask), dry_run)
+        )
     except slack_notice.WrongUse as error:
         stop(error)
     except slack_notice.NotSent as error:
