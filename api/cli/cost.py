@@ -16,14 +16,14 @@ from rich.table import Table
 from api.bootstrap import build_once
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
-from api.questions.fields import Flag, Parameter
+from api.questions.fields import Choice, Flag, Parameter
 from api.questions.schemas import FORMATS, CostSchema, Layout
 from api.questions.suggestions import clip, counted
 from api.reports.cost import CostReport
 from api.settings import Settings
 from costcalc.answers import Answer, Estimate
 
-WIDE = 180  # where nobody looks at a terminal of a certain width
+WIDE = 180  # columns, where the output is no terminal
 HEADINGS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("#", "right"),
     ("where", "left"),
@@ -37,19 +37,18 @@ HEADINGS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("price seen", "left"),
 )
 LEGEND = (
-    "hours and money with their 80 % ranges below; to pay: for this run alone, whole terms included; share: the hours' share of "
-    "the term; P: probability of reaching the target; * nothing is both faster and cheaper. --explain says what is assumed."
+    "Ranges (80 %) are shown under each figure. to pay: the bill for this run alone, minimum terms included; share: the part of "
+    "that bill which the run's hours use; P: probability of reaching the target; *: no other estimate is both faster and "
+    "cheaper. --explain lists the assumptions."
 )
-NO_RECIPE = "no {0.metric.value} curve of {0.model} is known, so nobody can say how many epochs it takes"
+NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
 
 
 def parameter_options() -> Iterator[click.Option]:
     """One option for each parameter of `/cost` but the two that are arguments."""
     yield from options_of(CostSchema(), "model", "target", "token", "format")
     yield click.Option(["--format", "format"], multiple=True, metavar="table|json|csv", help="Default table.")
-    yield click.Option(
-        ["--explain"], is_flag=True, help="Add what each estimate assumes and where its figures are from."
-    )
+    yield click.Option(["--explain"], is_flag=True, help="Also print each estimate's assumptions and sources.")
 
 
 def options_of(schema: Schema, *but: str) -> Iterator[click.Option]:
@@ -63,7 +62,8 @@ def _option(name: str, field: Parameter) -> click.Option:
     names = list(dict.fromkeys([f"--{name.replace('_', '-')}", f"--{name}", name]))
     if isinstance(field, Flag):
         return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field))
-    return click.Option(names, multiple=True, metavar=str(field.example or "WORD"), help=_sentence(field))
+    shown = "|".join(field.choices) if isinstance(field, Choice) else str(field.example or "TEXT")
+    return click.Option(names, multiple=True, metavar=shown, help=_sentence(field))
 
 
 def _sentence(field: Parameter) -> str:
@@ -114,9 +114,13 @@ def table(found: Answer, explain: bool = False) -> str:
 def _heading(found: Answer) -> str:
     query, shown, order = found.query, len(found.estimates), "fastest" if found.query.sort == "time" else "cheapest"
     which = f"the first {shown}" if not query.offset else f"{query.offset + 1} to {query.offset + shown}"
-    many = f"{which} of {found.count} estimates, {order} first" if shown else f"none of {found.count} estimates"
+    many = f"{which} of {found.count} estimates, {order} first" if shown else _none(found)
     prices = f"at prices of {found.prices.as_of:%Y-%m-%d}, in {query.currency}"
     return f"{query.model} to {query.target:g} {query.metric.value}: {many}, {prices}"
+
+
+def _none(found: Answer) -> str:
+    return f"none of {found.count} estimates" if found.count else "no estimate matches these filters"
 
 
 def _grid(estimates: tuple[Estimate, ...]) -> Table:
@@ -151,13 +155,13 @@ def _notes(found: Answer) -> Iterator[str]:
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     if found.best_reached:
-        yield f"best reached by any recipe: {found.best_reached.accuracy:g} ({found.best_reached.recipe})"
+        yield f"Highest accuracy of any recipe: {found.best_reached.accuracy:g} ({found.best_reached.recipe})"
     else:
         yield NO_RECIPE.format(found.query)
     if found.rejections:
-        yield f"left out: {counted(found.rejections)}"
+        yield f"Left out: {counted(found.rejections)}"
     for gap in found.prices.gaps:
-        yield f"no new prices from {gap.source}: {gap.reason}"
+        yield f"No new prices from {gap.source}: {gap.reason}"
 
 
 def _explained(estimates: tuple[Estimate, ...]) -> Iterator[str]:

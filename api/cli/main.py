@@ -16,7 +16,7 @@ FAILED, WRONG_USE = 1, 2
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="costcalc")
 def main() -> None:
-    """What it costs, and how long it takes, to train a model to an accuracy, and where."""
+    """What does it cost, and how long does it take, to train a model to an accuracy, and where?"""
 
 
 def stop(message: object, status: int = WRONG_USE) -> NoReturn:
@@ -45,7 +45,7 @@ class CostCommand(click.Command):
 
 @main.command(cls=CostCommand, params=[click.Argument(["model"]), click.Argument(["target"])])
 def cost(model: str, target: str, explain: bool, **options: Any) -> None:
-    """Hours and cost of training MODEL to TARGET, a fraction such as 0.757, on everything one can rent."""
+    """Estimate the hours and cost of training MODEL to TARGET, a fraction such as 0.757, on every machine one can rent."""
     from api.bootstrap import CannotStart
     from api.cli import cost as terminal
     from api.questions.errors import Refused
@@ -73,7 +73,7 @@ class PlanCommand(click.Command):
 
 @main.command(cls=PlanCommand, params=[click.Argument(["file"], type=click.File("rb"))])
 def plan(file: BinaryIO, **options: Any) -> None:
-    """Answer every row of FILE, CSV or JSON (- for standard input), at its best; columns are named as the options are."""
+    """Find the best estimate for every row of FILE, CSV or JSON (- for standard input); columns are named like the options."""
     from api.bootstrap import CannotStart
     from api.cli import plan as plan_terminal
     from api.questions.errors import Refused
@@ -95,7 +95,7 @@ def plan(file: BinaryIO, **options: Any) -> None:
 @click.option("--bind", help="Address and port.  [default: 127.0.0.1:8000]")
 @click.option("--workers", type=click.IntRange(1), help="Worker processes.  [default: 2]")
 def serve(bind: str | None, workers: int | None) -> None:
-    """Serve HTTP until stopped."""
+    """Serve the HTTP API, the page and the Slack command until stopped."""
     from dataclasses import replace
 
     from api.settings import address
@@ -115,7 +115,7 @@ def serve(bind: str | None, workers: int | None) -> None:
 
 @main.command()
 def settings() -> None:
-    """List every setting with its value; secrets are masked."""
+    """List every setting with its value. Secrets are masked."""
     from api.cli.prices import source_settings
 
     settings_of_environment()
@@ -128,7 +128,7 @@ def settings() -> None:
 @click.option(
     "--into",
     type=click.Path(exists=True, dir_okay=False, writable=True),
-    help="The page of the method, whose figures to write anew.",
+    help="Also write the scores into this page, docs/method.md.",
 )
 def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
@@ -148,13 +148,13 @@ def validate(form: str, into: str | None) -> None:
 
 @main.group()
 def prices() -> None:
-    """Pull, try and check live prices."""
+    """Fetch live prices, try a source, and see how the sources fare."""
 
 
 @prices.command()
 @click.argument("sources", nargs=-1)
 def refresh(sources: tuple[str, ...]) -> None:
-    """Pull live rates of SOURCES, or of all, into the store. Exit status 1 when some failed; the rest is published."""
+    """Fetch live rates from SOURCES (default: all) into the store. Exit status 1: some failed, the others are published."""
     from api.cli import prices as commands
 
     sys.exit(commands.refresh(settings_of_environment(), sources))
@@ -172,7 +172,7 @@ def describe_sources(source: str | None) -> None:
 @prices.command("try")
 @click.argument("source")
 def try_source(source: str) -> None:
-    """Run one SOURCE and show what it would store, how long it took and how fresh it is; stores nothing."""
+    """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
     from api.cli import prices as commands
 
     sys.exit(commands.try_source(source))
@@ -180,7 +180,7 @@ def try_source(source: str) -> None:
 
 @prices.command()
 def status() -> None:
-    """Per source: last success, rows, age, last error."""
+    """Show the last success, age, number of rows and last error of each source."""
     from api.cli import prices as commands
 
     sys.exit(commands.status(settings_of_environment()))
@@ -188,20 +188,24 @@ def status() -> None:
 
 @main.group()
 def slack() -> None:
-    """Tell a Slack channel about prices."""
+    """Post price alerts to a Slack channel."""
 
 
 @slack.command()
-@click.option("--every", type=click.Choice(["day", "week"]), default="week", show_default=True, help="Since then.")
-@click.option("--moved", default="10%", show_default=True, help="The least move worth telling, 10% or 0.1.")
-@click.option("--ask", default="resnet50 0.757", show_default=True, help="A question, as typed after /cost.")
-@click.option("--dry-run", is_flag=True, help="Print it, send nothing.")
+@click.option(
+    "--every", type=click.Choice(["day", "week"]), default="week", show_default=True, help="Period to compare with."
+)
+@click.option("--moved", default="10%", show_default=True, help="Smallest move to report, such as 10% or 0.1.")
+@click.option("--ask", default="resnet50 0.757", show_default=True, help="Question to answer, as typed after /cost.")
+@click.option("--dry-run", is_flag=True, help="Print the message without sending it.")
 def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
-    """Post which prices moved, and what that does to a question, to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron."""
+    """Post to COSTCALC_SLACK_WEBHOOK_URL which prices moved and how the answer to a question changed. Run it from cron."""
     from api.slack import price_alert as slack_notice
 
     try:
-        click.echo(slack_notice.notify(settings_of_environment(), slack_notice.Wish(every, moved, ask), dry_run))
+        click.echo(
+            slack_notice.notify(settings_of_environment(), slack_notice.AlertRequest(every, moved, ask), dry_run)
+        )
     except slack_notice.WrongUse as error:
         stop(error)
     except slack_notice.NotSent as error:

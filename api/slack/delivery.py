@@ -133,26 +133,26 @@ class Delivery:
         except HttpError as error:
             log.warning("Slack did not take a post: it %s", error)
             return Outcome.RETRIED, wait
-        return _judged(reply, parcel, wait)
+        return judge(reply, parcel.message, wait)
 
     def close(self) -> None:
         """Ends the threads; what is waiting is not sent."""
         self._pool.shutdown(cancel_futures=True)
 
 
-def _judged(reply: Reply, parcel: Parcel, wait: float) -> tuple[Outcome, float]:
-    status, told = reply.status, reply.text[:500]
+def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
+    """What became of a message by Slack's reply, and the seconds to wait before the next attempt: `wait` unless Slack says."""
+    told = reply.text[:500]
     refused = any(word in told for word in REFUSALS)
-    if parcel.message.blocks and refused:
-        log.warning("Slack refused blocks, so the words go alone: %s %s", status, told)
+    if message.blocks and refused:
+        log.warning("Slack refused the blocks of a message, so only its text is sent: %s %s", reply.status, told)
         return Outcome.WITHOUT_BLOCKS, 0
-    if status == 429 or status >= 500:
+    if reply.status == 429 or reply.status >= 500:
         return Outcome.RETRIED, _asked_to_wait(reply.retry_after, wait)
-    if 200 <= status < 300 and not refused:
+    if 200 <= reply.status < 300 and not refused:
         return Outcome.DELIVERED, 0
-    gone = status in (404, 410)
-    log.error("a message to Slack was dropped: %s %s", status, told)
-    return (Outcome.GONE if gone else Outcome.REJECTED), 0
+    log.error("a message to Slack was dropped: %s %s", reply.status, told)
+    return (Outcome.GONE if reply.status in (404, 410) else Outcome.REJECTED), 0
 
 
 def _asked_to_wait(retry_after: str, otherwise: float) -> float:

@@ -28,9 +28,12 @@ class Message:
 
     def payload(self) -> dict[str, Any]:
         """The JSON document for an HTTP answer or a response_url."""
-        kind = "in_channel" if self.shared else "ephemeral"
+        return {"response_type": "in_channel" if self.shared else "ephemeral", **self.content()}
+
+    def content(self) -> dict[str, Any]:
+        """The JSON document for an incoming webhook, which posts to its channel always."""
         blocks = {"blocks": list(self.blocks)} if self.blocks else {}
-        return {"response_type": kind, "text": clipped(self.text, LONGEST_FALLBACK), **blocks}
+        return {"text": clipped(self.text, LONGEST_FALLBACK), **blocks}
 
     def without_blocks(self) -> Message:
         """The same in words alone."""

@@ -1,14 +1,11 @@
-"""`costcalc slack notice`: which prices moved since a day or a week ago, and what that does to a saved question."""
+"""`costcalc slack notice`: which prices moved since a day or a week ago, and how the answer to a question changed."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from urllib.error import URLError
-
-from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler, ServerErrorRetryHandler
-from slack_sdk.webhook import WebhookClient
 
 from api.bootstrap import CannotStart, build_once
 from api.questions.errors import Refused
@@ -17,7 +14,7 @@ from api.reports.offers import selected
 from api.service import Service
 from api.settings import Settings
 from api.slack.blocks import BEST
-from api.slack.delivery import REFUSALS, is_slack
+from api.slack.delivery import TIMEOUT_SECONDS, Outcome, is_slack, judge
 from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
 from api.slack.phrases import Outlook, outlook, short
@@ -25,42 +22,42 @@ from api.slack.reply import LONGEST_FRONTIER, Replier
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
+from pricing.sources.common.http import HttpError, post_once
 
 DAYS = {"day": 1, "week": 7}
 MOST_MOVES = 15
-RETRIES = 3
-TIMEOUT_SECONDS = 10
-NOTHING = "nothing moved that much; nothing was sent"
+WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
+NOTHING = "no price moved that much, so nothing was sent"
 COLUMNS = (("Machine", "left"), ("Bought", "left"), ("Before, an hour", "right"), ("Now", "right"), ("Change", "right"),
            ("Price of", "left"))  # fmt: skip
 
 
 class WrongUse(Exception):
-    """The notice cannot be made from this; the message says what to write."""
+    """The request is wrong; the message says what to write."""
 
 
 class NotSent(Exception):
-    """The notice was made, but did not arrive."""
+    """The alert did not reach Slack."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What to tell: over a `day` or a `week`, the least move as a fraction or percentage, and a question as typed."""
+class AlertRequest:
+    """The moves to report, over a `day` or a `week` and of at least `moved` (a fraction or percentage), and a question as typed."""
 
     every: str
     moved: str
     ask: str
 
 
-def notify(settings: Settings, wish: Wish, dry_run: bool = False) -> str:
-    """Makes the notice and posts it. Returns what was done. Raises WrongUse, NotSent."""
+def notify(settings: Settings, request: AlertRequest, dry_run: bool = False) -> str:
+    """Make the alert and post it; with `dry_run` only make it. Returns what to print. Raises WrongUse, NotSent."""
     url = settings.slack_webhook_url
     if not dry_run and not (url and is_slack(url, settings.slack_response_hosts)):
         raise WrongUse(
             "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... or use --dry-run"
         )
     try:
-        message = notice(build_once(settings), wish)
+        message = notice(build_once(settings), request)
     except CannotStart as error:
         raise NotSent(str(error)) from None
     if message is None or dry_run or url is None:
@@ -69,12 +66,12 @@ def notify(settings: Settings, wish: Wish, dry_run: bool = False) -> str:
     return "sent"
 
 
-def notice(service: Service, wish: Wish) -> Message | None:
-    """The notice; None where no price moved enough. Raises WrongUse for a question that cannot be read."""
-    least = _share(wish.moved)
+def notice(service: Service, request: AlertRequest) -> Message | None:
+    """The alert; None if no price moved enough. Raises WrongUse for a question that cannot be read."""
+    least = _share(request.moved)
     catalogue, now = service.catalogue(), service.clock()
-    since = now - timedelta(days=DAYS[wish.every])
-    asked = "\n".join(_saved(service, catalogue, wish.ask, since))
+    since = now - timedelta(days=DAYS[request.every])
+    asked = "\n".join(_saved(service, catalogue, request.ask, since))
     moves = sorted(_moves(catalogue, since, now, least), key=lambda each: abs(each.change or 0), reverse=True)
     if not moves:
         return None
@@ -148,13 +145,18 @@ def _compared(kind: str, before: tuple[Answer, Estimate], after: tuple[Answer, E
 
 
 def _post(url: str, message: Message) -> None:
-    retries = [RateLimitErrorRetryHandler(RETRIES), ServerErrorRetryHandler(RETRIES)]
-    client = WebhookClient(url, timeout=TIMEOUT_SECONDS, retry_handlers=retries)
-    try:
-        response = client.send(text=message.text, blocks=list(message.blocks))
-        if any(word in response.body for word in REFUSALS):
-            response = client.send(text=message.text)
-    except (URLError, OSError) as error:
-        raise NotSent(f"Slack cannot be reached: {error}") from error
-    if response.status_code != 200:
-        raise NotSent(f"Slack answered {response.status_code} {response.body[:200]}")
+    """Post to the webhook: wait while Slack is busy, and send the text alone if Slack refuses the blocks. Raises NotSent."""
+    for wait in WAITS_SECONDS:
+        try:
+            reply = post_once(url, message.content(), TIMEOUT_SECONDS)
+        except HttpError as error:
+            raise NotSent(f"Slack cannot be reached: {error}") from error
+        outcome, seconds = judge(reply, message, wait)
+        if outcome is Outcome.DELIVERED:
+            return
+        if outcome is Outcome.WITHOUT_BLOCKS:
+            message = message.without_blocks()
+        elif outcome is not Outcome.RETRIED:
+            break
+        time.sleep(seconds)
+    raise NotSent(f"Slack answered {reply.status} {reply.text[:200]}")

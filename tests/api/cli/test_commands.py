@@ -58,9 +58,9 @@ def test_the_table_shows_time_cost_range_and_price_date(run, client):
 def test_the_heading_says_which_of_how_many(run):
     assert ": 4 to 6 of " in run(*ASKED, "--offset", "3").output
     nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
-    assert "resnet50 to 0.99 top1: none of 0 estimates, at prices of 2024-06-30" in nowhere
-    assert "best reached by any recipe: 0.8" in nowhere
-    assert "no top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
+    assert "resnet50 to 0.99 top1: no estimate matches these filters, at prices of 2024-06-30" in nowhere
+    assert "Highest accuracy of any recipe: 0.8" in nowhere
+    assert "No top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
 
 
 def test_explain_lists_sources_components_and_assumptions(run, client):

@@ -14,10 +14,10 @@ from api.bootstrap import FixedPrices
 from api.cli.main import main
 from api.settings import Settings
 from api.slack import price_alert as slack_notice
-from api.slack.price_alert import NotSent, Wish, WrongUse, notice, notify
+from api.slack.price_alert import AlertRequest, NotSent, WrongUse, notice, notify
 from costcalc.catalogue.catalogue import Catalogue
 
-WISH = Wish("week", "10%", "resnet50 0.757")
+REQUEST = AlertRequest("week", "10%", "resnet50 0.757")
 BEFORE = NOW - timedelta(days=8)
 
 
@@ -29,7 +29,7 @@ def service_with(*rates, instance_type="p3.2xlarge"):
 
 
 def test_a_move_is_told_with_what_it_does_to_the_question():
-    message = notice(service_with("3.06", "1.53"), WISH)
+    message = notice(service_with("3.06", "1.53"), REQUEST)
     [row] = table_of(message.payload())[1:]
     assert row == ["aws p3.2xlarge, us-east-1", "on demand", "3.0600 USD", "1.5300 USD", "-50.0%", "2026-11-20"]
     assert message.text.startswith("*1 price moved by 10% or more since 2026-11-13*")
@@ -50,31 +50,33 @@ def notice_cost(service, as_of):
     [(("3.06", "3.06"), "10%"), (("3.06", "3.30"), "10%"), (("3.06",), "10%"), (("3.06", "4.00"), "0.5")],
 )
 def test_less_than_the_share_is_not_told(rates, moved):
-    assert notice(service_with(*rates), replace(WISH, moved=moved)) is None
+    assert notice(service_with(*rates), replace(REQUEST, moved=moved)) is None
 
 
 def test_a_move_of_last_week_is_no_news_of_today():
     service = replace(service_with("3.06", "1.53"), clock=lambda: NOW + timedelta(days=3))
-    assert notice(service, replace(WISH, every="day")) is None
-    assert notice(service, WISH) is not None
+    assert notice(service, replace(REQUEST, every="day")) is None
+    assert notice(service, REQUEST) is not None
 
 
 def test_a_question_without_an_answer_says_so():
-    assert "has no answer, then or now" in notice(service_with("3.06", "1.53"), replace(WISH, ask="resnet50 0.99")).text
+    assert (
+        "has no answer, then or now" in notice(service_with("3.06", "1.53"), replace(REQUEST, ask="resnet50 0.99")).text
+    )
 
 
 @pytest.mark.parametrize(
-    ("wish", "says"),
+    ("asked", "says"),
     [
-        (replace(WISH, moved="x"), "10% or 0.1"),
-        (replace(WISH, moved="0"), "10% or 0.1"),
-        (replace(WISH, ask="resnet50 75.7"), "0.757"),
-        (replace(WISH, ask="resnet50 0.757 spott"), "did you mean spot"),
+        (replace(REQUEST, moved="x"), "10% or 0.1"),
+        (replace(REQUEST, moved="0"), "10% or 0.1"),
+        (replace(REQUEST, ask="resnet50 75.7"), "0.757"),
+        (replace(REQUEST, ask="resnet50 0.757 spott"), "did you mean spot"),
     ],
 )
-def test_a_wrong_wish_says_what_to_write(wish, says):
+def test_a_wrong_request_says_what_to_write(asked, says):
     with pytest.raises(WrongUse) as told:
-        notice(service_with("3.06", "1.53"), wish)
+        notice(service_with("3.06", "1.53"), asked)
     assert says in str(told.value)
 
 
@@ -90,31 +92,39 @@ class TestPosting:
         return Settings(slack_webhook_url=slack.response_url, slack_response_hosts=(slack.url,))
 
     def test_it_is_sent(self, slack, settings):
-        assert notify(settings, WISH) == "sent"
+        assert notify(settings, REQUEST) == "sent"
         [posted] = slack.posts
         assert [block["type"] for block in posted["blocks"]] == ["section", "table", "section"]
         assert "-50.0%" in posted["text"]
 
     def test_blocks_that_are_refused_go_as_words(self, slack, settings):
         slack.will(400, "invalid_blocks")
-        assert notify(settings, WISH) == "sent"
+        assert notify(settings, REQUEST) == "sent"
         assert "blocks" not in slack.posts[1]
 
     def test_it_waits_while_slack_is_busy(self, slack, settings):
         slack.will(429, Retry_After="1")
-        assert notify(settings, WISH) == "sent"
+        assert notify(settings, REQUEST) == "sent"
+        assert len(slack.posts) == 2
+
+    def test_it_gives_up_when_slack_stays_busy(self, slack, settings, monkeypatch):
+        monkeypatch.setattr(slack_notice, "WAITS_SECONDS", (0.0, 0.0))
+        for _ in range(2):
+            slack.will(503, "later")
+        with pytest.raises(NotSent, match="503 later"):
+            notify(settings, REQUEST)
         assert len(slack.posts) == 2
 
     def test_a_webhook_that_is_gone_is_told(self, slack, settings):
         slack.will(410, "channel_is_archived")
         with pytest.raises(NotSent, match="410 channel_is_archived"):
-            notify(settings, WISH)
+            notify(settings, REQUEST)
 
     def test_it_is_off_until_an_address_is_set_and_only_slacks(self, slack, settings):
         for url in (None, "https://evil.example.org/services/x", slack.response_url):
             with pytest.raises(WrongUse, match="COSTCALC_SLACK_WEBHOOK_URL"):
-                notify(Settings(slack_webhook_url=url), WISH)
-        assert "-50.0%" in notify(Settings(), WISH, dry_run=True)
+                notify(Settings(slack_webhook_url=url), REQUEST)
+        assert "-50.0%" in notify(Settings(), REQUEST, dry_run=True)
         assert slack.posts == []
 
 
