@@ -101,7 +101,9 @@ def try_source(name: str) -> int:
 
 def describe_all() -> int:
     """Every source in a table: what it lists, what it needs and what it cannot see."""
-    table = Table("source", "rates", "needs", "cannot see", box=None, padding=(0, 2))
+    table = Table(box=None, padding=(0, 2))
+    for header in ("source", "rates", "needs", "cannot see"):
+        table.add_column(header, overflow="fold")
     for spec in SOURCES.values():
         table.add_row(spec.name, spec.rates, spec.needs, spec.cannot_see)
     _console().print(table)

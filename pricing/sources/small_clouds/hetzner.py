@@ -59,9 +59,9 @@ class Part(Struct):
     """A part of a server: a processor has threads, memory a size and a unit."""
 
     type: str
-    threads: int = 0
-    size: float = 0
-    unit: str = ""
+    threads: int | None = None
+    size: float | None = None
+    unit: str | None = None
 
 
 class Server(Struct):
@@ -130,8 +130,9 @@ def _machine(server: Server) -> Machine:
     name = accelerator("hetzner", ACCELERATORS[product])
     if name is None:
         raise LeftOut("GPU servers whose accelerator has no figures left out", product)
-    threads = sum(part.threads for part in server.configuration if part.type == "cpu")
-    memory_gib = sum(part.size for part in server.configuration if part.type == "ram" and part.unit == "GB")
+    parts = server.configuration
+    threads = sum(part.threads or 0 for part in parts if part.type == "cpu")
+    memory_gib = sum(part.size or 0 for part in parts if part.type == "ram" and part.unit == "GB")
     return filled(Machine(name, 1, None, threads or None, float(memory_gib) or None))
 
 

@@ -50,7 +50,7 @@ class Plan(Struct):
     vcpu_count: int | None = None
     cpu_threads: int | None = None
     gpu_type: str | None = None
-    gpu_vram_gb: float = 0
+    gpu_vram_gb: float | None = None
 
     @property
     def is_metal(self) -> bool:
@@ -140,9 +140,10 @@ def _cloud(plan: Plan) -> tuple[str, int] | None:
         return None
     name = accelerator("vultr", plan.gpu_type)
     each = data_sheet_memory_gib(name) if name else None
-    if name is None or each is None or plan.gpu_vram_gb < LEAST_SHARE * each:
+    memory_gib = plan.gpu_vram_gb or 0
+    if name is None or each is None or memory_gib < LEAST_SHARE * each:
         return None
-    return name, max(1, round(plan.gpu_vram_gb / each))
+    return name, max(1, round(memory_gib / each))
 
 
 SITE = Site("vultr", address("COSTCALC_VULTR_URL", "https://api.vultr.com"))

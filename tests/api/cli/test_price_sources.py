@@ -11,9 +11,10 @@ def said(*words):
     return CliRunner().invoke(main, ["prices", "sources", *words])
 
 
-def test_every_source_is_listed():
+def test_every_source_is_listed_and_nothing_is_cut_off():
     listed = said()
     assert listed.exit_code == 0
+    assert "…" not in listed.output
     assert [
         name for name in SOURCES if not any(line.split()[:1] == [name] for line in listed.output.splitlines())
     ] == []
