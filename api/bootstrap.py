@@ -1,4 +1,4 @@
-"""The only place that builds the real things: evidence, store, watcher, clock."""
+"""Builds the service from real parts: evidence, store, watcher and clock. Nothing else does."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class WatchedPrices:
             raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
 
     def trouble(self) -> str | None:
-        """That the store cannot be reached; None while it can. Where it is and why is for the log, not for everybody."""
+        """Where to read why the store cannot be reached; None while it can. The reason may name hosts, so only the log has it."""
         return None if self.worker.state().store_reachable else "the log says why"
 
 
@@ -124,7 +124,7 @@ def _opener(settings: Settings) -> Callable[[], Store]:
 
 
 def _warmer(evidence: Evidence) -> Callable[[Catalogue], None]:
-    """Works out, off the request path, what the first question of a new snapshot would otherwise wait for."""
+    """Computes, outside any request, what the first question about a new snapshot would otherwise wait for."""
 
     def warm(catalogue: Catalogue) -> None:
         if evidence.find_model(WARMING.model):

@@ -1,4 +1,4 @@
-"""The one use case: a query string becomes a question, the question an answer. Every edge asks here."""
+"""The use case that every edge calls: a query string becomes a question, and the question an answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Prices(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """What answers questions: evidence, prices, a clock. `sources` are the names of the price sources."""
+    """Answers questions from evidence and prices, at the time of a clock. `sources` are the names of the price sources."""
 
     evidence: Evidence
     prices: Prices
@@ -61,21 +61,21 @@ class Service:
         return self.prices.catalogue()
 
     def names(self, catalogue: Catalogue) -> Known:
-        """The names of a snapshot, worked out once."""
+        """The names that filters may use with a snapshot; computed once for each snapshot."""
         if catalogue.snapshot not in self._names:
             self._names.clear()
             self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources)
         return self._names[catalogue.snapshot]
 
     def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
-        """The question a query string asks. Raises BadParameters, or NotFound when only the model is unknown."""
+        """The question that a query string asks. Raises BadParameters, or NotFound when only the model is unknown."""
         values, form = self.parse(COST, arguments, catalogue)
         return query_of(values), form
 
     def parse(
         self, schema: Schema, arguments: Arguments, catalogue: Catalogue, guesses: Guesses | None = None
     ) -> tuple[dict[str, Any], Layout]:
-        """The parameters' values, names as we spell them, and the layout.
+        """The values of the parameters, with names in our spelling, and the layout of the answer.
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
@@ -105,7 +105,7 @@ class Service:
             return None
 
     def version(self, snapshot: str) -> str:
-        """What every answer from a snapshot stands on: the snapshot, the evidence and the code."""
+        """Identifies all that an answer depends on: the snapshot, the evidence and the code."""
         return f"{snapshot}/{self.evidence.version}/{code_version()}"
 
     def model(self, name: str) -> Model:
@@ -142,16 +142,16 @@ def code_version() -> str:
 
 
 def query_of(values: dict[str, Any], **defaults: Any) -> EstimateQuery:
-    """The question that these parsed parameters ask; `defaults` stand where they say nothing."""
+    """The question that parsed parameters ask; `defaults` apply to parameters that are not given."""
     return EstimateQuery(**{**defaults, **values, "model": values["model"].name})
 
 
 def exchange_rates(
     wanted: str, quoted: Iterable[str], day: date, own: Iterable[OwnRate] = ()
 ) -> dict[str, ExchangeRate]:
-    """Rates per dollar of the currency asked for and those that offers are quoted in, dollars apart; own ones go first.
+    """Units per US dollar of the `wanted` currency and of those that offers are `quoted` in; `own` rates take precedence.
 
-    Raises BadParameters when the one asked for has none; offers in such a currency are the engine's to leave out.
+    Raises BadParameters if the wanted currency has no rate; the engine leaves out offers in other currencies without one.
     """
     rates = {rate.currency: ExchangeRate(rate.currency, rate.per_usd, day, OWN_RATE) for rate in own}
     for code in {*quoted, wanted} - {"USD", *rates}:
@@ -178,5 +178,5 @@ def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:
 
 
 def with_moment(query: EstimateQuery, as_of: datetime) -> EstimateQuery:
-    """The question with its moment filled in, as an answer repeats it."""
+    """The question with `as_of` filled in, as answers repeat it."""
     return query if query.as_of else replace(query, as_of=as_of)

@@ -1,4 +1,4 @@
-"""What must hold of a source's listing before it is published: each rule names the offers that break it."""
+"""Rules that a source's listing must keep before it is published; each yields a sentence for every offer that breaks it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LARGEST_JUMP = 5
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal(
     "0.0005"
-)  # providers round upfront payments to whole dollars: half a dollar over a year, several times
+)  # in an hourly rate; providers round upfront payments to whole dollars, some more than once
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A source's offers beside what they are judged by: known accelerators, its own last rates, the current moment."""
+class SourceListing:
+    """A source's offers, and what they are compared to: known accelerators, its own last rates, the current moment."""
 
     offers: Sequence[Offer]
     accelerators: frozenset[str]
@@ -31,51 +31,51 @@ class Judged:
     now: datetime
 
 
-def violations(listing: Judged) -> list[str]:
-    """A sentence for each offer that breaks a rule; empty when the listing may be published."""
+def violations(listing: SourceListing) -> list[str]:
+    """A sentence for each offer that breaks a rule; none if the listing may be published."""
     return [sentence for rule in RULES for sentence in rule(listing)]
 
 
-def _positive(listing: Judged) -> Iterator[str]:
+def _positive(listing: SourceListing) -> Iterator[str]:
     for offer in listing.offers:
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
             yield f"{_name(offer)} costs {offer.hourly_rate}"
 
 
-def _dated(listing: Judged) -> Iterator[str]:
+def _dated(listing: SourceListing) -> Iterator[str]:
     for offer in listing.offers:
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
             yield f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _known_accelerator(listing: Judged) -> Iterator[str]:
+def _known_accelerator(listing: SourceListing) -> Iterator[str]:
     for offer in listing.offers:
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
             yield f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}"
 
 
-def _spot_at_most_on_demand(listing: Judged) -> Iterator[str]:
+def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[str]:
     on_demand = _on_demand(listing.offers)
     for offer in listing.offers:
-        limit = on_demand.get(_place(offer))
+        limit = on_demand.get(_rented(offer))
         if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
             continue
         if offer.currency == limit.currency and offer.hourly_rate > limit.hourly_rate:
             yield f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
 
 
-def _more_upfront_costs_less(listing: Judged) -> Iterator[str]:
-    """All upfront at most partial, at most no upfront, at most on demand."""
+def _more_upfront_costs_less(listing: SourceListing) -> Iterator[str]:
+    """All upfront costs at most partial upfront, that at most no upfront, that at most on demand."""
     on_demand = _on_demand(listing.offers)
-    for (place, _), ladder in _ladders(listing.offers).items():
+    for (rented, _), ladder in _ladders(listing.offers).items():
         steps = [ladder[payment] for payment in UPFRONT_FIRST if payment in ladder]
-        steps += [on_demand[place]] if place in on_demand else []
+        steps += [on_demand[rented]] if rented in on_demand else []
         for cheaper, dearer in pairwise(steps):
             if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
                 yield f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
 
 
-def _eight_not_cheaper_than_four(listing: Judged) -> Iterator[str]:
+def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[str]:
     cheapest: dict[tuple[str, ...], dict[int, Offer]] = defaultdict(dict)
     for offer in _on_demand(offer for offer in listing.offers if MARKETPLACE not in offer.flags).values():
         machine = offer.machine
@@ -88,19 +88,19 @@ def _eight_not_cheaper_than_four(listing: Judged) -> Iterator[str]:
             yield f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
 
 
-def _no_jump(listing: Judged) -> Iterator[str]:
-    """Spot prices move freely below on demand, and are judged by that instead where it is listed."""
+def _no_jump(listing: SourceListing) -> Iterator[str]:
+    """Spot prices may move freely below on demand; only those without an on-demand rate beside them are checked here."""
     on_demand = _on_demand(listing.offers)
     for offer in listing.offers:
         before = listing.last_rates.get((*offer.key, offer.currency))
-        bounded = offer.purchase_option is PurchaseOption.SPOT and _place(offer) in on_demand
+        bounded = offer.purchase_option is PurchaseOption.SPOT and _rented(offer) in on_demand
         if not before or bounded or PRICE_JUMP in offer.flags:
             continue
         if not before / LARGEST_JUMP <= offer.hourly_rate <= before * LARGEST_JUMP:
             yield f"{_name(offer)} jumps from {before} to {offer.hourly_rate}"
 
 
-RULES: tuple[Callable[[Judged], Iterator[str]], ...] = (
+RULES: tuple[Callable[[SourceListing], Iterator[str]], ...] = (
     _positive,
     _dated,
     _known_accelerator,
@@ -112,20 +112,20 @@ RULES: tuple[Callable[[Judged], Iterator[str]], ...] = (
 
 
 def _on_demand(offers: Iterable[Offer]) -> dict[OfferKey, Offer]:
-    return {_place(offer): offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
+    return {_rented(offer): offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
 
 
 def _ladders(offers: Iterable[Offer]) -> dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]]:
-    """Offers that differ in payment only, by place and by option, term and offering class."""
+    """Offers that differ only in payment, by machine and region, and by purchase option, term and offering class."""
     ladders: dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]] = defaultdict(dict)
     for offer in offers:
         if offer.payment is not None:
             rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
-            ladders[_place(offer), rest][offer.payment] = offer
+            ladders[_rented(offer), rest][offer.payment] = offer
     return ladders
 
 
-def _place(offer: Offer) -> OfferKey:
+def _rented(offer: Offer) -> OfferKey:
     return offer.provider, offer.region, offer.instance_type
 
 

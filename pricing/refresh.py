@@ -1,4 +1,4 @@
-"""Refreshing prices: every source is asked and judged; what holds is published at once, what fails becomes a gap."""
+"""Refreshing prices: ask every source, check what it lists, publish what holds in one snapshot, record the rest as gaps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import Gap, Offer
-from pricing.checks import Judged, violations
+from pricing.checks import SourceListing, violations
 from pricing.offer_flags import PRICE_JUMP
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
@@ -25,7 +25,7 @@ SETTINGS = (
     SourceSetting(LIMIT_VARIABLE, "how many seconds a refresh waits for its price sources", f"{LIMIT_SECONDS:g}"),
     SourceSetting(ACCEPT_VARIABLE, "price sources, separated by commas, whose jumps in price a refresh lets in"),
 )
-NAMED = 3  # offers that a message names; the rest are counted
+NAMED = 3  # offers that a message names; it counts the rest
 
 
 class UnknownSource(ValueError):
@@ -34,9 +34,9 @@ class UnknownSource(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """How one source fared: its offers (empty on failure), its gaps, and why it failed, if it did.
+    """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
 
-    `faults` are those of the gaps that are parts which broke. `missing` says what to set where it was not asked for want of it.
+    `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
     """
 
     name: str
@@ -50,7 +50,7 @@ class SourceResult:
 
 @dataclass(frozen=True, slots=True)
 class RefreshReport:
-    """What a refresh published, and how each source fared, in the order they finished."""
+    """What a refresh published, and what came of each source, in the order they finished."""
 
     published: Published
     results: tuple[SourceResult, ...]
@@ -67,26 +67,27 @@ Watch = Callable[[SourceResult], None]
 def refresh(
     names: Iterable[str], store: Store, environment: Environment, now: datetime, watch: Watch = lambda _: None
 ) -> RefreshReport:
-    """Ask these sources, or all that are configured where none is named, and publish what holds, in one snapshot.
+    """Ask these sources, or all that are configured if none is named, and publish what holds in one snapshot.
 
-    `watch` is told of each source as it finishes; first come those not asked. Raises UnknownSource, StoreBusy, StoreUnavailable.
+    `watch` is called for each source as it finishes, first for those that could not be asked.
+    Raises UnknownSource, StoreBusy, StoreUnavailable.
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
-    judge = _Judge(store, now, _accepted(environment))
+    checker = _Checker(store, now, _accepted(environment))
     asked = []
     for each in skipped:
         watch(each)
     for outcome in ask_all(specs, environment, now, _limit(environment)):
-        asked.append(judge.result(outcome))
+        asked.append(checker.result(outcome))
         watch(asked[-1])
     return RefreshReport(store.publish(_publication(asked), now), (*asked, *skipped))
 
 
 def try_source(name: str, environment: Environment, now: datetime) -> SourceResult:
-    """One source, asked and judged without its past; nothing is stored. Raises UnknownSource."""
+    """Ask one source and check its listing, without its past; store nothing. Raises UnknownSource."""
     [spec] = chosen([name])
-    return _Judge(None, now, _accepted(environment)).result(ask(spec, environment, now))
+    return _Checker(None, now, _accepted(environment)).result(ask(spec, environment, now))
 
 
 def status(store: Store) -> list[SourceState]:
@@ -114,8 +115,8 @@ def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list
     return [spec for spec in specs if not missing[spec.name]], skipped
 
 
-class _Judge:
-    """Holds listings against the invariants and against what the store knows of their past."""
+class _Checker:
+    """Checks listings by the rules and by what the store knows of each source's past."""
 
     def __init__(self, store: Store | None, now: datetime, accepted: frozenset[str]) -> None:
         self._store, self._now, self._accepted = store, now, accepted
@@ -132,7 +133,7 @@ class _Judge:
         if not offers:
             reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
             return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
-        broken = violations(Judged(offers, self._accelerators, self._last_rates(outcome.name), self._now))
+        broken = violations(SourceListing(offers, self._accelerators, self._last_rates(outcome.name), self._now))
         if broken:
             return self._failed(outcome, f"its prices were not taken over: {_shortened(broken)}")
         parts, faults = (
@@ -151,7 +152,7 @@ class _Judge:
         return self._store.last_rates(name) if self._store else {}
 
     def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:
-        """A listing that lost offers is published, and said to have lost them: the old rates of those go on standing."""
+        """A gap if the listing lost offers since last time. It is published all the same; the old rates of those offers stand."""
         before = self._states.get(name)
         if before is None or before.offers is None or count >= before.offers:
             return ()
@@ -159,7 +160,7 @@ class _Judge:
 
 
 def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
-    """Offers without those listed twice at different rates: which one holds is not ours to guess."""
+    """The offers without those listed twice at different rates, since nobody can tell which rate holds."""
     by_key: dict[tuple[str, ...], Offer] = {}
     conflicts: dict[tuple[str, ...], Offer] = {}
     for offer in offers:

@@ -1,4 +1,4 @@
-"""What can go wrong with a question: each fault knows its HTTP status, and the parameters that it concerns."""
+"""The errors of a question, each with its HTTP status and the parameters at fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marshmallow fields for query parameters: each reads the raw texts of one parameter and describes itself for OpenAPI."""
+"""Marshmallow fields for query parameters: each parses the texts of one parameter and describes it for OpenAPI."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Text(Parameter):
 
 
 class Names(Parameter):
-    """Several names, compared with the known ones later: only those tell whether a comma separates or belongs to a name."""
+    """Several names. They are split later, because only the known names tell whether a comma is part of a name."""
 
     listed = True
 
@@ -174,7 +174,7 @@ class Flag(Parameter):
         return self.words[text.lower()]
 
     def schema(self) -> JsonSchema:
-        """A boolean, or the digits that spreadsheets like."""
+        """A boolean, a digit, or yes and no."""
         return {"enum": [True, False, 1, 0, "yes", "no"]}
 
 
@@ -217,7 +217,7 @@ class Moment(Parameter):
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def schema(self) -> JsonSchema:
-        """A date or a date-time since 2017, the first whole year of prices; the calendar's rules as far as a pattern goes."""
+        """A date or a date-time since 2017, the first whole year of prices, as far as a pattern can describe it."""
         days = "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])"
         return {
             "type": "string",
@@ -246,7 +246,7 @@ class Terms(Parameter):
 
 
 class Discounts(Parameter):
-    """Own discounts, a fraction or `provider:fraction`; where several are given for the same offers the largest counts."""
+    """Discounts, each a fraction or `provider:fraction`; of several for the same offers the largest applies."""
 
     listed = True
 
@@ -269,7 +269,7 @@ class Discounts(Parameter):
 
 
 class OwnRates(Parameter):
-    """Own exchange rates, `currency:units for one US dollar`; of several for one currency the last counts."""
+    """Exchange rates, each `currency:units per US dollar`; of several for one currency the last applies."""
 
     listed = True
 

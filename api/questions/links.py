@@ -1,4 +1,4 @@
-"""A question as a query string: links, caches and tests rely on reading it back as the same question."""
+"""A question as a query string that parses back to the same question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in a question, compared with the names we know: canonical spellings out, nearest names in the errors."""
+"""Compares the names in a question with the known ones: returns our spelling, or an error with the nearest names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALSO_CALLED = {
 
 @dataclass(frozen=True)
 class Known:
-    """Every name that a filter may carry."""
+    """The names that filters accept."""
 
     provider: tuple[str, ...]
     region: tuple[str, ...]
@@ -58,13 +58,13 @@ class Known:
         return {kind: _index(getattr(self, kind), squeeze) for kind in WHERE}
 
     def parts(self, kind: str, text: str) -> list[str]:
-        """The names in a text: itself where it is one, such as `1x RTX A6000, 2 vCPU`, else what commas separate."""
+        """The names in a text: the whole text if it is one, such as `1x RTX A6000, 2 vCPU`, else its parts between commas."""
         if text.casefold() in self._spellings[kind]:
             return [text]
         return [part.strip() for part in text.split(",") if part.strip()]
 
     def resolve(self, kind: str, text: str, guesses: Guesses) -> list[str]:
-        """The names meant: case is ignored, and signs such as `-` too where that leaves one. Raises LookupError."""
+        """The known names that a text means. Ignores case, and signs such as `-` if one name remains. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
             return [self._pattern(text.lower(), guesses)]
         found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
@@ -80,7 +80,7 @@ class Known:
         return hint or guesses.unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
 
     def no_name(self, text: str) -> str | None:
-        """What to write instead of a text that is a kind of accelerator, such as CPU; None where it is none."""
+        """The error for a text that is a kind of accelerator, such as CPU; None for any other text."""
         named = EXAMPLES.get(squeeze(text).removesuffix("s"), ())
         some = [name for name in named if name in self.accelerator]
         return f"unknown accelerator {clip(text)}: name the model itself, for example {either(some)}" if some else None
@@ -94,7 +94,7 @@ class Known:
 
 
 def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ()) -> Known:
-    """The names of the evidence, of the catalogue over its whole history, and of the price sources."""
+    """The names in the evidence, in the whole history of the catalogue, and of the price sources."""
     instances = catalogue.vocabulary.instances
     return Known(
         provider=_sorted([*sources, *(provider for provider, _, _ in instances)]),
@@ -106,7 +106,7 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ())
 
 
 def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
-    """The same values with every name as we spell it, and the errors of those nobody knows."""
+    """The same values with every name in our spelling, and the errors of the unknown ones."""
     resolved, errors = dict(values), Errors()
     for kind in WHERE:
         if kind in values:

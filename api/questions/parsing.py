@@ -1,4 +1,4 @@
-"""How the texts of a query string become parsed values, and faults become messages by parameter."""
+"""Parses the texts of a query string into values, and faults into messages for each parameter."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _shown(name: str) -> str:
 
 
 def _unknown_currency(values: dict[str, Any]) -> Errors:
-    """A currency that nobody publishes a rate of is a slip, unless the asker brings a rate."""
+    """A currency without a published rate is an error, unless the question brings its own rate."""
     code = values.get("currency", "USD")
     if code == "USD" or code in {rate.currency for rate in values.get("fx", ())}:
         return {}

@@ -1,4 +1,4 @@
-"""The parameters of every path, and how a query string becomes a question."""
+"""The parameters of every path, and the layout of its answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How an answer is written: its format, and for CSV a byte order mark, the signs and whose columns."""
+    """How an answer is written: its format, and for CSV the byte order mark, the separators and the columns."""
 
     format: Literal["json", "csv", "xlsx"] | None = None
     excel: bool = False
@@ -47,7 +47,7 @@ class Layout:
 
 
 class LayoutSchema(Schema):
-    """Parameters that change the form of an answer, never its figures."""
+    """Parameters that change how an answer is written, never its figures."""
 
     format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
     excel = Flag("CSV: start with a byte order mark, so that Excel reads UTF-8", example=1)
@@ -154,7 +154,7 @@ class CommitmentsSchema(CostSchema):
     )
 
     class Meta:
-        """What a comparison by month has no use for."""
+        """A comparison by month has no single run and no FOCUS columns."""
 
         exclude = (*COST_LAYOUT, *CAMPAIGN)
 
@@ -183,7 +183,7 @@ class PlanRowSchema(CostSchema):
 
 
 class PlanDefaultsSchema(CostSchema):
-    """What may stand beside the rows of `POST /plan`, for all of them."""
+    """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
     format = Choice(
         FORMATS, "format of the answer; overrides the Accept header and the format of the rows", example="csv"
@@ -256,7 +256,7 @@ class ModelsSchema(LayoutSchema):
 
 
 def layout(values: dict[str, Any]) -> Layout:
-    """Takes the layout out of parsed values; a decimal comma goes with a semicolon unless another separator is asked for."""
+    """Takes the layout out of parsed values. With a decimal comma the separator is a semicolon by default."""
     chosen = {name: values.pop(name) for name in Layout.__dataclass_fields__ if name in values}
     values.pop("token", None)
     if chosen.get("decimal") == ",":
@@ -265,5 +265,5 @@ def layout(values: dict[str, Any]) -> Layout:
 
 
 def own_words(values: Mapping[str, Any]) -> dict[str, str]:
-    """The asker's own words among parsed parameters, which every export repeats."""
+    """The label and the cost centre among parsed parameters, which every export repeats."""
     return {name: values[name] for name in WORDS if values.get(name) is not None}

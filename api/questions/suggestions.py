@@ -1,4 +1,4 @@
-"""Words for people: the nearest known name, lists, and echoes of input that stay short."""
+"""Text for messages: the nearest known names, lists of words, and short echoes of input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALLED = {
     "sort": "order orderby sortby",
     "label": "tag tags team project",
 }
-"""What people call parameters that we call otherwise."""
+"""Other words that people use for our parameters."""
 _NUMBERED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 
 

@@ -1,14 +1,13 @@
-"""`/accuracy`: the highest accuracy that so much money or time buys, and on what."""
+"""`/accuracy`: the highest accuracy that a budget or a time limit allows, and the machines that reach it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from api.questions.suggestions import counted
-from api.reports.budget import STEPS, highest
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -16,6 +15,8 @@ from costcalc.convergence.eligibility import BestReached
 from costcalc.money import CENT, ExchangeRate
 from costcalc.query import EstimateQuery
 
+STEPS = 10_000
+"""Accuracies are told apart to 0.0001."""
 LEAST = 1 / STEPS
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
 DEFAULT_ESTIMATES = 5
@@ -24,8 +25,9 @@ SHORT = Decimal("0.0001")
 
 @dataclass(frozen=True, slots=True)
 class AccuracyDocument:
-    """The JSON answer. `estimates` reach `accuracy` within budget and time: those that no other beats on both, best first;
-    `less` are the best of slightly lower targets. `query.target` is the accuracy; both are null where nothing fits."""
+    """The JSON answer. `estimates` reach `accuracy` within the budget and the time: those that no other estimate beats on
+    both, best first. `less` has the best estimate for each of some lower targets. `query.target` is the accuracy; both are
+    null if nothing fits."""
 
     accuracy: float | None
     message: str
@@ -43,7 +45,7 @@ class AccuracyDocument:
 
 @dataclass(frozen=True, slots=True)
 class AccuracyReport:
-    """Looks for the highest accuracy within the limits of one question; its own target does not count."""
+    """Looks for the highest accuracy within the cost and time limits of one question; the question's own target is ignored."""
 
     service: Service
     catalogue: Catalogue
@@ -119,3 +121,18 @@ def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, An
     """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
     limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": LEAST}
     return AccuracyReport(service, catalogue, query_of(values, **limits))
+
+
+def highest(fits: Callable[[float], bool], limit: float = 1.0) -> float | None:
+    """The highest accuracy up to `limit`, in steps of 0.0001, that `fits`; None if not even the lowest step does.
+
+    A higher target never costs less or takes less time, so whatever fits at one accuracy also fits at every lower one.
+    Found by halving, which asks `fits` at most fifteen times.
+    """
+    low, high = 0, min(int(limit * STEPS + 1e-6), STEPS - 1)
+    if high > 0 and fits(high / STEPS):
+        return high / STEPS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle / STEPS) else (low, middle)
+    return low / STEPS if low else None

@@ -38,7 +38,8 @@ NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so t
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """What the ways are compared with: the rate for all machines under own terms; `same_machine` tells whether it is the same."""
+    """The on-demand offer that commitments are compared with. `hourly_rate` is for all machines, discounts included;
+    `same_machine` is false if it is another machine with the same accelerators."""
 
     provider: str
     region: str
@@ -50,7 +51,7 @@ class OnDemand:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One set of machines in one region, the run they do, and every way to have them for a fixed time."""
+    """One set of machines in one region, the run on them, and every way to commit to them."""
 
     provider: str
     region: str
@@ -83,7 +84,7 @@ class CommitmentsDocument:
 
 
 def question_beside(query: EstimateQuery) -> EstimateQuery:
-    """The question about commitments that goes with one about cost: its filters, for the machines of least effective cost."""
+    """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost."""
     free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
     return replace(query, **free, basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
 

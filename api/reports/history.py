@@ -1,6 +1,6 @@
 """`/offers/history`: every rate that was ever observed for a machine, and when each was last seen.
 
-Answered from the snapshot in memory, which holds all observations, so a store that is away costs nobody the history.
+The snapshot in memory holds all observations, so this works while the store cannot be reached.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hour
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow(OfferRow):
-    """One rate as one source told it: `observed_at` is when it was first seen, `last_seen_at` when last, unchanged."""
+    """One rate from one source: `observed_at` is when it was first seen, `last_seen_at` when it was last seen unchanged."""
 
     last_seen_at: datetime
 

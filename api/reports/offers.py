@@ -62,7 +62,7 @@ class OffersDocument:
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """Quotes into one currency, unrounded; an offer whose currency has no rate stays as it is quoted, as all do without one."""
+    """Converts offers into `currency`, unrounded. Without a currency, or without a rate, an offer stays as it is quoted."""
 
     currency: str | None
     rates: Mapping[str, ExchangeRate]
@@ -174,7 +174,9 @@ def offer_row(offer: Offer) -> OfferRow:
 
 
 def converter(filters: Mapping[str, Any], quoted: Iterable[str], day: date) -> Converter:
-    """Into the currency that the filters ask for, at that day's rates or own ones. Raises BadParameters without a rate."""
+    """Converts into the currency that the filters name, at that day's rates or the question's own.
+
+    Raises BadParameters if there is no rate."""
     currency = filters.get("currency")
     if currency is None:
         return Converter(None, {})

@@ -1,4 +1,4 @@
-"""`/plan`: many questions at once, a row in and a row out, each with its best estimate or with what is wrong beside it.
+"""`/plan`: many questions at once; each row comes back with its best estimate, or with what is wrong.
 
 A sheet or a list of objects becomes texts by column, or is refused with what to send instead.
 """
@@ -35,7 +35,7 @@ Given = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question as it was given, from 1, with its best estimate or with why there is none."""
+    """One question as it was given, numbered from 1, with its best estimate or the reason why there is none."""
 
     row: int
     given: Given
@@ -56,7 +56,7 @@ class PlanDocument:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Answers rows by one service from one snapshot; `shared` stands in every row that doesn't say otherwise.
+    """Answers rows from one snapshot; `shared` has the parameters of all rows, which a row may override.
 
     Where `decimal` is a comma, that of cells that hold numbers is read as a point.
     """
@@ -103,7 +103,7 @@ class Planner:
 
 
 def planner(service: Service, catalogue: Catalogue, arguments: Arguments) -> tuple[Planner, Layout]:
-    """Who answers the rows that these parameters stand beside, and the sheet's layout. Raises BadParameters."""
+    """What answers rows with these parameters for all of them, and the layout of the answer. Raises BadParameters."""
     values, layout = service.parse(DEFAULTS, arguments, catalogue)
     day = (values.get("as_of") or service.clock()).date()
     exchange_rates(values.get("currency", "USD"), (), day, values.get("fx", ()))

@@ -1,4 +1,4 @@
-"""The Flask application: paths, tokens, and the memory in front of it all."""
+"""The Flask application: its paths, the checks of each request, and the memory in front of it."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
 
 
 def _named(kind: str) -> str:
-    """The component that lists the known names of a kind, told once: there are hundreds."""
+    """The component that lists the known names of a kind, once, because there are hundreds."""
     return f"Known_{kind}"
 
 

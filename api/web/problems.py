@@ -1,4 +1,4 @@
-"""How a fault is told over HTTP: problem+json (RFC 9457), or one cell of CSV."""
+"""Errors as HTTP responses: problem+json (RFC 9457), or one cell of CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that need not be computed again: entity tags, and encoded answers replayed before Flask is even asked."""
+"""Entity tags, and a memory of encoded answers that are replayed before Flask is called."""
 
 from __future__ import annotations
 
@@ -88,6 +88,6 @@ class Replay:
 
 
 def _size(most: int) -> Callable[[Keep], int]:
-    """The room that an answer takes: no less than `most` of them may fill, which for none is more than there is."""
+    """The room that an answer takes, so that at most `most` fit; with 0 none does."""
     least = MOST_BYTES // most if most else MOST_BYTES + 1
     return lambda keep: max(len(keep.body), least)

@@ -1,4 +1,4 @@
-"""Reports as HTTP responses: formats, entity tags, file names, and what may be kept."""
+"""Reports as HTTP responses: formats, entity tags, file names and caching."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
 
 
 def wants_csv() -> bool:
-    """Whether an error should be told in a cell."""
+    """Whether an error should be written as CSV."""
     if request.path.endswith(".csv"):
         return True
     asked = request.args.get("format", "").strip().lower()

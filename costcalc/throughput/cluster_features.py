@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,6 +18,8 @@ from costcalc.units import Flags, Floats, Indices
 
 Kind = TypeVar("Kind", bound=Hashable)
 
+Shape = tuple[str, int, int]
+Line = tuple[float, float]
 NOWHERE = np.zeros(0, np.int64)
 FEWEST_PER_NODE = 4  # no measured cluster has machines with fewer accelerators
 
@@ -49,31 +51,34 @@ class ClusterFeatures:
         self.largest_batch = names.each(reference.largest_batch)
         self.scatter = names.each(reference.scatter)
         self.memory_gib = names.each(lambda name: part(name).memory_gib or np.inf)
-        self.rates = ReferenceRates(clusters, reference)
+        self._line = cache(partial(_line, reference))
+        self.rates = ReferenceRates(clusters, reference, self._line)
         self._machines = _Groups([(cluster.accelerator, cluster.accelerators) for cluster in clusters])
-        self._added: dict[Hashable, Floats] = {}
+        self._known: dict[Hashable, NDArray[Any]] = {}
 
     @cached_property
     def rates_by_twin(self) -> ReferenceRates:
         """The reference network's rates, parts whose data sheets differ in the size of their memory alone being one."""
-        return ReferenceRates(self.clusters, self.reference, by_twin=True)
+        return ReferenceRates(self.clusters, self.reference, self._line, by_twin=True)
 
     def transferred(self, workload: Workload) -> Floats:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
         key = (workload.model, workload.implementation, workload.precision)
-        if key not in self._added:
-            self._added[key] = self._machines.each(lambda machine: self.transfer.hardware(workload, *machine))
-        return self._added[key]
+        if key not in self._known:
+            self._known[key] = self._machines.each(lambda machine: self.transfer.hardware(workload, *machine))
+        return self._known[key]
 
     def with_any(self, accelerators: Iterable[str]) -> Flags:
         """The clusters of these accelerators [C]."""
         among = frozenset(accelerators)
-        return self._names.each(lambda name: name in among, bool)
+        if ("accelerators", among) not in self._known:
+            self._known["accelerators", among] = self._names.each(lambda name: name in among, bool)
+        return self._known["accelerators", among]
 
     def with_chip(self, chips: Iterable[str]) -> Flags:
         """The clusters of accelerators that are these chips, whatever their memory [C]."""
         among = frozenset(chips)
-        return self._names.each(lambda name: self.chip_of[name] in among, bool)
+        return self.with_any(name for name, chip in self.chip_of.items() if chip in among)
 
     def equal_to(self, systems: Iterable[tuple[str, int, int]]) -> Flags:
         """The clusters that are one of these (accelerator, total accelerators, machines) [C]."""
@@ -89,7 +94,13 @@ class ReferenceRates:
     With `by_twin`, parts whose data sheets differ in the size of their memory alone are one.
     """
 
-    def __init__(self, clusters: Sequence[Cluster], reference: ReferenceModel, by_twin: bool = False) -> None:
+    def __init__(
+        self,
+        clusters: Sequence[Cluster],
+        reference: ReferenceModel,
+        line: Callable[[Shape], Line],
+        by_twin: bool = False,
+    ) -> None:
         sheets = reference.data_sheets
         names = [twin(sheets.accelerators, c.accelerator) if by_twin else c.accelerator for c in clusters]
         sliced = {name for name in names if sheets.part(name).rented_in_slices}
@@ -99,7 +110,7 @@ class ReferenceRates:
                 (name, cluster.accelerators, cluster.nodes if name in sliced else min(cluster.nodes, 2))
                 for name, cluster in zip(names, clusters, strict=True)
             ]
-        ).each(self._line)
+        ).each(line)
         self._intercept, self._slope = lines.reshape(-1, 2).T
         self._added: dict[tuple[int, str], Floats] = {}
 
@@ -112,10 +123,6 @@ class ReferenceRates:
         software = self._software(year, framework_family)
         return np.asarray(self._intercept + software + (self._slope + steeper) * overhead)
 
-    def _line(self, shape: tuple[str, int, int]) -> tuple[float, float]:
-        known = shape[1] and self._reference.knows(shape[0])
-        return self._reference.hardware(*shape) if known else (np.nan, np.nan)
-
     def _software(self, year: int, framework_family: str) -> Floats:
         def software(name: str) -> float:
             return self._reference.software(name, year, framework_family) if self._reference.knows(name) else 0.0
@@ -124,6 +131,11 @@ class ReferenceRates:
         if key not in self._added:
             self._added[key] = self._names.each(software)
         return self._added[key]
+
+
+def _line(reference: ReferenceModel, shape: Shape) -> Line:
+    """Intercept and slope of the reference's ln(rate) on an accelerator, so many in a machine, so many machines."""
+    return reference.hardware(*shape) if shape[1] and reference.knows(shape[0]) else (np.nan, np.nan)
 
 
 class _Groups(Generic[Kind]):

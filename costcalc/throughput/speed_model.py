@@ -68,7 +68,7 @@ class SpeedModel:
         phases = max((len(recipe.phases) for recipe in recipes), default=1)
         table = empty_table(self._throughputs, len(recipes), len(clusters), phases)
         rows = self._of_model.get(recipes[0].model, {}) if recipes else {}
-        evidence, sentences = _Evidence(rows, features), _Sentences(self._throughputs)
+        evidence = _Evidence(rows, features)
         first: dict[tuple[object, ...], int] = {}
         for r, recipe in enumerate(recipes):
             same = first.setdefault(signature(recipe), r)
@@ -76,8 +76,7 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence)
-            sentences.write(table, r, recipe)
-        return replace(table, sentences=sentences.texts())
+        return replace(table, sentences=tuple(map(_sentences, recipes)))
 
     def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence) -> None:
         measurements, table.row[r] = evidence.measurements(recipe)
@@ -160,36 +159,7 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))
 
 
-class _Sentences:
-    """The distinct sentences of a table and where each is used."""
-
-    def __init__(self, throughputs: tuple[Throughput, ...]) -> None:
-        self._rows, self._index = throughputs, dict[tuple[str, int], int]()
-
-    def write(self, table: SpeedTable, r: int, recipe: Recipe) -> None:
-        """Notes for every answered cluster of one recipe which sentence holds."""
-        answered = np.flatnonzero(table.refusal[r] == 0)
-        coded = table.row[r, answered] * len(KINDS) + table.kind[r, answered]
-        found, place = np.unique(coded, return_inverse=True)
-        texts = [_sentence(recipe, kind) for kind in KINDS]
-        numbers = [
-            self._index.setdefault((texts[code % len(KINDS)], code // len(KINDS)), len(self._index))
-            for code in found.tolist()
-        ]
-        table.sentence[r, answered] = np.array(numbers, np.int64)[place]
-
-    def texts(self) -> tuple[str, ...]:
-        """The sentences in the order of their numbers."""
-        return tuple(text.format(row=self._named(row)) for text, row in self._index)
-
-    def _named(self, number: int) -> str:
-        if number < 0:
-            return "the recipe's own log"
-        row = self._rows[number]
-        where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
-        return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
-
-
-def _sentence(recipe: Recipe, kind: str) -> str:
-    said = FITTED if kind == "transferred" and is_reference(recipe) else SENTENCES[kind]
-    return said + UNDATED_SOFTWARE * (recipe.year == UNDATED)
+def _sentences(recipe: Recipe) -> tuple[str, ...]:
+    """What is said of a speed of each kind of evidence, `{row}` being the nearest measurement."""
+    said = {**SENTENCES, "transferred": FITTED} if is_reference(recipe) else SENTENCES
+    return tuple(said[kind] + UNDATED_SOFTWARE * (recipe.year == UNDATED) for kind in KINDS)

@@ -27,6 +27,7 @@ class SpeedTable:
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
     steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
     interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
+    `sentences` [R] are those of each kind of evidence, with a place for that measurement.
     """
 
     throughputs: tuple[Throughput, ...]
@@ -37,8 +38,7 @@ class SpeedTable:
     steps: Numbers
     width_80: Widths
     row: Numbers
-    sentences: tuple[str, ...]
-    sentence: Numbers
+    sentences: tuple[tuple[str, ...], ...]
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -47,8 +47,10 @@ class SpeedTable:
 
     def notes(self, recipe: int, cluster: int) -> tuple[str, ...]:
         """What was assumed about the speed of a pair, in sentences."""
-        index = int(self.sentence[recipe, cluster])
-        return (self.sentences[index],) if index >= 0 else ()
+        if self.tier[recipe, cluster] < 0:
+            return ()
+        sentence = self.sentences[recipe][self.kind[recipe, cluster]]
+        return (sentence.format(row=_named(self.source(recipe, cluster))),)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -61,7 +63,15 @@ class SpeedTable:
             values[target] = values[source]
 
 
-COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row", "sentence")
+def _named(row: Throughput | None) -> str:
+    """A measurement in words: who, with what, when and where."""
+    if row is None:
+        return "the recipe's own log"
+    where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
+    return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
+
+
+COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row")
 
 
 def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
@@ -77,5 +87,4 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         width_80=np.full(shape, np.nan, np.float32),
         row=np.full(shape, -1, np.int32),
         sentences=(),
-        sentence=np.full(shape, -1, np.int32),
     )

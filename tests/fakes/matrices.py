@@ -26,7 +26,6 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         width_80=np.full(shape, WIDTH, np.float32),
         row=np.full(shape, -1, np.int32),
         sentences=(),
-        sentence=np.full(shape, -1, np.int32),
     )
     return TrainingMatrix(
         recipes=ModelRecipes(tuple(recipes), 0.07),

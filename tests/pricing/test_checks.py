@@ -9,7 +9,7 @@ from support.prices import NOW, offer
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.checks import Judged, violations
+from pricing.checks import SourceListing, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.offers import read_packaged
 
@@ -18,7 +18,7 @@ ON_DEMAND = offer("3.06")
 
 
 def broken(*offers: Offer, before: dict[tuple[str, ...], Decimal] | None = None) -> list[str]:
-    return violations(Judged(offers, KNOWN, before or {}, NOW))
+    return violations(SourceListing(offers, KNOWN, before or {}, NOW))
 
 
 def spot(rate: str, **changes: Any) -> Offer:
@@ -110,5 +110,5 @@ def test_spot_moves_freely_below_on_demand() -> None:
 def test_packaged_prices_name_known_accelerators_and_past_moments() -> None:
     offers = read_packaged().offers
     known = frozenset(load_evidence().accelerators)
-    found = violations(Judged(offers, known, {}, NOW))
+    found = violations(SourceListing(offers, known, {}, NOW))
     assert [sentence for sentence in found if "unknown accelerator" in sentence or "future" in sentence] == []

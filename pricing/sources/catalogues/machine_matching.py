@@ -10,7 +10,7 @@ from functools import cache
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
-from pricing.checks import Judged, violations
+from pricing.checks import SourceListing, violations
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
 from pricing.sources.common.rows import LeftOut, first_few
@@ -106,7 +106,7 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
     for part in parts:
         try:
             found = read(part)
-            if broken := violations(Judged(found.offers, frozenset(known_accelerators()), {}, now)):
+            if broken := violations(SourceListing(found.offers, frozenset(known_accelerators()), {}, now)):
                 raise SourceError(f"its prices were not taken over: {first_few(broken)}")
         except SourceError as error:
             faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.reports.budget import STEPS, highest
+from api.reports.accuracy import STEPS, highest
 
 
 @given(st.integers(0, STEPS - 1), st.integers(0, STEPS))
