@@ -38,6 +38,8 @@ BLOCK_DAYS = (1, 7, 14)
 CALLS_AT_ONCE = 8
 NAMES_PER_FILTER = 40
 
+FOR_ALL_REGIONS = (CredentialsMissing, Unreachable)  # errors of one region that hold in all
+
 PricedProduct = tuple[Product, Mapping[str, Any]]  # a product and its terms
 
 
@@ -128,31 +130,42 @@ class Account:
         return described, Collected(())
 
     def _service(self, service: Service, questions: Sequence[Question]) -> Collected:
-        """All regions; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
-        first = self._answer(service, questions[0])
-        refused = isinstance(first, CredentialsMissing | Unreachable)
-        answers = [first, *([] if refused else _at_once(partial(self._answer, service), questions[1:]))]
+        """What a service says of all regions."""
+        answers = self._answers(service, questions)
         offers = [offer for answer in answers if not isinstance(answer, SourceError) for offer in answer]
-        errors: dict[str, SourceError] = {}
-        regions: dict[str, list[str]] = defaultdict(list)
-        for question, answer in zip(questions, answers, strict=False):
-            if isinstance(answer, SourceError):
-                errors[str(answer)] = answer
-                regions[str(answer)].append(question.region)
-        unseen = [
-            _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere=refused))
-            for reason, error in errors.items()
+        errors = [
+            (question.region, answer)
+            for question, answer in zip(questions, answers, strict=False)
+            if isinstance(answer, SourceError)
         ]
+        unseen = _unseen(service, errors, everywhere=isinstance(answers[0], FOR_ALL_REGIONS))
         if service.always_priced and not offers and not unseen:
             nothing = Gap("aws", f"{service.name}: AWS answered without a single rate for our machines")
             unseen = [Collected((), (nothing,))]
         return _combined(offers, unseen)
+
+    def _answers(self, service: Service, questions: Sequence[Question]) -> list[tuple[Offer, ...] | SourceError]:
+        """Region by region; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
+        first = self._answer(service, questions[0])
+        others = () if isinstance(first, FOR_ALL_REGIONS) else questions[1:]
+        return [first, *_at_once(partial(self._answer, service), others)]
 
     def _answer(self, service: Service, question: Question) -> tuple[Offer, ...] | SourceError:
         try:
             return tuple(service.collect(self.calls, question))
         except SourceError as error:
             return error
+
+
+def _unseen(service: Service, errors: Sequence[tuple[str, SourceError]], everywhere: bool) -> list[Collected]:
+    """One gap or fault for all regions with the same error."""
+    regions: dict[str, list[str]] = defaultdict(list)
+    for region, error in errors:
+        regions[str(error)].append(region)
+    return [
+        _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere))
+        for reason, error in {str(error): error for _, error in errors}.items()
+    ]
 
 
 def _gap_or_fault(error: SourceError, gap: Gap) -> Collected:
