@@ -22,8 +22,8 @@ def normalised(name: str) -> str:
     return _IGNORED.sub("", name.casefold())
 
 
-def code(measured: Recipe | Throughput) -> tuple[str, str]:
-    """Whose code a run was, and in which framework."""
+def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
+    """Whose implementation a run was of, and in which framework."""
     return measured.stack, measured.framework_family
 
 
@@ -70,7 +70,9 @@ class Evidence:
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most
         code of its framework ran: other vendors' chips need a port, which somebody's code elsewhere does not make."""
-        return frozenset(self._vendors.get(code(recipe)) or self._usual_vendor(code(recipe)[1]))
+        return frozenset(
+            self._vendors.get(_stack_and_framework(recipe)) or self._usual_vendor(_stack_and_framework(recipe)[1])
+        )
 
     def _usual_vendor(self, framework: str) -> list[str]:
         alike: Counter[str] = Counter()
@@ -83,7 +85,7 @@ class Evidence:
         seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for recipe in self.recipes:
             if recipe.system:
-                seen[code(recipe)][self.vendor(recipe.system.accelerator)] += 1
+                seen[_stack_and_framework(recipe)][self.vendor(recipe.system.accelerator)] += 1
         for row in self.throughputs:
-            seen[code(row)][self.vendor(row.accelerator)] += 1
+            seen[_stack_and_framework(row)][self.vendor(row.accelerator)] += 1
         return dict(seen)
