@@ -53,7 +53,7 @@ class Learner:
             row for row in published.evidence.throughputs if is_reference_row(row) and row.accelerator in accelerators
         ]
         self.observations = [(observation(row), published.organisation(row.organisation)) for row in rows]
-        self.runs = mlperf_runs(published)
+        self.runs = tuple(mlperf_runs(published))
         self.baselines = Baselines(self.runs, published.reference_points, accelerators)
         self.elapsed_time = lru_cache(maxsize=None)(self._elapsed_time)
         self.epochs = lru_cache(maxsize=None)(self._epochs)

@@ -97,10 +97,12 @@ class Published:
 @dataclass(frozen=True, slots=True)
 class MLPerfRun:
     """A published result of MLPerf's ResNet-50: how it was run, the group of its organisation, its recipe family, and ln of
-    the images/s of one accelerator that its log shows, None without a log. `steady` logs do not include evaluations."""
+    the images/s of one accelerator that its log shows, None without a log. `steady` logs do not include evaluations.
+    `global_batch_size` is images per step on all accelerators together."""
 
     result: Result
     setup: Setup
+    global_batch_size: int
     group: str
     family: str
     log_rate: float | None
@@ -125,11 +127,6 @@ class MLPerfRun:
     def on_one_machine(self) -> bool:
         """Whether all its accelerators stood in one machine."""
         return self.system.nodes == 1
-
-    @property
-    def global_batch_size(self) -> int:
-        """Images per step on all accelerators together."""
-        return self.result.global_batch_size or 0
 
     @property
     def log_seconds(self) -> float:
@@ -176,34 +173,27 @@ def _lines(texts: Mapping[str, str], name: str) -> list[dict[str, str | bool | N
     return cells(f"{name}.csv", texts[name])
 
 
-def mlperf_runs(published: Published) -> tuple[MLPerfRun, ...]:
+def mlperf_runs(published: Published) -> Iterator[MLPerfRun]:
     """Every MLPerf result of the closed division on an accelerator with a data sheet, from FIRST_ROUND on."""
-    return tuple(_mlperf_runs(published))
-
-
-def _mlperf_runs(published: Published) -> Iterator[MLPerfRun]:
     for result in published.results:
         recipe, logged = published.recipes[result.recipe], published.throughputs.get(result.recipe)
         closed = result.stack == "mlperf" and result.round >= FIRST_ROUND and recipe.division != "open"
         known = result.accelerator in published.evidence.accelerators
         if closed and known and result.accelerators and result.global_batch_size:
+            system, batch = result.system, result.global_batch_size / result.accelerators
             yield MLPerfRun(
                 result=result,
-                setup=_setup(result, recipe),
+                setup=Setup(
+                    accelerator=system.accelerator,
+                    per_node=system.accelerators_per_node,
+                    nodes=system.nodes,
+                    batch=batch,
+                    year=recipe.year,
+                    framework_family=recipe.framework_family,
+                ),
+                global_batch_size=result.global_batch_size,
                 group=published.organisation(result.organisation),
                 family=recipe.family,
                 log_rate=observation(logged).log_rate if logged else None,
                 steady=logged is not None and "end to end" not in logged.note,
             )
-
-
-def _setup(result: Result, recipe: Recipe) -> Setup:
-    system = result.system
-    return Setup(
-        accelerator=system.accelerator,
-        per_node=system.accelerators_per_node,
-        nodes=system.nodes,
-        batch=(result.global_batch_size or 0) / system.accelerators,
-        year=recipe.year,
-        framework_family=recipe.framework_family,
-    )

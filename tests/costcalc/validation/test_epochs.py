@@ -45,6 +45,18 @@ def test_batches_lie_on_straight_lines_and_end_where_evidence_ends():
         BatchCurve.through([])
 
 
+@pytest.mark.parametrize(("batch", "far"), [(400.0, False), (410.0, True)])
+def test_four_times_is_the_widest_gap(batch, far):
+    curve = BatchCurve.through([(100.0, 30.0), (batch, 40.0)])
+    assert curve.at(100) == 30
+    assert curve.at(batch * 1.25) == pytest.approx(40 + 10 * 0.25 * batch / (batch - 100))
+    if far:
+        with pytest.raises(OutOfRange, match="between 100 and 410"):
+            curve.at(200)
+    else:
+        assert curve.at(250) == 35
+
+
 def test_a_lone_batch_is_a_constant():
     assert BatchCurve.through([(256.0, 90.0)]).at(300) == 90
 

@@ -5,7 +5,7 @@ import pytest
 from support.mlperf_results import ACCELERATORS, accelerator, publish, throughput_row
 
 from costcalc.validation.held_out import HeldOut, Learner
-from costcalc.validation.implementations import EXAMPLES, FOLDS, RERUN, RERUN_BY, Implementations
+from costcalc.validation.implementations import EXAMPLES, RERUN, RERUN_BY, Implementations
 
 NETWORKS = {"resnet50": 1000.0, "resnet101": 600.0, "vgg16": 300.0}
 CARDS = {"X100": 1.0, "Y100": 0.5}
@@ -190,8 +190,18 @@ class TestReruns:
             assert now[name][1] == pytest.approx(baseline + math.log(3))
 
 
-def test_folds_keep_groups_together_and_leave_nothing_out(implementations):
-    names = [f"network {number}" for number in range(2 * FOLDS + 3)]
-    rows = measured(networks=dict.fromkeys(names, 100.0))
-    cases = implementations(rows).other_networks()
-    assert sorted(case.name for _, case in cases) == sorted(row.name for row in rows)
+def test_groups_twenty_apart_are_held_out_together(implementations):
+    """Every group is in one of twenty folds: in the alphabet `n10` on X100 is the twentieth after `n00` on X100."""
+    rows = measured(networks={f"n{number:02}": 100.0 for number in range(12)})
+
+    def prediction(rows):
+        cases = [case for _, case in implementations(rows).other_networks()]
+        assert sorted(case.name for case in cases) == sorted(row.name for row in rows)
+        return predictions(cases, rows)["tool Dan n00 fp16 X100 1"]
+
+    def moved(model, name):
+        return prediction(changed(rows, lambda row: (row.model, row.accelerator) == (model, name)))
+
+    assert moved("n10", "X100")[0] == pytest.approx(prediction(rows)[0], abs=1e-12)
+    assert abs(moved("n10", "Y100")[0] - prediction(rows)[0]) > 1e-6
+    assert abs(moved("n09", "X100")[0] - prediction(rows)[0]) > 1e-6

@@ -6,7 +6,6 @@ from support.mlperf_results import ACCELERATORS, accelerator, mlperf_row, predic
 
 from costcalc.training import System
 from costcalc.validation.held_out import Learner
-from costcalc.validation.published import mlperf_runs
 from costcalc.validation.speeds import (
     later_rounds,
     many_machines,
@@ -206,7 +205,3 @@ class TestLaterRounds:
         run = next(run for run in learner.runs if run.name == case.name)
         old = {other.name for other in learner.runs if other.result.round == "v2.0"}
         assert case.baseline_error == pytest.approx(learner.baselines.earlier(run, old) - run.log_seconds)
-
-
-def test_small_print_of_made_up_runs(rows):
-    assert len({run.name for run in mlperf_runs(publish(rows))}) == len(rows) == 18
