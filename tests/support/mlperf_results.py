@@ -8,6 +8,7 @@ from costcalc.throughput.fitted_parameters import ElapsedTime, unfitted
 from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Model, Phase, Recipe, System, Throughput
 from costcalc.validation.published import Published, ReferencePoint, Result
 
+REFERENCE_POINTS = ((2048, 36.0), (4096, 37.0), (8192, 40.0), (16384, 43.0))
 ELAPSED = ElapsedTime(0.25, 0.6)
 RESNET50 = Model("resnet50", (), "resnet", 25.6, 4.1, 224, "made up")
 
@@ -109,7 +110,7 @@ def publish(rows, accelerators=ACCELERATORS, *, logged=True, groups=None, **chan
     )
     listed = {"organisation": {}, "recipe_family": {}, "round": {"v2.0": "fit", "v3.0": "test"}} | (groups or {})
     known = Published(evidence, tuple(row.result for row in rows), (), (), listed)
-    points = (ReferencePoint(2048, 36.0), ReferencePoint(6144, 38.0), ReferencePoint(16384, 43.0))
+    points = tuple(ReferencePoint(batch, epochs) for batch, epochs in REFERENCE_POINTS)
     return replace(known, **{"reference_points": points} | changes)
 
 

@@ -1,18 +1,26 @@
 """The whole protocol, run once: the figures that docs/method.md promises, and the fitted parameters that come of it."""
 
+import math
+from dataclasses import replace
+
 import pytest
+from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 
 from costcalc.throughput.fitted_parameters import KINDS, LEVELS, calibrated
+from costcalc.training import Evaluation, Tier
 from costcalc.validation import validate
+from costcalc.validation.held_out import HeldOut, Learner
+from costcalc.validation.implementations import Implementations
 from costcalc.validation.protocol import (
+    SAME_SYSTEM,
     Experiment,
     calibrated_widths,
     experiments,
     fitted_parameters,
     report,
 )
-from costcalc.validation.published import SPLITS_SHA256, load_published
-from costcalc.validation.scores import Case
+from costcalc.validation.published import SPLITS_SHA256, Repetitions, fingerprint, load_published
+from costcalc.validation.scores import Case, Goal, score
 
 UNLIKE = (
     "/cost, organisation left out, round named: v0.7",  # other schedules than today's
@@ -117,37 +125,154 @@ def test_validate_reports_its_experiments(monkeypatch):
     assert validate(published) == (published, ("all of them", published))
 
 
+@pytest.fixture(scope="module")
+def found(rows):
+    alone = [
+        mlperf_row("Dan", "Z100"),
+        mlperf_row("Dan", count=17, year=2021),
+        *(mlperf_row(who, round="v0.7") for who in ("Dan", "Eve")),
+    ]
+    sheets = [*ACCELERATORS[:2], replace(ACCELERATORS[2], vendor="Intel")]
+    return {each.name: each for each in experiments(publish([*rows, *alone], sheets))}
+
+
+class TestExperiments:
+    """Which rows there are, what is asked of them and what they calibrate, on made-up results."""
+
+    def test_every_row_of_the_page_but_those_of_single_accelerators(self, found, method_page):
+        page = {line.split(" | ")[0].strip("| ") for line in method_page.splitlines() if line.startswith("| ")}
+        assert {name for name in found if name not in page} == set()
+
+    def test_goals_are_those_that_were_set(self, found):
+        goals = {name: (each.goal.mape, round(each.goal.share, 2)) for name, each in found.items() if each.goal}
+        assert goals == {
+            "own system, up to 16 accelerators": (0.015, 0.79),
+            "same accelerator and count, other organisation": (0.045, 0.85),
+            "other count in one node": (0.045, 0.88),
+            "one node to many": (0.075, 0.86),
+            "accelerator never measured": (0.09, 0.83),
+            "recipe borrowed within its family (DAWNBench)": (0.11, 0.83),
+            "schedule length interpolated (FFCV ResNet-50)": (0.035, 0.92),
+            "schedule length interpolated (FFCV ResNet-18)": (0.035, 0.92),
+            "schedule length interpolated (both)": (0.035, 0.92),
+        }
+
+    def test_each_kind_of_interval_is_calibrated_once(self, found, packaged_evidence):
+        kinds = [each.kind for each in found.values() if each.kind]
+        assert sorted(kinds) == sorted(packaged_evidence.fitted.widths.table)
+        assert found["own system, all sizes"].kind == "own"
+        assert found["/cost: one node to many"].kind == calibrated("machines", True)
+        assert found["/cost, round named: one node to many"].kind == "machines"
+
+    def test_small_systems_have_at_most_sixteen_accelerators(self, found):
+        names = {case.name for case in found["own system, all sizes"].cases}
+        small = {case.name for case in found["own system, up to 16 accelerators"].cases}
+        assert names - small == {"mlperf-v2.0-dan-x100-17-1-4352"}
+        others_epochs = {case.name for case in found["own system, up to 16, others' epochs"].cases}
+        assert others_epochs == small
+
+    def test_the_row_of_nvidia_is_nvidias(self, found):
+        groups = {case.group for case in found["accelerator never measured"].cases}
+        nvidia = {case.group for case in found["accelerator never measured, NVIDIA"].cases}
+        assert groups - nvidia == {"Z100"}
+
+    def test_answers_are_of_todays_schedules_and_of_v07_apart(self, found, rows):
+        left_out = "/cost, organisation left out"
+        early = {case.name for case in found[f"{left_out}, round named: v0.7"].cases}
+        assert early == {f"mlperf-v0.7-{who}-x100-8-1-2048" for who in ("dan", "eve")}
+        for today in ("all", "others"):
+            names = {case.name for case in found[f"{left_out}: {today}"].cases}
+            assert names
+            assert not names & early
+        tiers = [found[f"{left_out}: {tier}"].cases for tier in Tier if f"{left_out}: {tier}" in found]
+        assert sum(map(len, tiers)) == len(found[f"{left_out}: all"].cases) > len(rows)
+
+
+def test_bits_split_rows_of_networks_and_reruns(monkeypatch, rows):
+    wide, narrow = Case("a", "", 0.1, 0.2), Case("b", "", 0.2, 0.3)
+    monkeypatch.setattr(Implementations, "other_networks", lambda self: [("16bit", narrow), ("32bit", wide)])
+    monkeypatch.setattr(Implementations, "measured_on_one_chip", lambda self: [wide, narrow])
+    reruns = [("32bit", wide), ("", narrow)]
+    widths = []
+    monkeypatch.setattr(Implementations, "reruns", lambda self, half_widths: widths.append(half_widths) or reruns)
+    found = {each.name: each.cases for each in experiments(publish(rows))}
+    network = "other network on a measured accelerator"
+    assert [found[f"{network}, {each}"] for each in ("16 bits", "32 bits", "both")] == [
+        [narrow],
+        [wide],
+        [narrow, wide],
+    ]
+    assert found["NVIDIA's examples, run by Lambda, 32 bits"] == [wide]
+    assert found["NVIDIA's examples, run by Lambda, 16 bits"] == []
+    assert widths == [(0.2 * 1.5, 0.2 * 1.5)]
+
+
+def test_the_report_scores_each_experiment_and_every_pick(rows):
+    lengths = [schedule(family, epochs) for family in ("ffcv-rn50", "ffcv-rn18") for epochs in (16, 32, 64, 128)]
+    groups = {"recipe_family": {row.recipe.name: row.recipe.family for row in lengths}}
+    repetitions = tuple(Repetitions(row.recipe.name, 5, 4, 0.7595) for row in rows)
+    published = publish([*rows, *lengths], groups=groups, repetitions=repetitions)
+    same = Experiment(SAME_SYSTEM, [Case(row.recipe.name, "Ada", 0.1, 0.2) for row in rows], Goal(0.01, 0.9))
+    scored = report(published, [same])
+    assert (scored.evidence, scored.splits) == ("made up", SPLITS_SHA256)
+    assert scored.scores == (score(SAME_SYSTEM, same.cases, same.goal),)
+    assert [regret.choices for regret in scored.regrets.values()] == [6, 6, 72]
+    assert scored.brier.runs == 5 * len(rows)
+
+
+def test_fitted_parameters_are_learned_from_everything(rows):
+    learner, calibrating = Learner(publish(rows)), every_kind()
+    learned = fitted_parameters(learner.published, list(calibrating.values()))
+    assert learned.reference == learner.reference_model(HeldOut())
+    assert learned.elapsed_time == learner.elapsed_time(None)
+    assert learned.tables == fingerprint()
+    assert learned.widths == calibrated_widths(list(calibrating.values()))
+    assert ("model", "resnet50") in learned.transfer.effects
+
+
+def schedule(family, epochs):
+    """A schedule whose end accuracy grows by 3 points with each doubling."""
+    row = mlperf_row(f"{family}-{epochs}", epochs=float(epochs))
+    end = Evaluation(float(epochs), None, 0.6 + 0.03 * math.log2(epochs / 16), None)
+    return replace(
+        row,
+        recipe=replace(row.recipe, family=family, evaluations=(end,), tuned_to=None, stack="ffcv"),
+        result=replace(row.result, stack="ffcv"),
+    )
+
+
+def experiment(kind, size, cases=40):
+    """Errors of `size` and its multiples."""
+    return Experiment(str(kind), [Case(str(i), "", size * (i + 1), 0.0) for i in range(cases)], kind=kind)
+
+
+def every_kind():
+    names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
+    return {name: experiment(name, 0.001) for name in names}
+
+
 class TestCalibration:
     """From errors to half-widths."""
 
-    @staticmethod
-    def experiment(kind, size, cases=40):
-        return Experiment(str(kind), [Case(str(i), "", size * (i + 1), 0.0) for i in range(cases)], kind=kind)
-
-    @pytest.fixture
-    def every_kind(self):
-        names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
-        return {name: self.experiment(name, 0.001) for name in names}
-
-    def test_each_level_is_an_order_statistic(self, every_kind):
-        widths = calibrated_widths([*every_kind.values(), self.experiment("own", 0.01, cases=19)])
+    def test_each_level_is_an_order_statistic(self):
+        widths = calibrated_widths([*every_kind().values(), experiment("own", 0.01, cases=19)])
         assert widths.table["own"] == (0.1, 0.12, 0.14, 0.16, 0.18, 0.19)
         assert len(widths.table["own"]) == len(LEVELS)
 
-    def test_an_experiment_without_a_kind_calibrates_nothing(self, every_kind):
-        widths = calibrated_widths([*every_kind.values(), self.experiment(None, 9.0)])
-        assert widths.table == calibrated_widths(list(every_kind.values())).table
+    def test_an_experiment_without_a_kind_calibrates_nothing(self):
+        widths = calibrated_widths([*every_kind().values(), experiment(None, 9.0)])
+        assert widths.table == calibrated_widths(list(every_kind().values())).table
         assert None not in widths.table
 
-    def test_less_evidence_is_never_surer(self, every_kind):
-        surest = every_kind | {"transferred": self.experiment("transferred", 0.005)}
+    def test_less_evidence_is_never_surer(self):
+        surest = every_kind() | {"transferred": experiment("transferred", 0.005)}
         widths = calibrated_widths(list(surest.values())).table
         raised = ("interpolated", "machines", "accelerator", "network", "stack")
         assert {widths[kind] for kind in raised} == {widths["transferred"]}
         assert widths[calibrated("machines", True)] != widths["machines"]
 
-    def test_more_evidence_is_left_as_sure(self, every_kind):
-        unsure = every_kind | {"accelerator": self.experiment("accelerator", 0.005)}
+    def test_more_evidence_is_left_as_sure(self):
+        unsure = every_kind() | {"accelerator": experiment("accelerator", 0.005)}
         widths = calibrated_widths(list(unsure.values())).table
         assert widths["machines"] < widths["accelerator"]
         assert widths["stack"] == widths["accelerator"]
