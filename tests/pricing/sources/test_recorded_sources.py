@@ -8,7 +8,7 @@ from support.recorded_sources import NOW, RECORDED, RECORDINGS, SECRET
 from werkzeug import Request, Response
 
 from costcalc.evidence import load_evidence
-from pricing.checks import Judged, violations
+from pricing.checks import SourceListing, violations
 from pricing.packaged.offers import read_packaged
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http
@@ -31,7 +31,7 @@ def test_a_recorded_answer_becomes_offers_that_hold(source, httpserver):
     keys = [offer.key for offer in collected.offers]
     assert keys
     assert len(set(keys)) == len(keys)
-    assert violations(Judged(collected.offers, frozenset(load_evidence().accelerators), {}, NOW)) == []
+    assert violations(SourceListing(collected.offers, frozenset(load_evidence().accelerators), {}, NOW)) == []
     assert all(gap.source == source.name for gap in collected.gaps)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.checks import Judged, violations
+from pricing.checks import SourceListing, violations
 from pricing.sources.aws.listing import newest, publishable
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -32,7 +32,7 @@ def reserved(payment, rate):
 
 
 def broken(offers):
-    return violations(Judged(offers, frozenset({"A100-40GB"}), {}, NOW))
+    return violations(SourceListing(offers, frozenset({"A100-40GB"}), {}, NOW))
 
 
 def test_of_two_rates_for_one_offer_the_one_in_effect_last_wins():
