@@ -219,3 +219,16 @@ def test_terms_in_months(term, months):
 def test_terms_in_days_are_no_months():
     with pytest.raises(ValueError, match="14d"):
         term_months(replace(monthly(), term="14d"))
+
+
+def test_the_cheapest_rate_comes_first_however_long_its_term():
+    year = Bill(reserved(upfront=Decimal(0), recurring_hourly=Decimal("0.8"), hourly_rate=Decimal("0.8")), Terms())
+    choices = purchase_choices([Bill(monthly(), Terms()), year], TEN_HOURS, None)
+    assert [choice.months for choice in choices] == [12, 1]
+
+
+def test_it_is_paid_back_in_the_month_that_is_as_dear():
+    schedule = payment_schedule(YEAR)  # 1752 at once and 730 a month
+    assert pays_back(schedule, 1, Decimal(1752) / 6 + 730) == 6
+    assert pays_back(schedule, 1, Decimal(1752) / 6 + 729) == 7
+    assert pays_back(schedule, 2, Decimal(1752) / 6 + 730) is None
