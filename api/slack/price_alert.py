@@ -42,7 +42,7 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AlertRequest:
-    """The moves to report, over a `day` or a `week` and of at least `moved` (a fraction or percentage), and a question as typed."""
+    """The moves to report, of at least `moved` (a fraction or percentage) over a `day` or a `week`, and a question as typed."""
 
     every: str
     moved: str

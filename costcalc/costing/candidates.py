@@ -114,10 +114,12 @@ def rentals(
     order = np.argsort(times.cluster, kind="stable")
     starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
     counts = np.diff(starts)[offers.cluster]
-    entry = np.flatnonzero(counts) if counts.max(initial=0) <= 1 else np.repeat(np.arange(len(counts)), counts)
+    entry = np.repeat(np.arange(len(counts)), counts)
     row, cluster = offers.row[entry], offers.cluster[entry]
-    within = np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
-    time = order[starts[cluster] + within]
+    first_time = starts[cluster]
+    if counts.max(initial=0) > 1:
+        first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
+    time = order[first_time]
     if query.overheads == "typical":
         spot = catalogue.columns.option[row] == SPOT
         time = time + spot * len(times.cluster)
@@ -136,9 +138,9 @@ def without_training_time(
     """
     if not eligible.eligible.any() or not len(offers.row):
         return {}
-    times_there = np.bincount(times.cluster, minlength=len(matrix.clusters))[offers.cluster]
-    answered = np.bincount(offers.row[times_there > 0], minlength=int(offers.row.max()) + 1)
-    left_out = np.flatnonzero(answered[offers.row] == 0)
+    trains_there = (np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0)[offers.cluster]
+    answered = np.bincount(offers.row[trains_there], minlength=int(offers.row.max()) + 1) > 0
+    left_out = np.flatnonzero(~answered[offers.row])
     _, first_entry = np.unique(offers.row[left_out], return_index=True)
     clusters = offers.cluster[left_out[first_entry]]
     return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}

@@ -172,3 +172,63 @@ def test_pay_back_needs_both_sides():
     assert pays_back(payment_schedule(YEAR), 1, None) is None
     unsplit = replace(YEAR.offer, upfront=None, recurring_hourly=None)
     assert payment_schedule(Bill(unsplit, Terms())) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "upfront", "each"),
+    [
+        ({"payment": Payment.ALL_UPFRONT, "recurring_hourly": Decimal(0)}, 1752, 0),
+        ({"payment": Payment.NO_UPFRONT, "upfront": Decimal(0)}, 0, 730),
+        ({"payment": None}, 1752, 730),
+        ({"payment": None, "upfront": None, "recurring_hourly": None}, 0, 876),
+        ({"payment": Payment.ALL_UPFRONT, "upfront": None, "recurring_hourly": None}, 10512, 0),
+    ],
+)
+def test_upfront_and_monthly_by_hand(changes, upfront, each):
+    payments = payment_schedule(Bill(reserved(**changes), Terms()))
+    assert (payments.upfront, payments.monthly) == (upfront, each)
+
+
+def test_a_partial_payment_of_unknown_size_is_not_guessed():
+    bill = Bill(reserved(upfront=None, recurring_hourly=None), Terms())
+    assert payment_schedule(bill) is None
+    way = only_way(bill)
+    assert (way.upfront, way.monthly, way.cash_by_month, way.total) == (None, None, None, 10512)
+    assert {use.pays_back_in_month for use in way.usage} == {None}
+
+
+@given(bills, st.none() | rates)
+def test_a_choice_saves_exactly_from_its_break_even_on(bill, on_demand):
+    even = break_even_hours(bill.tariff, on_demand, bill.factor)
+    way = only_way(bill, rate=on_demand)
+    for usage in way.usage:
+        if on_demand is None:
+            assert usage.saving_per_month is None
+        elif even is None:
+            assert usage.saving_per_month <= Decimal("0.01") or bill.offer.hours_in_month < 730
+        else:
+            cheaper = usage.hours_per_month * way.months >= even
+            assert (usage.saving_per_month > 0) == cheaper or abs(usage.saving_per_month) <= Decimal("0.01")
+
+
+@pytest.mark.parametrize(("term", "months"), [(None, 1), ("1mo", 1), ("6mo", 6), ("1y", 12), ("3y", 36)])
+def test_terms_in_months(term, months):
+    assert term_months(monthly(term=term)) == months
+
+
+def test_terms_in_days_are_no_months():
+    with pytest.raises(ValueError, match="14d"):
+        term_months(replace(monthly(), term="14d"))
+
+
+def test_the_cheapest_rate_comes_first_however_long_its_term():
+    year = Bill(reserved(upfront=Decimal(0), recurring_hourly=Decimal("0.8"), hourly_rate=Decimal("0.8")), Terms())
+    choices = purchase_choices([Bill(monthly(), Terms()), year], TEN_HOURS, None)
+    assert [choice.months for choice in choices] == [12, 1]
+
+
+def test_it_is_paid_back_in_the_month_that_is_as_dear():
+    schedule = payment_schedule(YEAR)  # 1752 at once and 730 a month
+    assert pays_back(schedule, 1, Decimal(1752) / 6 + 730) == 6
+    assert pays_back(schedule, 1, Decimal(1752) / 6 + 729) == 7
+    assert pays_back(schedule, 2, Decimal(1752) / 6 + 730) is None
