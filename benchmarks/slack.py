@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
-from api.slack.signing import sign
+from api.slack.verification import sign
 from benchmarks.over_http import serving
 from benchmarks.timing import median, milliseconds, p99, report
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from api.bootstrap import utc_now
-from api.formats.csv import columns_of, document
+from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout
 from api.reports.offers import OfferRow, offer_row
 from api.settings import Setting, Settings

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from api.formats import csv as csv_export
-from api.formats.csv import Column
+from api.formats import csv_export
+from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns
 from api.questions.schemas import Layout
 from api.reports.commitments import CommitmentsDocument, CommitmentsReport, Compared
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from api.formats.workbook import Book
 
 MACHINE = ("provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe", "hours_per_run")
-WAY = ("purchase_option", "term", "payment", "offering_class", "months", "hourly_rate", "upfront", "monthly", "total",
+CHOICE = ("purchase_option", "term", "payment", "offering_class", "months", "hourly_rate", "upfront", "monthly", "total",
        "break_even_hours_per_term", "break_even_hours_per_month", "break_even_utilization",
        "break_even_runs_per_month")  # fmt: skip
 MONEY = ("upfront", "monthly", "total", "on_demand_per_month", "cost_per_month", "saving_per_month", "saving_per_term",
          "due", "paid_so_far", "on_demand_so_far")  # fmt: skip
 
 
-class Cell(NamedTuple):
-    """One row of the sheet: a way to have machines, at one usage."""
+class UsageRow(NamedTuple):
+    """One row of the sheet: a purchase choice at one usage."""
 
     machine: Compared
-    way: PurchaseChoice
+    choice: PurchaseChoice
     usage: Usage
 
 
-class Month(NamedTuple):
+class PaymentRow(NamedTuple):
     """One row of the sheet of payments: what is due in a month of a term, beside paying on demand for the usage."""
 
     machine: Compared
-    way: PurchaseChoice
+    choice: PurchaseChoice
     usage: Usage
     month: int
     due: Any
@@ -73,7 +73,7 @@ def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -
                 _of("usage", "utilization")]  # fmt: skip
     columns = [
         *(_of("machine", name) for name in MACHINE),
-        *(_of("way", name) for name in WAY),
+        *(_of("choice", name) for name in CHOICE),
         *(by_usage if table == "break_even" else by_month),
         *_origins(),
         *shared_columns(document),
@@ -92,23 +92,23 @@ def add_sheets(book: Book, document: CommitmentsDocument) -> None:
         sheet.table(0, headings, ([read(row) for _, read in columns] for row in rows))
 
 
-def _cells(document: CommitmentsDocument) -> Iterator[Cell]:
+def _cells(document: CommitmentsDocument) -> Iterator[UsageRow]:
     for machine in document.machines:
-        for way in machine.ways:
-            yield from (Cell(machine, way, usage) for usage in way.usage)
+        for choice in machine.ways:
+            yield from (UsageRow(machine, choice, usage) for usage in choice.usage)
 
 
-def _months(document: CommitmentsDocument) -> Iterator[Month]:
+def _months(document: CommitmentsDocument) -> Iterator[PaymentRow]:
     """At the asked usage, or at full use."""
     for machine in document.machines:
-        for way in machine.ways:
-            usage = next((usage for usage in way.usage if usage.asked), way.usage[-1])
-            due = [amount * usage.machine_sets for amount in way.cash_by_month or ()]
+        for choice in machine.ways:
+            usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
+            due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
             for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
-                yield Month(machine, way, usage, month, amount, total)
+                yield PaymentRow(machine, choice, usage, month, amount, total)
 
 
-def _of_on_demand(name: str, row: Cell | Month) -> Any:
+def _of_on_demand(name: str, row: UsageRow | PaymentRow) -> Any:
     return row.machine.on_demand and getattr(row.machine.on_demand, name)
 
 
@@ -120,5 +120,5 @@ def _origins() -> Iterator[Column]:
     yield "currency", lambda row: row.machine.currency
     for name in ("provider", "instance_type", "hourly_rate", "same_machine"):
         yield f"on_demand_{name}", partial(_of_on_demand, name)
-    yield "price_source", lambda row: row.way.price.source
-    yield "price_observed_at", lambda row: row.way.price.observed_at
+    yield "price_source", lambda row: row.choice.price.source
+    yield "price_observed_at", lambda row: row.choice.price.observed_at

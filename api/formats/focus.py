@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from api.formats import csv as csv_export
+from api.formats import csv_export
 from api.formats.focus_charges import Row, charges
 from api.formats.focus_columns import FOCUS, OWN
 from api.questions.schemas import WORDS, Layout, own_words

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.formats.csv import cell_writer, moment, written
+from api.formats.csv_export import cell_writer, moment, written
 from api.questions.schemas import Layout
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.money import NANOS_PER_UNIT

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from api.formats import csv as csv_export
-from api.formats.csv import Column
+from api.formats import csv_export
+from api.formats.csv_export import Column
 from api.questions.schemas import WORDS, own_words
 from costcalc.answers import Estimate
 from costcalc.money import ExchangeRate

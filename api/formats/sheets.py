@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from api.formats import csv as csv_export
-from api.formats import focus, price_sheet
+from api.formats import csv_export, focus, price_sheet
 from api.formats.commitments_sheets import add_sheets
-from api.formats.csv import Column
+from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport

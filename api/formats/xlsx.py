@@ -63,9 +63,9 @@ def _form(name: str, column: int) -> str | None:
 
 
 def _results(answer: Answer) -> Iterator[tuple[Any, ...]]:
-    """The best of each kind, with where it is to be had; all of it live."""
+    """The cheapest and the fastest estimates with their machines, as formulas over the sheet of estimates."""
     if not answer.estimates:
-        yield ("no estimate fits the question",)
+        yield ("no estimate matches these filters",)
         return
     for words, name, function in RESULTS:
         best = min(answer.estimates, key=lambda estimate, name=name: getattr(estimate, name))  # type: ignore[misc]
@@ -78,7 +78,7 @@ def _results(answer: Answer) -> Iterator[tuple[Any, ...]]:
 
 
 def _facts(answer: Answer) -> Iterator[tuple[Any, ...]]:
-    """The question and what the answer stands on."""
+    """What the answer rests on: prices, exchange rate, what was left out, and the question as understood."""
     query, prices = answer.query, answer.prices
     yield "estimates here, of", len(answer.estimates), answer.count
     yield "prices of (UTC)", prices.as_of

@@ -1,4 +1,4 @@
-"""An answer as a Slack message: the best few as a table, what they rest on, and where the whole of it is."""
+"""An answer as a Slack message: the best estimates in a table, what they assume, and links to the whole answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 
 from api.questions.links import to_url
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
-from api.slack.phrases import Outlook, bought, machine, money, short, short_billed
 from costcalc.answers import Answer, Estimate
 
 BEST = 5
@@ -19,12 +18,13 @@ COLUMNS = (
     ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
 )  # fmt: skip
 EFFECTIVE = ("Share of use", "right")
+SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _IN_TITLE = ("model", "target", "metric", "sort")
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where the same question is answered in full; `picture` is None where no public address is configured."""
+    """Addresses of the full answer; `picture` is None unless a public address is configured."""
 
     page: str
     csv: str
@@ -32,8 +32,8 @@ class Links:
     picture: str | None = None
 
 
-def message(answer: Answer, ends: Outlook | None, links: Links, most: int, shared: bool) -> Message:
-    """The reply with the `most` best estimates."""
+def message(answer: Answer, ends: FrontierPoints | None, links: Links, most: int, shared: bool) -> Message:
+    """The reply with at most `most` estimates, the best first."""
     best = answer.estimates[:most]
     if not best:
         return _nothing(answer, links, shared)
@@ -95,14 +95,14 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
     return (*row, money(each.effective_cost, each.currency)) if effective else row
 
 
-def _frontier(answer: Answer, ends: Outlook) -> str:
+def _frontier(answer: Answer, ends: FrontierPoints) -> str:
     kinds = (("cheapest", ends.cheapest), ("fastest", ends.fastest), ("best of both", ends.balanced))
     line = " · ".join(f"*{kind}* {escape(short(each, answer))}" for kind, each in kinds)
     return f"{line}{' (costs are shares of use)' if answer.query.basis == 'effective' else ''}"
 
 
 def _basis(answer: Answer, best: tuple[Estimate, ...]) -> str:
-    """What was assumed, for all that are shown or for some of them; what was left out, and which prices are silent."""
+    """The assumptions of the estimates shown, the exchange rate, silent price sources, and what was left out."""
     lines = [f"• {escape(line)}" for line in _assumed(best)]
     if answer.exchange:
         lines.append(f"• 1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}")
@@ -131,7 +131,7 @@ def _left_out(answer: Answer) -> Iterator[str]:
 
 def _addresses(links: Links) -> str:
     named = (
-        (links.page, "All of it on the page"),
+        (links.page, "Full answer"),
         (links.csv, "CSV"),
         (links.excel, "Excel"),
         (links.picture, "Picture"),
@@ -139,7 +139,7 @@ def _addresses(links: Links) -> str:
     return " · ".join(link(url, words) for url, words in named if url)
 
 
-def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: Outlook | None, links: Links) -> str:
+def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: FrontierPoints | None, links: Links) -> str:
     rows = (
         f"{each.rank}. {escape(short_billed(each))}, price of {each.sources.price.observed_at:%Y-%m-%d}"
         for each in best
@@ -149,9 +149,67 @@ def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: Outlook | None, 
 
 
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
-    lines = [_title(answer), "Nothing fits that question."]
+    lines = [_title(answer), "No estimate matches these filters."]
     if answer.best_reached:
         best = answer.best_reached
-        lines.append(f"The best that any recipe reached is {best.accuracy:g} ({escape(best.recipe)}).")
+        lines.append(f"The highest accuracy of any recipe is {best.accuracy:g} ({escape(best.recipe)}).")
     text = "\n".join([*lines, *_left_out(answer), _addresses(links)])
     return Message(text, (section(text),), shared)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoints:
+    """Three estimates of the frontier: the cheapest, the fastest, and the one with the least cost times hours."""
+
+    cheapest: Estimate
+    fastest: Estimate
+    balanced: Estimate
+
+
+def frontier_points(frontier: Answer) -> FrontierPoints | None:
+    """The three points of an answer that lists the frontier alone; None if it is empty."""
+    points = frontier.estimates
+    if not points:
+        return None
+    return FrontierPoints(
+        cheapest=min(points, key=lambda each: (judged(each, frontier), each.hours)),
+        fastest=min(points, key=lambda each: (each.hours, judged(each, frontier))),
+        balanced=min(points, key=lambda each: max(float(judged(each, frontier)), 0.01) * each.hours),
+    )
+
+
+def judged(each: Estimate, answer: Answer) -> Decimal:
+    """The cost by the question's basis: billed or effective."""
+    return each.effective_cost if answer.query.basis == "effective" else each.billed_cost
+
+
+def money(amount: Decimal, currency: str) -> str:
+    """An amount with two decimals and its currency."""
+    sign = SIGNS.get(currency)
+    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
+
+
+def machine(each: Estimate) -> str:
+    """Provider, number of machines, instance type and region."""
+    nodes = f"{each.nodes} × " if each.nodes > 1 else ""
+    region = "" if each.region == "unspecified" else f", {each.region}"
+    return f"{each.provider} {nodes}{each.instance_type}{region}"
+
+
+def bought(each: Estimate) -> str:
+    """Purchase option, term and payment."""
+    words = (each.purchase_option.value, each.term, each.payment.value if each.payment else None)
+    return " ".join(word.replace("_", " ") for word in words if word)
+
+
+def short(each: Estimate, answer: Answer) -> str:
+    """An estimate in one line: cost by the question's basis, hours, machine."""
+    cost = money(judged(each, answer), each.currency)
+    return f"{cost} in {each.hours:,.2f} h on {machine(each)} ({bought(each)})"
+
+
+def short_billed(each: Estimate) -> str:
+    """An estimate in one line: billed cost with its 80 % range, hours, machine."""
+    low, high = money(each.billed_cost_low, each.currency), money(each.billed_cost_high, each.currency)
+    cost = f"{money(each.billed_cost, each.currency)} ({low}–{high})"
+    return f"{cost} in {each.hours:,.2f} h on {machine(each)} ({bought(each)})"

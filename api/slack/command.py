@@ -21,9 +21,8 @@ from api.service import Service
 from api.settings import Settings
 from api.slack.delivery import Delivery, Mailbox
 from api.slack.message import Message
-from api.slack.replay import Replays, shared_memory
 from api.slack.reply import Replier, Replies
-from api.slack.signing import Proof, check
+from api.slack.verification import Proof, Replays, check, shared_memory
 
 ACK_SECONDS = 1.5  # Slack waits for 3 s, the network included
 PICTURE_SECONDS = 1.0  # the picture must not overtake the answer

@@ -1,4 +1,4 @@
-"""What can be typed, and what can be asked about: usage, models, recipes, and complaints that say what to type."""
+"""Usage, the models, the recipes of a model, and complaints that say what to type."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, sect
 from costcalc.training import Recipe
 
 EXAMPLES = (
-    ("/cost resnet50 0.757", "the five cheapest ways"),
-    ("/cost resnet50 75.7% on aws spot under $50 within 4h", "as people say it"),
-    ("/cost resnet50 top-5 93% on 8 H100 share", "shown to the whole channel"),
-    ("/cost resnet50 0.757 provider=aws,gcp purchase=reserved term=1y currency=EUR", "every parameter as name=value"),
-    ("/cost models", "what can be trained"),
-    ("/cost recipes resnet50", "how, and how far each recipe gets"),
+    ("/cost resnet50 0.757", "the five cheapest estimates"),
+    ("/cost resnet50 75.7% on aws spot under $50 within 4h", "in plain words"),
+    ("/cost resnet50 top-5 93% on 8 H100 share", "shows the answer to the whole channel"),
+    ("/cost resnet50 0.757 provider=aws,gcp purchase=reserved term=1y currency=EUR", "any parameter as name=value"),
+    ("/cost models", "the models"),
+    ("/cost recipes resnet50", "the recipes of a model and the accuracy that each reaches"),
 )
 TRY = "Try `/cost resnet50 0.757`, or `/cost help`."
 MOST_RECIPES = 25
@@ -57,10 +57,10 @@ def models(service: Service, base: str) -> Message:
     known = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
     reached = [f"`{each.model}` {each.best_top1:.3f}" for each in known if each.best_top1 is not None]
     others = [each.model for each in known if each.best_top1 is None]
-    text = f"*Models, and the best top-1 that a recipe of theirs reached*\n{', '.join(reached)}"
+    text = f"*Models and the highest top-1 accuracy of their recipes*\n{', '.join(reached)}"
     if others:
-        text += f"\nOnly their speed is known: {', '.join(others)}"
-    where = f"\n{link(f'{base}/models', 'All that is known of them')}"
+        text += f"\nModels with measured speeds but no recipe: {', '.join(others)}"
+    where = f"\n{link(f'{base}/models', 'Details of every model')}"
     return Message(text, (section(clipped(text, LONGEST_TEXT - len(where)) + where),))
 
 

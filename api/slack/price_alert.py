@@ -13,11 +13,10 @@ from api.reports.changes import ChangeRow, change_row, changed_rows
 from api.reports.offers import selected
 from api.service import Service
 from api.settings import Settings
-from api.slack.blocks import BEST
+from api.slack.blocks import BEST, FrontierPoints, frontier_points, short
 from api.slack.delivery import TIMEOUT_SECONDS, Outcome, is_slack, judge
 from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
-from api.slack.phrases import Outlook, outlook, short
 from api.slack.reply import LONGEST_FRONTIER, Replier
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
@@ -42,7 +41,7 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AlertRequest:
-    """The moves to report, of at least `moved` (a fraction or percentage) over a `day` or a `week`, and a question as typed."""
+    """The price moves to report (over a `day` or a `week`, of at least `moved`, such as 10% or 0.1), and a question as typed."""
 
     every: str
     moved: str
@@ -124,7 +123,7 @@ def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -
     if not before or not after:
         yield "has no answer now" if before else "had no answer then" if after else "has no answer, then or now"
         return
-    for kind in Outlook.__dataclass_fields__:
+    for kind in FrontierPoints.__dataclass_fields__:
         yield _compared(kind, *(_point(each, kind) for each in (before, after)))
 
 
@@ -135,7 +134,7 @@ def _front(service: Service, query: EstimateQuery, catalogue: Catalogue, as_of: 
 
 
 def _point(answer: Answer, kind: str) -> tuple[Answer, Estimate]:
-    return answer, getattr(outlook(answer), kind)
+    return answer, getattr(frontier_points(answer), kind)
 
 
 def _compared(kind: str, before: tuple[Answer, Estimate], after: tuple[Answer, Estimate]) -> str:

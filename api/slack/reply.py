@@ -12,10 +12,9 @@ from api.questions.schemas import Layout
 from api.service import Service
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
-from api.slack.blocks import Links
+from api.slack.blocks import Links, frontier_points
 from api.slack.grammar import Misread, Reading, read
 from api.slack.message import Message
-from api.slack.phrases import outlook
 from api.slack.vocabulary import Vocabulary
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
@@ -85,7 +84,7 @@ class Replier:
         reading, query, layout = self.question(text, catalogue)
         answer = self.service.answer(query, catalogue)
         frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
-        ends = outlook(self.service.answer(frontier, catalogue)) if answer.estimates else None
+        ends = frontier_points(self.service.answer(frontier, catalogue)) if answer.estimates else None
         links = self._links(query, layout, base)
         most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
         told = slack_blocks.message(answer, ends, links, most, reading.shared)

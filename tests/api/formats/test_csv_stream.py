@@ -11,8 +11,7 @@ from support.prices import many
 from support.services import NOW, packaged_catalogue, service_of
 
 from api.bootstrap import FixedPrices
-from api.formats import csv as csv_export
-from api.formats import price_sheet
+from api.formats import csv_export, price_sheet
 from api.questions.schemas import Layout
 from api.reports.offers import OfferRow, offer_row, selected
 from api.web.app import create_app

@@ -12,7 +12,7 @@ from support.prices import NOW, offer
 from support.services import service_of
 
 from api.bootstrap import FixedPrices
-from api.formats.csv import cell
+from api.formats.csv_export import cell
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 

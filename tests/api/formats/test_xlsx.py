@@ -120,7 +120,7 @@ def test_totals_are_formulas_over_named_rate_and_hours_cells(client):
 def test_an_answer_without_estimates_is_a_workbook_too(client):
     book = workbook(client, "max_hours=0.0001")
     assert table(book["Estimates"]) == []
-    assert book["Summary"]["A4"].value == "no estimate fits the question"
+    assert book["Summary"]["A4"].value == "no estimate matches these filters"
 
 
 def test_further_sheets_are_added_at_the_end(service):

@@ -9,7 +9,7 @@ from support.slack import PATH, answered, ask, refused
 
 from api.questions.errors import NotReady
 from api.settings import Settings
-from api.slack.signing import sign
+from api.slack.verification import sign
 from api.web.app import create_app
 
 

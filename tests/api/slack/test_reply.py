@@ -96,7 +96,7 @@ class TestReply:
         links = dict(
             reversed(pair.split("|")) for pair in re.findall(r"<([^>]*)>", payload["blocks"][-2]["text"]["text"])
         )
-        assert set(links) == {"All of it on the page", "CSV", "Excel", "Picture"}
+        assert set(links) == {"Full answer", "CSV", "Excel", "Picture"}
         for url in links.values():
             assert url.startswith("https://cost.example.org/")
         url = urlsplit(links["CSV"].replace("&amp;", "&"))
@@ -121,7 +121,7 @@ class TestReply:
 
     def test_a_target_nobody_reached_is_told_with_the_best_there_is(self, client):
         text = answered(client, "resnet50 0.99")["text"]
-        assert "Nothing fits" in text
+        assert "No estimate matches these filters" in text
         assert "torchvision-v2-resnet50" in text
 
     def test_effective_costs_stand_beside_what_is_paid(self, client):

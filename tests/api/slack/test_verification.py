@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from support.live_server import start_server
 
 from api.settings import Settings
-from api.slack.replay import REST_SECONDS, RedisMemory, Replays, shared_memory
+from api.slack.verification import REST_SECONDS, RedisMemory, Replays, shared_memory
 from pricing.store.replay import ReplayStore
 
 ALONE = "costcalc_slack_replay_memory_alone_total"

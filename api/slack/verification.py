@@ -1,28 +1,60 @@
-"""A signed request is good for one answer, whichever worker it comes to again."""
+"""Whether a request is Slack's, by its signature (version 0), and whether it is answered for the first time.
+
+The signature is checked over the raw body before a byte of it is parsed, and is good for one answer, whichever worker it
+reaches: https://docs.slack.dev/authentication/verifying-requests-from-slack
+"""
 
 from __future__ import annotations
 
+import hmac
 import logging
+import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
+from hashlib import sha256
 from threading import Lock
 from typing import Any, Protocol
 
 from prometheus_client import Counter
 
 from api.settings import Settings
-from api.slack.signing import WINDOW_SECONDS
 
+WINDOW_SECONDS = 300
 REST_SECONDS = 10
 ALONE = Counter("costcalc_slack_replay_memory_alone_total", "Requests whose reuse only one worker could have noticed")
 log = logging.getLogger("costcalc.slack")
+_SECONDS = re.compile(r"[0-9]{1,12}")
+
+
+class Proof(StrEnum):
+    """What a signature proves."""
+
+    GOOD = "good"
+    STALE = "stale"
+    BAD = "bad"
+
+
+def sign(secret: str, timestamp: str, body: bytes) -> str:
+    """The signature that Slack sends in X-Slack-Signature."""
+    return "v0=" + hmac.new(secret.encode(), b"v0:%b:%b" % (timestamp.encode(), body), sha256).hexdigest()
+
+
+def check(secret: str, timestamp: str, signature: str, body: bytes, now: float) -> Proof:
+    """Whether the body is Slack's and was sent within 300 s of `now`, before or after. Takes the same time for any wrong one."""
+    expected = sign(secret, timestamp, body)
+    if not hmac.compare_digest(expected.encode(), signature.encode()):
+        return Proof.BAD
+    if not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > WINDOW_SECONDS:
+        return Proof.STALE
+    return Proof.GOOD
 
 
 class Memory(Protocol):
-    """What all workers remember together."""
+    """The used signatures that all workers remember together."""
 
     def add(self, key: str, now: int, expires: int) -> bool:
-        """Whether the key is new. Raises an exception when nothing can be remembered."""
+        """Remember a key until `expires` (Unix seconds). Returns whether it is new. Raises if it cannot be remembered."""
         ...
 
 

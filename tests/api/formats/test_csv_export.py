@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from api.formats.csv import cell, columns_of, document
+from api.formats.csv_export import cell, columns_of, document
 from api.questions.schemas import Layout
 from costcalc.offers import PurchaseOption
 
