@@ -156,7 +156,7 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
 
 
 def _written(effects: Mapping[Key, float]) -> dict[str, float]:
-    return {"|".join(key): round(value, 5) for key, value in effects.items() if abs(value) >= 5e-6}
+    return {"|".join(key): rounded for key, value in effects.items() if (rounded := round(value, 5))}
 
 
 def _read(written: Mapping[str, float]) -> dict[Key, float]:

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from support.speeds import PARTS, rate
 
@@ -131,4 +130,21 @@ def test_who_measured_is_told_apart_and_left_out_of_predictions():
     model = fit_reference_model(rows, PARTS)
     predicted = math.exp(model.log_rate(Setup("new", 8, 1, 256, 2022, "mxnet")))
     assert predicted == pytest.approx(400, rel=0.02)
-    assert not [key for key in model.effects if key[0] == "organisation" and np.isnan(model.effects[key])]
+
+
+def test_who_measured_has_effects_of_its_own_by_accelerator_system_and_machines():
+    effects = fit_reference_model([seen(400, "a"), seen(300, "a", nodes=4), seen(200, "b", "old")], PARTS).effects
+    assert {key[1:] for key in effects if key[0] == "organisation"} == {
+        *(("a",), ("a", "new"), ("a", "new", "8", "1"), ("a", "new", "8", "4"), ("a", "machines")),
+        *(("b",), ("b", "old"), ("b", "old", "8", "1")),
+    }
+
+
+def test_many_rows_of_one_organisation_count_as_less_than_as_many_organisations():
+    others = [seen(400, who) for who in "abc"]
+    alone, many = ([seen(440, who) for who in whose] for whose in ("ffffff", "ghijkl"))
+    one, several = (
+        fit_reference_model([*others, *rows], PARTS).log_rate(Setup("new", 8, 1, 256, 2022, "mxnet"))
+        for rows in (alone, many)
+    )
+    assert math.log(400) < one < several < math.log(440)

@@ -21,6 +21,7 @@ from costcalc.throughput.fitted_parameters import (
     unfitted,
     widening,
 )
+from costcalc.throughput.reference_model import TypicalUse
 from costcalc.validation.published import fingerprint
 
 WIDTHS = Widths({"kind": (0.02, 0.03, 0.04, 0.05, 0.09, 0.12)})
@@ -92,6 +93,8 @@ def test_between_stored_levels_widths_lie_on_a_line_in_the_normal_score():
     """The deviates of 70 and 80 % are 1.0364 and 1.2816, of 75 % 1.1503; beyond the ends widths grow in proportion."""
     share = (1.1503 - 1.0364) / (1.2816 - 1.0364)
     assert WIDTHS.at("kind", 0.75) == pytest.approx(0.04 + share * (0.05 - 0.04), rel=1e-3)
+    share = (1.8119 - 1.6449) / (1.9600 - 1.6449)  # of 90, 93 and 95 %
+    assert WIDTHS.at("kind", 0.93) == pytest.approx(0.09 + share * (0.12 - 0.09), rel=1e-3)
     assert WIDTHS.at("kind", 0.99) == pytest.approx(0.12 * 2.5758 / 1.9600, rel=1e-3)
     assert WIDTHS.at("kind", 0.25) == pytest.approx(0.02 * 0.3186 / 0.6745, rel=1e-3)
 
@@ -122,6 +125,9 @@ def test_effects_too_small_to_matter_are_not_written():
     written = json.loads(to_json(fitted))
     assert written["reference"] == {"mean": 0.12346, "count": -0.5}
     assert written["networked"] == ["new", "old"]
+    assert written["typical"] == {"new": [0.07, 200.0, 0.8]}
+    uneven = replace(fitted, reference=replace(REFERENCE, typical={"new": TypicalUse(0.0712345678, 200.0, 0.8)}))
+    assert json.loads(to_json(uneven))["typical"]["new"][0] == 0.07123
     again = from_json(to_json(fitted), PARTS, MODELS)
     assert again.reference.data_sheets == SHEETS
     assert (again.reference.years, again.reference.typical) == (REFERENCE.years, REFERENCE.typical)

@@ -230,3 +230,11 @@ def test_what_is_modelled_on_top_of_one_machine_is_marked():
 def test_software_of_no_year_is_the_usual_one():
     dated, undated = (predicted(reference_recipe(year=year), EIGHT).log_rate[0, 0] for year in (2022, UNDATED))
     assert undated - dated == pytest.approx(0.07 - 0.0)
+
+
+@pytest.mark.parametrize(("images", "reason"), [(1.5, "batch_too_small"), (0.9, "does_not_fit_memory")])
+def test_a_memory_of_one_image_holds_the_network_but_no_batch_worth_training(images, reason):
+    gib = (images * 0.08 / 10**0.75 + 5.12e6 * 16 / 2**30) / 0.95
+    small = {**PARTS, "new": replace(PARTS["new"], memory_gib=gib)}
+    reference = replace(REFERENCE, data_sheets=replace(REFERENCE.data_sheets, accelerators=small))
+    assert reasons(predicted(recipe(), EIGHT, reference=reference)) == [reason]
