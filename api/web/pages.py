@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, render_template, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady, Refused
@@ -84,4 +84,5 @@ def _document() -> dict[str, object]:
         names = service.names(service.catalogue())
     except NotReady:
         names = None
-    return openapi.document(service, names)
+    document = openapi.document(service, names)
+    return {**document, "servers": [{"url": request.script_root}]} if request.script_root else document

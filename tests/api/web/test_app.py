@@ -31,6 +31,7 @@ def test_below_a_path_every_link_of_the_pages_stays_below_it(below, prefix):
         assert len(links) > 5
         assert {link for link in links if not link.startswith("/tools/costcalc/")} == set()
     assert below.get(prefix + ASKED).json["count"] > 3
+    assert below.get(f"{prefix}/openapi.json").json["servers"] == [{"url": "/tools/costcalc"}]
 
 
 def test_a_path_that_only_starts_alike_is_not_below_it(below):
