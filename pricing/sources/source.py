@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from costcalc.offers import Gap, Offer
-from pricing.sources.common.http import Http
+
+if TYPE_CHECKING:  # sources/common stands over this module
+    from pricing.sources.common.http import Http
 
 Environment = Mapping[str, str]
 
