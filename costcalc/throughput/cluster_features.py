@@ -144,11 +144,16 @@ class _Groups(Generic[Kind]):
     def __init__(self, values: Sequence[Kind]) -> None:
         number: dict[Kind, int] = {}
         self._group = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
-        order, counts = np.argsort(self._group, kind="stable"), np.bincount(self._group, minlength=len(number))
-        parts = np.split(order, np.cumsum(counts)[:-1]) if number else []
-        self.members: Mapping[Kind, Indices] = dict(zip(number, parts, strict=True))
+        self._distinct = tuple(number)
+
+    @cached_property
+    def members(self) -> Mapping[Kind, Indices]:
+        """The positions of each value."""
+        order = np.argsort(self._group, kind="stable")
+        ends = np.cumsum(np.bincount(self._group, minlength=len(self._distinct))).tolist()
+        return {value: order[start:end] for value, start, end in zip(self._distinct, [0, *ends], ends, strict=False)}
 
     def each(self, find: Callable[[Kind], object], dtype: type = float) -> NDArray[Any]:
         """What `find` makes of each value, found once for equal ones."""
-        found: NDArray[Any] = np.array([find(value) for value in self.members], dtype)
+        found: NDArray[Any] = np.array([find(value) for value in self._distinct], dtype)
         return np.asarray(found[self._group])
