@@ -29,6 +29,8 @@ def cells(name: str, text: str) -> list[dict[str, Cell]]:
     if wrong := NOT_FINITE.search(text):
         number = text.count("\n", 0, wrong.end()) + 1
         raise TableError(f"{name}, line {number}: a number must be finite, not {wrong[0].lstrip(',')}")
+    if not text.strip():
+        raise TableError(f"{name}: there is no line of column names")
     header, *lines = csv.reader(StringIO(text))
     for number, line in enumerate(lines, FIRST_LINE):
         if len(line) != len(header):

@@ -92,6 +92,11 @@ def test_a_corrupt_line_is_named(texts, table, line, message):
         parse_evidence({**texts, table: texts[table] + line})
 
 
+def test_an_empty_table_is_corrupt(texts):
+    with pytest.raises(TableError, match=r"phases\.csv: there is no line of column names"):
+        parse_evidence({**texts, "phases": "\n"})
+
+
 def test_a_missing_column_is_named(texts):
     for column, named in (
         ("gmacs", "models.csv, line 2: .*gmacs"),
