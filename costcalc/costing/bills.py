@@ -82,7 +82,7 @@ class Bill:
         """What is paid for runs of so many hours: whole increments, months and terms, the metered rate being `times` as high."""
         fees = self.tariff.fee * self._periods(hours)
         machines = (fees + self.tariff.metered_hourly * times * self._metered_hours(hours)) * self.factor
-        return machines + self._beside(hours)
+        return machines + self._storage_and_egress_cost(hours)
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """The share of the bill that runs of so many hours should bear, the metered rate being `times` as high.
@@ -90,7 +90,7 @@ class Bill:
         They share the fees with other work, by hours used; storage and egress are theirs alone. At utilization 1 the machines
         cost hours x (fee / period + metered rate); at 0 the runs bear the whole fee.
         """
-        return self._share(hours, times) + self._beside(hours)
+        return self._share(hours, times) + self._storage_and_egress_cost(hours)
 
     def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         paid = self._periods(hours)
@@ -124,7 +124,7 @@ class Bill:
         amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
-    def _beside(self, hours: Decimal) -> Decimal:
+    def _storage_and_egress_cost(self, hours: Decimal) -> Decimal:
         return sum((each.rate * each.units(hours) for each in self.storage_and_egress), Decimal(0))
 
     def _periods(self, hours: Decimal) -> int:

@@ -73,16 +73,16 @@ class StorageAndEgressRates:
         """Where each rate is from, and which are unknown and thus left out."""
         for item, amount, own in requested(query):
             listed = self.known.get((provider, item))
-            told = f"{NAMES[item].capitalize()} of {amount:f} GB"
+            said = f"{NAMES[item].capitalize()} of {amount:f} GB"
             if own is not None:
-                yield f"{told} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
+                yield f"{said} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
             elif listed:
                 yield (
-                    f"{told} at {listed.usd_per_unit:f} USD per {UNITS[item].removesuffix('s')}: {listed.what}, free allowances "
+                    f"{said} at {listed.usd_per_unit:f} USD per {UNITS[item].removesuffix('s')}: {listed.what}, free allowances "
                     f"not deducted ({listed.source}, {listed.observed_on})."
                 )
             else:
-                yield f"{told} is left out: no rate of {provider} is known; give one as {item}_rate=."
+                yield f"{said} is left out: no rate of {provider} is known; give one as {item}_rate=."
 
 
 NO_RATES = StorageAndEgressRates({})

@@ -391,7 +391,7 @@ def test_answers_do_not_depend_on_the_order_of_offers(ask, packaged_prices):
     assert ask(0.757, prices=forth, limit=100).estimates == ask(0.757, prices=back, limit=100).estimates
 
 
-def test_dropped_views_leave_no_answers_behind(ask):
+def test_what_is_forgotten_leaves_no_answers_behind(ask):
     """Forgotten views may be followed by others at the same place in memory."""
     offers = [
         offer(observed_at=NOW - timedelta(days=500 - day), hourly_rate=Decimal(day + 1), source="daily")

@@ -1,0 +1,27 @@
+"""The engine's public names come from the package itself, and importing it costs nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+import costcalc
+
+
+def test_every_name_is_there():
+    from costcalc import Answer, Catalogue, EstimateQuery, answer, load_evidence
+
+    assert {each.__name__ for each in (Answer, Catalogue, EstimateQuery, answer, load_evidence)} == set(
+        costcalc.__all__
+    )
+
+
+def test_other_names_are_not():
+    with pytest.raises(AttributeError, match="no attribute 'estimates'"):
+        _ = costcalc.estimates
+
+
+def test_the_package_alone_imports_none_of_its_rooms():
+    script = "import costcalc, sys; print(*(name for name in sys.modules if name.startswith(('costcalc.', 'numpy'))))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
