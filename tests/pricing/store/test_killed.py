@@ -1,16 +1,15 @@
 """kill -9 at many points of a publication: the store holds the old snapshot whole, or the new one whole."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
+from multiprocessing.connection import Connection
 
 import pytest
 from support.prices import NOW, listed, many
+from support.publisher import start_publisher
 
 from pricing.store.connection import Database
 from pricing.store.store import Store
@@ -18,27 +17,12 @@ from pricing.store.store import Store
 OFFERS = 400
 KILLS = 20
 
-PUBLISHER = """
-import sys
-from datetime import timedelta
-from support.prices import NOW, listed, many
-from pricing.store.store import Store
 
-store = Store(sys.argv[1])
-print("ready", flush=True)
-for generation in range(int(sys.argv[2]), 10**6):
-    moment = NOW + timedelta(minutes=generation)
-    store.publish(listed("aws", *many(int(sys.argv[3]), str(generation + 1), moment)), moment)
-    print(generation, flush=True)
-"""
-
-
-def publisher(url: str, generation: int) -> subprocess.Popen[str]:
-    """Publishes one generation of prices after the other, all at the rate generation + 1, until it is killed."""
-    here = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parent}"}
-    command = [sys.executable, "-c", PUBLISHER, url, str(generation), str(OFFERS)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+def told(hearing: Connection) -> Iterator[int]:
+    """What a killed publisher had said."""
+    with suppress(EOFError):
+        while True:
+            yield hearing.recv()
 
 
 def whole_generation(store: Store) -> int:
@@ -61,13 +45,12 @@ def test_a_killed_publication_leaves_a_whole_snapshot(store_url: str, seed: int)
     store.publish(listed("aws", *many(OFFERS, "1")), NOW)
     generation, unfinished = 0, 0
     for _ in range(KILLS):
-        process = publisher(store_url, generation + 1)
-        with process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(delays.uniform(0, 0.25))
-            os.kill(process.pid, signal.SIGKILL)
-            announced = [int(line) for line in process.stdout.read().split()]
+        process, hearing = start_publisher(store_url, generation + 1, OFFERS)
+        assert hearing.recv() == "ready"
+        time.sleep(delays.uniform(0, 0.25))
+        process.kill()
+        process.join()
+        announced = list(told(hearing))
         with Database(store_url).writing():
             pass  # a PostgreSQL server may still be ending the killed client's transaction
         found, last = whole_generation(store), announced[-1] if announced else generation
