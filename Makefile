@@ -1,9 +1,10 @@
-# make serve | test | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
+# make serve | test | quick | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-.PHONY: setup serve test check bench fit compact mutants
+.PHONY: setup serve test quick check bench fit compact mutants
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -20,7 +21,10 @@ serve: .venv/installed
 	$(BIN)/costcalc serve --bind 127.0.0.1:$(PORT)
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
+
+quick: setup
+	$(PYTEST) tests/costcalc tests/pricing/packaged tests/api/questions --ignore tests/costcalc/validation/test_protocol.py
 
 check: setup
 	$(BIN)/ruff format --check .
