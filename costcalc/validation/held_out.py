@@ -57,8 +57,9 @@ class Learner:
         self.baselines = Baselines(self.runs, published.reference_points, accelerators)
         self.elapsed_time = lru_cache(maxsize=None)(self._elapsed_time)
         self.epochs = lru_cache(maxsize=None)(self._epochs)
+        self.reference_model = lru_cache(maxsize=None)(self._reference_model)
 
-    def reference_model(self, held_out: HeldOut) -> ReferenceModel:
+    def _reference_model(self, held_out: HeldOut) -> ReferenceModel:
         """The reference model learned from every rate that is not held out. Raises ValueError if none is left."""
         kept = [observed for observed, group in self.observations if not held_out.hides_rate(group, _system(observed))]
         return fit_reference_model(kept, self.published.evidence.accelerators)
