@@ -15,7 +15,7 @@ from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator, Machine
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.throughput.fitted_parameters import unfitted
-from costcalc.training import MLPERF_TARGET, Recipe, System, Throughput
+from costcalc.training import MLPERF_TARGET, System, Throughput
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.published import MLPerfRun
 
@@ -117,24 +117,23 @@ def evidence_without(learner: Learner, held_out: HeldOut) -> Evidence:
     """MLPerf's evidence without what is held out, and everything learned anew from the rest."""
     published, evidence = learner.published, learner.published.evidence
 
-    def kept(measured: Recipe | Throughput, hides: Callable[[str, System], bool]) -> bool:
-        return not hides(published.organisation(measured.organisation), _system(measured))
+    def kept(organisation: str, ran_on: System | Throughput, hides: Callable[[str, System], bool]) -> bool:
+        system = System(ran_on.accelerator, ran_on.accelerators, ran_on.nodes)  # whoever rented it out
+        return not hides(published.organisation(organisation), system)
 
     closed = [recipe for recipe in evidence.recipes if recipe.is_mlperf and recipe.division != "open"]
     rates = [row for row in evidence.throughputs if row.stack == "mlperf"]
     return replace(
         evidence,
-        recipes=tuple(recipe for recipe in closed if kept(recipe, held_out.hides_recipe)),
-        throughputs=tuple(row for row in rates if kept(row, held_out.hides_rate)),
+        recipes=tuple(
+            recipe
+            for recipe in closed
+            if recipe.system and kept(recipe.organisation, recipe.system, held_out.hides_recipe)
+        ),
+        throughputs=tuple(row for row in rates if kept(row.organisation, row, held_out.hides_rate)),
         fitted=replace(
             unfitted(evidence.models),
             reference=learner.reference_model(held_out),
             elapsed_time=learner.elapsed_time(held_out.group),
         ),
     )
-
-
-def _system(measured: Recipe | Throughput) -> System:
-    """Where it was measured, whoever's machines they were; a system of no accelerators where that is unknown."""
-    ran_on = measured.system if isinstance(measured, Recipe) else measured
-    return System(ran_on.accelerator, ran_on.accelerators, ran_on.nodes) if ran_on else System("", 0, 0)

@@ -149,22 +149,30 @@ class TestWithoutOrganisation:
         assert math.isnan(case.baseline_error)
         assert math.isfinite(case.error)
 
-    def test_many_unseen_machines_add_two_widths(self, rows):
-        """Nobody else ran the accelerator, and it is several machines: both errors add in quadrature."""
-        learner = Learner(publish([*rows, mlperf_row("Ada", "Z100", 16, 2)]))
+    @pytest.mark.parametrize(
+        ("row", "tier", "kinds"),
+        [
+            (mlperf_row("Ada", "Z100", 16, 2), Tier.MODELLED, ("accelerator", "machines")),
+            (mlperf_row("Ada", "Z100", 8), Tier.MODELLED, ("accelerator",)),
+            (mlperf_row("Ada", "X100", 32, 4), Tier.MODELLED, ("machines",)),
+            (mlperf_row("Ada", "X100", 16), Tier.INTERPOLATED, ("interpolated", "machines")),
+            (mlperf_row("Ada", "X100", 2), Tier.INTERPOLATED, ("interpolated",)),
+            (mlperf_row("Ada", "X100", 16, 2, batch=8192), Tier.TRANSFERRED, ("transferred",)),
+        ],
+    )
+    def test_the_widths_of_what_a_speed_rests_on_add_in_quadrature(self, rows, row, tier, kinds):
+        """As in answers: unseen accelerators, several machines, and crowded ones of more than eight, each add an error."""
+        learner = Learner(publish([*rows, row]))
         end_to_end = EndToEnd(learner)
-        run = next(run for run in learner.runs if run.system.accelerator == "Z100")
+        run = next(run for run in learner.runs if run.name == row.recipe.name)
         ((answered, case),) = end_to_end.without_organisation([run], any_round=False)
-        assert answered.estimate.evidence.throughput is Tier.MODELLED
+        assert answered.estimate.evidence.throughput is tier
 
         def width(kind, level):
-            kinds = KINDS[: KINDS.index(kind) + 1]
-            return max(
-                half_width([each for each in end_to_end.by_kind[known] if each.group != "Ada"], level)
-                for known in kinds
-            )
+            known = [end_to_end.by_kind[each] for each in KINDS[: KINDS.index(kind) + 1]]
+            return max(half_width([case for case in cases if case.group != "Ada"], level) for cases in known)
 
-        both = [math.hypot(width("accelerator", level), width("machines", level)) for level in (0.8, 0.9)]
+        both = [math.hypot(*(width(kind, level) for kind in kinds)) for level in (0.8, 0.9)]
         assert case.half_widths == pytest.approx([case.scatter * each for each in both])
 
 
