@@ -94,12 +94,13 @@ def borrowed(published: Published) -> list[Case]:
 def _seconds(recipe: Recipe, donor: Recipe) -> float | None:
     """Time of a recipe's system for the epochs that a donor spent at each image size; None where a rate is missing."""
     reached = next((e.epochs for e in donor.evaluations if e.top5 is not None and e.top5 >= DAWNBENCH_TOP5), None)
-    rates = {phase.image_size: phase.images_per_second for phase in recipe.phases}
-    if reached is None or any(not rates.get(size) for size, _ in _epochs_by_size(donor.phases, reached)):
+    if reached is None:
         return None
-    return IMAGES_PER_EPOCH * sum(
-        epochs / (rates[size] or 1) for size, epochs in _epochs_by_size(donor.phases, reached)
-    )
+    rates = {phase.image_size: phase.images_per_second for phase in recipe.phases if phase.images_per_second}
+    spent = list(_epochs_by_size(donor.phases, reached))
+    if any(size not in rates for size, _ in spent):
+        return None
+    return IMAGES_PER_EPOCH * sum(epochs / rates[size] for size, epochs in spent)
 
 
 def _epochs_by_size(phases: tuple[Phase, ...], until: float) -> Iterator[tuple[int, float]]:

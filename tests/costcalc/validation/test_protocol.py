@@ -139,9 +139,12 @@ def found(rows):
 class TestExperiments:
     """Which rows there are, what is asked of them and what they calibrate, on made-up results."""
 
-    def test_every_row_of_the_page_but_those_of_single_accelerators(self, found, method_page):
-        page = {line.split(" | ")[0].strip("| ") for line in method_page.splitlines() if line.startswith("| ")}
-        assert {name for name in found if name not in page} == set()
+    def test_the_rows_of_the_page_but_for_tiers_and_single_accelerators(self, found, method_page):
+        table = method_page.split("<!-- validate: begin -->")[1].split("<!-- validate: end -->")[0]
+        page = {line.split(" | ")[0].strip("| ") for line in table.splitlines()[3:] if line.startswith("| ")}
+        assert set(found) <= page | {f"/cost, organisation left out: {tier}" for tier in Tier}
+        answers = {name for name in page if name.startswith("/cost, organisation left out: ")}
+        assert page - set(found) <= answers - {f"/cost, organisation left out: {each}" for each in ("all", "others")}
 
     def test_goals_are_those_that_were_set(self, found):
         goals = {name: (each.goal.mape, round(each.goal.share, 2)) for name, each in found.items() if each.goal}
@@ -258,6 +261,10 @@ class TestCalibration:
         widths = calibrated_widths([*every_kind().values(), experiment("own", 0.01, cases=19)])
         assert widths.table["own"] == (0.1, 0.12, 0.14, 0.16, 0.18, 0.19)
         assert len(widths.table["own"]) == len(LEVELS)
+
+    def test_widths_have_four_digits(self):
+        widths = calibrated_widths([*every_kind().values(), experiment("own", 0.0123456, cases=19)])
+        assert widths.table["own"] == (0.1235, 0.1481, 0.1728, 0.1975, 0.2222, 0.2346)
 
     def test_an_experiment_without_a_kind_calibrates_nothing(self):
         widths = calibrated_widths([*every_kind().values(), experiment(None, 9.0)])
