@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from costcalc.evidence.schedules import Schedule, stretched
 from costcalc.hardware import Accelerator
 from costcalc.throughput.fitted_parameters import FittedParameters
-from costcalc.training import Model, Recipe, Throughput
+from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
 
@@ -25,6 +24,18 @@ def normalised(name: str) -> str:
 def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
     """Whose implementation a run was of, and in which framework."""
     return measured.stack, measured.framework_family
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """An interpolated schedule: the curve of a measured recipe at the same fractions of its length, its accuracies shifted
+    (fractions, None where the metric was not published) so that it ends where `costcalc.fitting.schedules` says."""
+
+    recipe: str
+    shape_of: str
+    scheduled_epochs: float
+    top1_shift: float
+    top5_shift: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,3 +100,32 @@ class Evidence:
         for row in self.throughputs:
             seen[_stack_and_framework(row)][self.vendor(row.accelerator)] += 1
         return dict(seen)
+
+
+def stretched(measured: Recipe, schedule: Schedule) -> Recipe:
+    """The recipe of an interpolated schedule, `measured` being the one whose shape it has."""
+    stretch = schedule.scheduled_epochs / (measured.scheduled_epochs or schedule.scheduled_epochs)
+    return replace(
+        measured,
+        name=schedule.recipe,
+        scheduled_epochs=schedule.scheduled_epochs,
+        phases=tuple(
+            Phase(phase.image_size, phase.from_epoch * stretch, phase.to_epoch * stretch, phase.images_per_second)
+            for phase in measured.phases
+        ),
+        evaluations=tuple(
+            Evaluation(
+                evaluation.epochs * stretch,
+                None if evaluation.hours is None else evaluation.hours * stretch,
+                _shifted(evaluation.top1, schedule.top1_shift),
+                _shifted(evaluation.top5, schedule.top5_shift),
+            )
+            for evaluation in measured.evaluations
+        ),
+        is_interpolated=True,
+        note=f"interpolated between measured schedules of this family; curve shape of {measured.name}",
+    )
+
+
+def _shifted(accuracy: float | None, shift: float | None) -> float | None:
+    return None if accuracy is None or shift is None else accuracy + shift

@@ -13,8 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from costcalc.evidence.collection import Evidence
-from costcalc.evidence.schedules import Schedule
+from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted

@@ -13,17 +13,17 @@ import numpy as np
 from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
-from costcalc.throughput.effects import Term
-from costcalc.throughput.rates import training_rate
 from costcalc.throughput.reference_model import (
     ReferenceModel,
     Setup,
+    Term,
     TypicalUse,
     batch_keys,
     hardware_terms,
     software_terms,
     step_overhead,
 )
+from costcalc.throughput.workloads import training_rate
 from costcalc.training import Throughput
 from costcalc.units import Floats
 

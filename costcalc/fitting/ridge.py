@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.throughput.effects import Key, Term
+from costcalc.throughput.reference_model import Key, Term
 from costcalc.units import Floats
 
 ROUNDS = 5

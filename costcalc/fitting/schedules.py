@@ -11,7 +11,7 @@ from io import StringIO
 
 import numpy as np
 
-from costcalc.evidence.schedules import Schedule
+from costcalc.evidence.collection import Schedule
 from costcalc.training import Metric, Recipe
 from costcalc.units import Floats
 

@@ -12,11 +12,8 @@ from costcalc.fitting.reference_model import observation
 from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
-from costcalc.throughput.effects import Term, total
-from costcalc.throughput.rates import training_rate
-from costcalc.throughput.reference_model import ReferenceModel, step_overhead
-from costcalc.throughput.transfer import Transfer, hardware_terms, software_terms
-from costcalc.throughput.workloads import Workload, workload
+from costcalc.throughput.reference_model import ReferenceModel, Term, step_overhead, total
+from costcalc.throughput.workloads import Transfer, Workload, hardware_terms, software_terms, training_rate, workload
 from costcalc.training import Model, Throughput
 
 NOISE, DEGREES = 0.047, 3.0  # of ln(rate); degrees of freedom of the t distribution that makes outliers count less

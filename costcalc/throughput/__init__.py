@@ -1,8 +1,7 @@
 """How fast a recipe trains on a cluster: measured, transferred, interpolated or modelled."""
 
 from costcalc.throughput.fitted_parameters import FittedParameters
-from costcalc.throughput.prediction import global_batch
-from costcalc.throughput.speed_model import SpeedModel, signature, undated
-from costcalc.throughput.speed_table import REFUSALS, TIERS, SpeedTable
+from costcalc.throughput.prediction import REFUSALS, global_batch
+from costcalc.throughput.speed_model import TIERS, SpeedModel, SpeedTable, signature, undated
 
 __all__ = ["REFUSALS", "TIERS", "FittedParameters", "SpeedModel", "SpeedTable", "global_batch", "signature", "undated"]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from costcalc.hardware import Cluster
 from costcalc.throughput.data_sheets import twin
 from costcalc.throughput.reference_model import OVERHEAD_IMAGES, REFERENCE_BATCH, ReferenceModel
-from costcalc.throughput.transfer import Transfer
-from costcalc.throughput.workloads import Workload
+from costcalc.throughput.workloads import Transfer, Workload
 from costcalc.units import Flags, Floats, Indices
 
 Kind = TypeVar("Kind", bound=Hashable)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import DataSheets
-from costcalc.throughput.effects import Key
-from costcalc.throughput.reference_model import ReferenceModel, TypicalUse
-from costcalc.throughput.transfer import Transfer
+from costcalc.throughput.reference_model import Key, ReferenceModel, TypicalUse
+from costcalc.throughput.workloads import Transfer
 from costcalc.training import Model
 from costcalc.units import Flags, Floats
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
-from costcalc.throughput.rates import training_rate
 from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.workloads import training_rate
 from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
 

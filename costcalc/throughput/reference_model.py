@@ -8,14 +8,17 @@ images/s of one accelerator and b images per accelerator and step. Every term bu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
-from costcalc.throughput.effects import Key, Term, total
 from costcalc.training import Recipe
+
+Key = tuple[str, ...]
+Term = tuple[Key, float, float]
+"""The effect's key, the value it is multiplied by, and its prior standard deviation, which only fitting reads."""
 
 FULL_NODE = 8  # accelerators in the machine that effects of count are measured from
 OVERHEAD_IMAGES = 20.0  # a step costs as much again as this many images: launches, optimiser, all-reduce
@@ -24,6 +27,11 @@ REFERENCE_FRAMEWORK = "mxnet"
 REFERENCE_YEAR = 2022
 REFERENCE_TFLOPS, REFERENCE_GB_PER_S = 300, 1500
 UNDATED = 0  # instead of a year: as the software of the accelerator's published rates was in the median
+
+
+def total(effects: Mapping[Key, float], terms: Iterable[Term]) -> float:
+    """The sum of the fitted effects times their values; an effect that was never fitted counts as 0."""
+    return sum([effects[key] * value for key, value, _ in terms if key in effects])
 
 
 class Setup(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from costcalc.fitting.transfer import Ratio
 from costcalc.hardware import Accelerator
-from costcalc.throughput.rates import bits, training_rate
+from costcalc.throughput.workloads import bits, training_rate
 from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import Flags, Floats
 from costcalc.validation.published import MLPerfRun, ReferencePoint

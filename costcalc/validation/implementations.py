@@ -11,9 +11,8 @@ import numpy as np
 from costcalc.fitting.reference_model import is_reference_row
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.rates import bits
 from costcalc.throughput.reference_model import ReferenceModel
-from costcalc.throughput.workloads import Implementation
+from costcalc.throughput.workloads import Implementation, bits
 from costcalc.validation.baselines import additive_errors
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case

@@ -5,7 +5,7 @@ from dataclasses import replace
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import DataSheets
 from costcalc.throughput.reference_model import ReferenceModel, TypicalUse
-from costcalc.throughput.transfer import Transfer
+from costcalc.throughput.workloads import Transfer
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
 PARTS = {

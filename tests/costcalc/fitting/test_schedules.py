@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.evidence.schedules import stretched
+from costcalc.evidence.collection import stretched
 from costcalc.fitting.schedules import (
     Lengths,
     OutOfRange,

@@ -10,8 +10,8 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, signature
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.measurements import AnybodysRates, Measurements
-from costcalc.throughput.rates import bits, training_rate
 from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.workloads import bits, training_rate
 from costcalc.training import IMAGES_PER_EPOCH, Phase
 
 FAR = math.log(2.2)

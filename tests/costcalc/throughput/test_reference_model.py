@@ -15,6 +15,7 @@ from costcalc.throughput.reference_model import (
     is_reference,
     software_terms,
     step_overhead,
+    total,
 )
 from costcalc.training import Phase
 
@@ -265,3 +266,15 @@ def test_a_part_without_a_data_sheet_may_lie_anywhere():
 )
 def test_the_reference_is_one_stack_network_and_size(unlike, reference):
     assert is_reference(reference_recipe(**unlike)) == reference
+
+
+EFFECTS = {("count",): 0.5, ("count", "a"): -2.0}
+
+
+def test_effects_times_their_values_are_added_up():
+    assert total(EFFECTS, [(("count",), 3.0, 0.1), (("count", "a"), 0.25, 0.1)]) == pytest.approx(1.0)
+
+
+def test_an_effect_that_was_never_fitted_counts_as_nothing():
+    assert total(EFFECTS, [(("count",), 3.0, 0.1), (("count", "b"), 100.0, 0.1)]) == pytest.approx(1.5)
+    assert total({}, [(("count",), 3.0, 0.1)]) == 0

@@ -6,8 +6,8 @@ import pytest
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import unfitted
-from costcalc.throughput.rates import own_rates
-from costcalc.throughput.step_limits import most_images
+from costcalc.throughput.prediction import most_images
+from costcalc.throughput.workloads import own_rates
 from costcalc.training import IMAGES_PER_EPOCH
 
 LARS = "mlperf-v3.1-eos-ngc23.09-mxnet"

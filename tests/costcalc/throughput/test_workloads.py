@@ -1,9 +1,27 @@
 import math
+from dataclasses import replace
 
 import pytest
-from support.speeds import MODELS, rate
+from support.speeds import MODELS, PARTS, TRANSFER, rate, recipe
 
-from costcalc.throughput.workloads import Implementation, implementation, workload
+from costcalc.fitting.transfer import Ratio, terms
+from costcalc.hardware import Cluster
+from costcalc.throughput import TIERS, SpeedModel
+from costcalc.throughput.fitted_parameters import KINDS
+from costcalc.throughput.reference_model import step_overhead
+from costcalc.throughput.workloads import (
+    Implementation,
+    Transfer,
+    bits,
+    hardware_terms,
+    implementation,
+    own_rates,
+    precision_class,
+    software_terms,
+    training_rate,
+    workload,
+)
+from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Phase, Tier
 
 
 def row(evidence, name):
@@ -68,3 +86,205 @@ def test_what_a_row_computes_is_what_its_columns_say():
 def test_a_network_that_is_not_listed_is_a_family_of_its_own():
     made = workload(rate(1, model="unheard-of"), 224, MODELS)
     assert (made.family, made.parameters, made.gmacs) == ("unheard-of", 0.0, 0.0)
+
+
+def test_a_rate_that_counts_evaluation_is_raised_by_its_share():
+    assert training_rate(rate(1000)) == 1000
+    assert training_rate(rate(1000, includes_evaluation=True)) == pytest.approx(1006)
+
+
+@pytest.mark.parametrize(
+    ("stated", "as_class", "in_bits"),
+    [
+        ("amp", "16bit", "16bit"),
+        ("fp16", "16bit", "16bit"),
+        ("bf16", "16bit", "16bit"),
+        ("tf32", "tf32", "32bit"),
+        ("fp32", "fp32", "32bit"),
+        (None, None, None),
+    ],
+)
+def test_precisions_that_run_alike(stated, as_class, in_bits):
+    assert (precision_class(stated), bits(stated)) == (as_class, in_bits)
+
+
+TWO_SIZES = (Phase(128, 0, 3), Phase(256, 3, 4))
+
+
+def test_rates_of_every_phase_are_the_recipes_own():
+    phases = (Phase(128, 0, 3, 900.0), Phase(256, 3, 4, 300.0))
+    assert own_rates(recipe(phases=phases, images_per_second=500)) == [900.0, 300.0]
+
+
+def test_a_rate_for_some_phases_alone_says_nothing():
+    assert own_rates(recipe(phases=(Phase(128, 0, 3, 900.0), Phase(256, 3, 4)))) == []
+    assert own_rates(recipe()) == []
+
+
+def test_a_mean_is_shared_out_so_that_the_whole_takes_as_long():
+    small, large = own_rates(recipe(phases=TWO_SIZES, images_per_second=600))
+    assert small / large == pytest.approx(2**1.6)
+    assert 3 / small + 1 / large == pytest.approx(4 / 600)
+
+
+def test_a_mean_whose_clock_counts_evaluation_is_of_less_training():
+    """Four epochs at 600 images/s took 10 % longer with evaluation: training alone ran 10 % faster."""
+    phases = tuple(Phase(p.image_size, p.from_epoch, p.to_epoch, None) for p in TWO_SIZES)
+    plain = recipe(phases=phases, images_per_second=600)
+    counting = recipe(phases=phases, images_per_second=600, clock="training+evaluation")
+    assert own_rates(counting)[0] == pytest.approx(own_rates(plain)[0] * counting.clock_factor)
+    assert counting.clock_factor > 1
+
+
+def test_mlperf_states_no_mean_to_share_out():
+    assert own_rates(recipe(phases=TWO_SIZES, images_per_second=600, tuned_to=0.759)) == []
+
+
+def test_a_log_tells_how_much_longer_its_clock_ran():
+    hours = 10 * IMAGES_PER_EPOCH / 1000 / 3600
+    phases = (Phase(224, 0, 12, 1000.0),)
+    logged = recipe(phases=phases, clock="training+evaluation", evaluations=(Evaluation(10, 1.1 * hours, 0.7, None),))
+    assert logged.clock_factor == pytest.approx(1.1)
+
+
+@pytest.fixture(scope="module")
+def done(packaged_evidence):
+    return next(row for row in packaged_evidence.throughputs if row.stack == "lambda-tf" and row.model == "vgg16")
+
+
+def values(done, evidence, accelerator, per_node):
+    found = hardware_terms(workload(done, 224, evidence.models), evidence.accelerators[accelerator], per_node)
+    return {key: value for key, value, _ in found}
+
+
+def test_sharing_gradients_costs_more_cards_and_larger_networks_more(done, packaged_evidence):
+    one, eight = (values(done, packaged_evidence, "V100", count) for count in (1, 8))
+    assert not any(key[0] == "count" for key in one)
+    assert eight["count", "parameters"] == pytest.approx(3 * (math.log1p(138.36 / 25.6) - math.log(2)))
+
+
+@pytest.mark.parametrize(("card", "alone"), [("RTX 3090", True), ("RTX 4070 Ti", True), ("RTX A6000", False)])
+@pytest.mark.parametrize("others", ["RTX 2080 Ti", "RTX 4000 Ada", "RTX 6000 Ada", "V100"])
+def test_only_newer_geforce_cards_cannot_reach_each_other(done, packaged_evidence, card, alone, others):
+    assert (("no peers",) in values(done, packaged_evidence, card, 2)) == alone
+    assert ("no peers",) not in values(done, packaged_evidence, others, 8)
+
+
+def test_without_matrix_units_precision_is_taken_back(done, packaged_evidence):
+    back = values(done, packaged_evidence, "P100", 1)
+    assert [value for key, value in back.items() if key[0] == "precision"] == [-1.0]
+
+
+def test_a_network_has_its_own_cost_of_small_batches(done, packaged_evidence):
+    small = replace(done, global_batch_size=16 * done.accelerators)
+    found = {key: value for key, value, _ in terms(Ratio(small, workload(done, 224, {}), 0.0), {})}
+    assert found["batch", "vgg16"] == pytest.approx(step_overhead(16))
+    assert Transfer({}, {}, {("batch", "vgg16"): 0.5}).slope("vgg16") == 0.5
+    assert Transfer({}, {}, {}).slope("vgg16") == 0.0
+
+
+def test_steeper_costs_of_small_batches_slow_small_batches_down(packaged_evidence):
+    fitted = packaged_evidence.fitted
+    steep = replace(fitted.transfer, effects={**fitted.transfer.effects, ("batch", "vgg16"): 1.0})
+    recipes = packaged_evidence.recipes_of("vgg16")
+    clusters = [Cluster("H100", 8, 1), Cluster("H100", 1, 1)]
+    rows = packaged_evidence.throughputs
+    usual, slower = (
+        SpeedModel(rows, replace(fitted, transfer=each)).speeds(recipes, clusters).seconds_per_epoch[0, :, 0]
+        for each in (fitted.transfer, steep)
+    )
+    assert slower[0] / slower[1] > 1.05 * usual[0] / usual[1]  # eight share the recipe's batch: a small one each
+
+
+def test_every_code_knows_the_chips_it_was_measured_on(packaged_evidence):
+    chips = packaged_evidence.fitted.transfer.chips_of
+    seen = {
+        implementation(row)
+        for row in packaged_evidence.throughputs
+        if row.stack == "nvidia-tf2" and row.model == "efficientnet_b0"
+    }
+    pycls = next(implementation(row) for row in packaged_evidence.throughputs if row.stack == "pycls")
+    assert chips[pycls] == {"V100"}
+    assert seen
+    assert all(chips[each] >= {"V100"} for each in seen)
+
+
+def test_a_code_known_on_the_chip_is_surer_than_one_carried_to_it(packaged_evidence):
+    recipes = packaged_evidence.recipes_of("regnety_32gf")
+    table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(
+        recipes, [Cluster("V100", 8), Cluster("V100-32GB", 8), Cluster("H100", 8)]
+    )
+    assert [KINDS[kind] for kind in table.kind[0]] == ["transferred", "network", "stack"]
+    assert TIERS[table.tier[0, 1]] == Tier.MODELLED
+    assert table.width_80[0, 1] < 0.7 * table.width_80[0, 2]
+    assert "measured on this chip" in table.notes(0, 1)[0]
+
+
+def test_a_network_its_code_was_never_measured_with_stays_unsure(packaged_evidence):
+    recipes = [recipe for recipe in packaged_evidence.recipes_of("mobilenet_v2") if recipe.stack == "gluoncv"]
+    table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(recipes, [Cluster("V100", 8)])
+    assert [KINDS[kind] for kind in table.kind[:, 0]] == ["stack"] * len(recipes)
+    assert recipes
+
+
+@pytest.fixture
+def small():
+    return workload(rate(1), 224, MODELS)
+
+
+def test_software_is_the_networks_and_the_implementations_effects_and_the_offset(small):
+    assert TRANSFER.software(small) == pytest.approx(1.0 + 0.2 - 0.1 + small.offset)
+    slow = workload(rate(1, precision="fp32"), 224, MODELS)
+    assert TRANSFER.software(slow) == pytest.approx(TRANSFER.software(small) - 0.7)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "count", "effects"),
+    [
+        ("new", 1, 0.05 + 0.01),
+        ("new-big", 1, 0.05 + 0.01),
+        ("new", 8, 0.05 + 0.01 - 0.06 * 3),
+        ("game", 8, -0.06 * 3 - 0.2 * 3),
+        ("game", 1, 0.0),
+        ("bare", 1, 0.0),
+        ("nowhere", 4, -0.06 * 2),
+    ],
+)
+def test_hardware_is_the_chips_and_the_counts_effects(small, accelerator, count, effects):
+    assert TRANSFER.hardware(small, accelerator, count) == pytest.approx(effects)
+
+
+def test_32_bits_cost_nothing_without_matrix_units():
+    slow = workload(rate(1, precision="fp32"), 224, MODELS)
+    assert TRANSFER.hardware(slow, "bare", 1) == pytest.approx(0.7)
+    assert TRANSFER.software(slow) + TRANSFER.hardware(slow, "bare", 1) == pytest.approx(
+        TRANSFER.software(workload(rate(1), 224, MODELS))
+    )
+
+
+def test_effects_of_software_and_of_count_have_these_names(small):
+    ours = ("ours", "pytorch", "us")
+    assert [key for key, value, _ in software_terms(small) if value == 1.0] == [
+        *(("family", "tiny"), ("family", "tiny", "16bit"), ("model", "small"), ("model", "small", "16bit")),
+        *(("precision", "16bit"), ("stack", "ours"), ("stack", "ours", "16bit")),
+        *(("implementation", *ours), ("implementation", *ours, "tiny", "16bit")),
+    ]
+    two = {key: value for key, value, _ in hardware_terms(small, PARTS["game"], 4)}
+    assert two == {
+        ("chip", "game"): 1.0,
+        ("chip", "game", *ours, "16bit"): 1.0,
+        ("count", "tiny"): 2.0,
+        ("count", "model", "small"): 2.0,
+        ("count", "parameters"): pytest.approx(2 * small.parameters),
+        ("count", "parameters", "game", "4"): pytest.approx(small.parameters),
+        ("count", "game", *ours, "16bit", "4"): 1.0,
+        ("no peers",): 2.0,
+        ("no peers", "parameters"): pytest.approx(2 * small.parameters),
+    }
+
+
+def test_a_network_is_known_once_it_was_measured():
+    assert TRANSFER.knows("small")
+    assert not TRANSFER.knows("resnet50")
+    assert TRANSFER.chips_of == {("ours", "pytorch", "us"): {"new"}}
+    assert TRANSFER.slope("resnet50") == 0
