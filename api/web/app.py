@@ -13,7 +13,7 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import costs, evidence, health, metrics, pages, plan, prices, slack
+from api.web import costs, evidence, health, pages, plan, prices, slack
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
@@ -49,7 +49,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     code_version()  # read now: the files may be replaced while this process runs
     replay = Replay(app.wsgi_app, around.current_version, chosen.cache_answers)
     below = Below(urlsplit(chosen.public_url or "").path.rstrip("/"), replay)
-    app.wsgi_app = metrics.Measured(below)  # type: ignore[method-assign]
+    app.wsgi_app = health.Measured(below)  # type: ignore[method-assign]
     return app
 
 
@@ -72,7 +72,7 @@ class Below:
 
 def _check_request() -> Response | None:
     """Sizes first, then the token."""
-    request.environ[metrics.ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
+    request.environ[health.ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
     if (request.content_length or 0) > MOST_BODY_BYTES:
         return problem_response(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:

@@ -1,20 +1,34 @@
-"""Is the service alive, ready, and how has it fared? `/healthz`, `/readyz`, `/metrics`."""
+"""`/healthz`, `/readyz` and `/metrics`: whether the service is alive and ready, and how it has fared.
+
+All workers count together: they share files in PROMETHEUS_MULTIPROC_DIR, which `costcalc serve` sets before anything is imported.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from time import perf_counter
+from typing import Any
 
 from flask import Blueprint, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
-from api.web import metrics
+from api.web.replay import REPLAYED, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
 from costcalc.offers import Gap
 
 blueprint = Blueprint("health", __name__)
 UNKEPT = {"Cache-Control": "no-store"}
+ROUTE = "costcalc.route"
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3)
+
+REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
+SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +81,36 @@ def readyz() -> Response:
 @blueprint.get("/metrics")
 def prometheus() -> Response:
     """Prometheus metrics of all workers."""
-    return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE, headers=UNKEPT)
+    return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
+
+
+class Measured:
+    """WSGI middleware that counts and times requests; the path is the route's pattern, so that labels stay few."""
+
+    def __init__(self, app: Wsgi) -> None:
+        self._app = app
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """One request."""
+        status = "500"
+
+        def started(line: str, *rest: Any) -> Any:
+            nonlocal status
+            status = line[:3]
+            return start_response(line, *rest)
+
+        start = perf_counter()
+        body = self._app(environ, started)
+        path = "replayed" if environ.get(REPLAYED) else environ.get(ROUTE, "unknown")
+        REQUESTS.labels(path, status).inc()
+        SECONDS.labels(path).observe(perf_counter() - start)
+        return body
+
+
+def exposition() -> bytes:
+    """The metrics in Prometheus's text format, of this process or of all workers."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(REGISTRY)
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return generate_latest(together)
