@@ -67,9 +67,10 @@ class TestKinds:
         assert not [name for name in names(found["accelerator"]) if "-17-" in name]
 
     def test_early_rounds_are_apart(self, rows):
-        found = EndToEnd(Learner(publish([*rows, mlperf_row("Ada", round="v0.7", year=2020)])))
+        around = [mlperf_row("Ada", round=round, year=2020) for round in ("v0.7", "v1.0")]
+        found = EndToEnd(Learner(publish([*rows, *around])))
         assert [run.result.round for run in found.earlier_runs] == ["v0.7"]
-        assert len(found.runs) == len(rows)
+        assert [run.result.round for run in found.runs] == ["v2.0"] * len(rows) + ["v1.0"]
         assert not [name for cases in found.by_kind.values() for name in names(cases) if "v0.7" in name]
 
     def test_errors_are_small_where_all_ran_alike(self, end_to_end):

@@ -215,6 +215,10 @@ def test_the_report_scores_each_experiment_and_every_pick(rows):
     groups = {"recipe_family": {row.recipe.name: row.recipe.family for row in lengths}}
     repetitions = tuple(Repetitions(row.recipe.name, 5, 4, 0.7595) for row in rows)
     published = publish([*rows, *lengths], groups=groups, repetitions=repetitions)
+    found = {each.name: [case.name for case in each.cases] for each in experiments(published)}
+    for depth in (50, 18):
+        names = [row.recipe.name for row in lengths if row.recipe.family == f"ffcv-rn{depth}"]
+        assert found[f"schedule length interpolated (FFCV ResNet-{depth})"] == names[1:-1]
     same = Experiment(SAME_SYSTEM, [Case(row.recipe.name, "Ada", 0.1, 0.2) for row in rows], Goal(0.01, 0.9))
     scored = report(published, [same])
     assert (scored.evidence, scored.splits) == ("made up", SPLITS_SHA256)

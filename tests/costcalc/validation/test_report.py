@@ -63,6 +63,7 @@ def test_text_is_aligned_names_left_and_figures_right(report):
 
 def test_json_holds_every_figure(report):
     printed = json.loads(report.to_json())
+    assert report.to_json().startswith('{\n  "evidence"')
     assert (printed["evidence"], printed["splits"]) == ("evidence", "0123456789abcdef")
     assert printed["scores"][1]["goal"] == {"mape": 0.05, "share": 0.5}
     assert printed["scores"][0]["coverage"][0]["half_width"] == pytest.approx(math.log(1.05))
