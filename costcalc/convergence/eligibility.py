@@ -37,10 +37,17 @@ class ModelRecipes:
     recipes: tuple[Recipe, ...]
     interpolated_length_width: float
 
+    def curves(self, metric: Metric) -> Curves:
+        """The recipes' accuracy curves in one metric."""
+        return self._top1_curves if metric is Metric.TOP1 else self._top5_curves
+
     @cached_property
-    def curves(self) -> dict[Metric, Curves]:
-        """The recipes' accuracy curves by metric."""
-        return {metric: Curves(self.recipes, metric) for metric in Metric}
+    def _top1_curves(self) -> Curves:
+        return Curves(self.recipes, Metric.TOP1)
+
+    @cached_property
+    def _top5_curves(self) -> Curves:
+        return Curves(self.recipes, Metric.TOP5)
 
     @cached_property
     def is_interpolated(self) -> Flags:
@@ -148,7 +155,7 @@ def target_shift(metric: Metric, sigma: Floats, published_runs: Floats, level: f
 
 def best_reached(recipes: ModelRecipes, metric: Metric) -> BestReached | None:
     """The recipe that reached the highest accuracy in this metric, None where none was evaluated in it."""
-    best = recipes.curves[metric].best
+    best = recipes.curves(metric).best
     if not len(best) or not best.max():
         return None
     recipe = int(best.argmax())
@@ -158,7 +165,7 @@ def best_reached(recipes: ModelRecipes, metric: Metric) -> BestReached | None:
 def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
     """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
     above. MLPerf's stop at their own target instead."""
-    to_target = recipes.curves[query.metric].epochs_to(query.target, query.crossing)
+    to_target = recipes.curves(query.metric).epochs_to(query.target, query.crossing)
     near = query.target <= to_target.end_accuracy + recipes.sigma[query.metric]
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
 
@@ -191,7 +198,7 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     error of an interpolated schedule's length was measured on single runs, so it holds their noise already.
     """
     shift = target_shift(query.metric, recipes.sigma[query.metric], recipes.published_runs, INTERVAL)
-    curves = recipes.curves[query.metric]
+    curves = recipes.curves(query.metric)
     early = curves.epochs_to(query.target - shift, query.crossing).epochs
     late = curves.epochs_to(query.target + shift, query.crossing).epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
