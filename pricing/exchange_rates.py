@@ -47,21 +47,24 @@ class Series:
 
 def rate(currency: str, day: date) -> ExchangeRate:
     """Units of `currency`, one of `currencies()`, for one US dollar on that day. Raises NoRate."""
-    return _series(currency).rate(day)
+    newest = _newest()
+    published, units = date.fromisoformat(newest["Date"]), newest[currency]
+    if day < published or units in NONE:
+        return _series(currency).rate(day)
+    return ExchangeRate(currency, Decimal(units) / Decimal(newest["USD"]), published, SOURCE)
 
 
 @cache
 def currencies() -> tuple[str, ...]:
     """Every code that the bank has ever published a rate of."""
-    header, _ = _first_lines()
-    return tuple(sorted({"EUR", *filter(None, header[1:])}))
+    return tuple(sorted(code for code in _newest() if code not in ("", "Date")))
 
 
 @cache
 def current_currencies() -> tuple[str, ...]:
     """The codes that the bank published a rate of on its last day."""
-    published = dict(zip(*_first_lines(), strict=True))
-    return tuple(code for code in currencies() if code == "EUR" or published[code] not in NONE)
+    newest = _newest()
+    return tuple(code for code in currencies() if newest[code] not in NONE)
 
 
 @lru_cache(maxsize=8)
@@ -82,11 +85,12 @@ def parse(text: str, currency: str) -> Series:
     return Series(currency, days, units, dollars, date.fromisoformat(rows[-1][0]))
 
 
-def _first_lines() -> tuple[list[str], list[str]]:
-    """The names of the columns, and the rates of the newest day."""
+@cache
+def _newest() -> dict[str, str]:
+    """The first line of the file by the names of its columns: `Date`, and each currency in units for one euro."""
     with _published() as file:
         header, newest = (file.readline().decode().strip().split(",") for _ in range(2))
-    return header, newest
+    return {**dict(zip(header, newest, strict=True)), "EUR": "1"}
 
 
 @contextmanager

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from api.reports.commitments import CommitmentsDocument, CommitmentsReport, question_beside
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -13,6 +12,9 @@ from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
+
+if TYPE_CHECKING:
+    from api.reports.commitments import CommitmentsDocument
 
 MOST_BEHIND, MOST_IN_FRONT = 200, 1000
 
@@ -59,6 +61,8 @@ class CostReport:
 
     def commitments(self) -> CommitmentsDocument:
         """What commitments on such machines cost."""
+        from api.reports.commitments import CommitmentsReport, question_beside  # only a workbook asks for them
+
         return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).document()
 
     def frontier(self) -> Answer:
