@@ -1,5 +1,6 @@
 """LibreOffice without a screen: opens files as a person's double click would, and says what their cells hold then."""
 
+import csv
 import os
 import shutil
 import subprocess
@@ -61,9 +62,27 @@ def opened_csv(path, sep=",", language=ENGLISH):
 
 def recalculated_all(paths):
     """The same of many workbooks in one folder, which takes hardly longer than one."""
+    out = _converted(paths, "xlsx")
+    return [load_workbook(out / path.name, data_only=True) for path in paths]
+
+
+def recalculated_rows(paths, sheet, number):
+    """The rows of one sheet of many workbooks in one folder, the same way: half the time of whole workbooks.
+
+    `number` is the place of the sheet, 1 for the first.
+    """
+    out = _converted(
+        paths, f"csv:Text - txt - csv (StarCalc):44,34,{UTF_8},1,,0,false,false,false,false,false,{number}"
+    )
+    texts = ((out / f"{path.stem}-{sheet}.csv").read_text("utf-8") for path in paths)
+    return [list(csv.DictReader(text.splitlines())) for text in texts]
+
+
+def _converted(paths, form):
+    """The folder of these files in another form."""
     assert SOFFICE, "LibreOffice is not installed"
     out = paths[0].parent / "converted"
-    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "--convert-to", "xlsx"]
+    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "--convert-to", form]
     done = subprocess.run([*command, "--outdir", out, *paths], check=False, capture_output=True, text=True, timeout=300)
-    assert all((out / path.name).exists() for path in paths), done.stderr
-    return [load_workbook(out / path.name, data_only=True) for path in paths]
+    assert len(list(out.iterdir())) == len(paths), done.stderr
+    return out
