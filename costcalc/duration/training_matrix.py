@@ -102,13 +102,18 @@ class TrainingMatrix:
         at_mean_rate = to_target.epochs * IMAGES_PER_EPOCH / self._own_images_per_second / SECONDS_PER_HOUR
         return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
 
+    def phase_epochs(self, epochs: Floats) -> Floats:
+        """Epochs spent in each phase [R, P] when each recipe runs for `epochs` [R], NaN for none."""
+        ends = np.c_[self._phase_starts[:, 1:], np.full(len(epochs), np.inf)]
+        return np.maximum(np.minimum(np.nan_to_num(epochs)[:, None], ends) - self._phase_starts, 0)
+
     def training_hours(self, epochs: Floats, recipes: Indices, clusters: Indices) -> Floats:
         """Hours of training [r, c] of these recipes [r] on these clusters [c]; infinite where refused.
 
         `epochs` are those of all R recipes. MLPerf's hours hold its evaluation and warm-up, a power of the training time, which
         is one of the epochs times one of the seconds per epoch.
         """
-        spent = self._phase_epochs(np.nan_to_num(epochs))[recipes] / SECONDS_PER_HOUR
+        spent = self.phase_epochs(epochs)[recipes] / SECONDS_PER_HOUR
         row = self.speed_row[recipes]
         every = len(clusters) == len(self.clusters)
         hours = spent[:, :1] * (self.seconds_per_epoch[0] if every else self.seconds_per_epoch[0][:, clusters])[row]
@@ -155,11 +160,6 @@ class TrainingMatrix:
         for r, recipe in enumerate(self.recipes.recipes):
             starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
         return starts
-
-    def _phase_epochs(self, epochs: Floats) -> Floats:
-        """Epochs spent in each phase [R, P] when each recipe runs for `epochs` [R]."""
-        ends = np.c_[self._phase_starts[:, 1:], np.full(len(epochs), np.inf)]
-        return np.maximum(np.minimum(epochs[:, None], ends) - self._phase_starts, 0)
 
 
 def training_matrix(

@@ -82,7 +82,7 @@ def training_times(
     elapsed = _elapsed(matrix, query, eligible.to_target.epochs)
     recipes = np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
-        recipes = _by_preference(matrix, recipes)
+        recipes = _possibly_quickest(matrix, _by_preference(matrix, recipes), eligible.to_target.epochs, elapsed)
     hours = matrix.training_hours(eligible.to_target.epochs, recipes, clusters)
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":
@@ -116,6 +116,22 @@ def interrupted(times: TrainingTimes, nodes: Indices) -> TrainingTimes:
 def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
     """These recipes in the order that decides between equally quick ones: what most people ran comes first, then the newest."""
     return recipes[np.lexsort((recipes, -matrix.recipes.years[recipes], -matrix.same_speed[recipes]))]
+
+
+def _possibly_quickest(matrix: TrainingMatrix, recipes: Indices, epochs: Floats, elapsed: _Elapsed) -> Indices:
+    """Those of these recipes that can be the quickest on some cluster, in the same order.
+
+    Of equally fast ones that is the one that trains least, and any that trains less at some image size; and all with a log of
+    their own. Comparing these alone makes an answer a tenth faster.
+    """
+    free = recipes[~matrix.own_system_only[recipes]]
+    spent = (matrix.phase_epochs(epochs) * (elapsed.clock_factor * elapsed.evaluation_factor)[:, None])[free]
+    order = np.lexsort((spent.sum(axis=1), matrix.speed_row[free]))
+    is_first = np.diff(matrix.speed_row[free][order], prepend=-1) != 0
+    least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
+    less = (spent[order] < spent[least]).any(axis=1)
+    own = recipes[matrix.own_cluster[recipes] != NOWHERE]
+    return recipes[np.isin(recipes, np.concatenate([free[order[is_first | less]], own]))]
 
 
 def _put_logged_hours(
