@@ -54,7 +54,7 @@ def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
         by_form.setdefault(squeeze(name), name)
     wanted = squeeze(text)
     starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
-    close = process.extract(wanted, list(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=LEAST_ALIKE)
+    close = process.extract(wanted, sorted(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=LEAST_ALIKE)
     found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
     return list(dict.fromkeys([*found, *(by_form[form] for form, _, _ in close)]))[:most]
 
@@ -66,7 +66,7 @@ def _of_other_number(text: str, known: Iterable[str]) -> list[str]:
         return []
     split = ((name, _NUMBERED.fullmatch(name.casefold())) for name in known)
     same = {name: int(found[2]) for name, found in split if found and found.group(1, 3) == wanted.group(1, 3)}
-    return sorted(same, key=lambda name: abs(same[name] - int(wanted[2])))
+    return sorted(sorted(same), key=lambda name: abs(same[name] - int(wanted[2])))
 
 
 def either(names: Iterable[str]) -> str:

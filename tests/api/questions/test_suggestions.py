@@ -1,5 +1,7 @@
 """Words for people are short, printable and point to something that exists."""
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,14 @@ def searches(monkeypatch):
     made = []
     monkeypatch.setattr(suggestions, "nearest", lambda text, known: made.append(text) or nearest(text, known))
     return made
+
+
+def test_equally_near_names_come_in_one_order_however_they_are_listed():
+    known = ["/cost", "/cost.csv", "/cost.png", "/cost.svg", "/cost.xlsx"]
+    assert {tuple(nearest("/cost.pdf", order)) for order in permutations(known)} == {
+        ("/cost", "/cost.csv", "/cost.png")
+    }
+    assert {tuple(nearest("rn7", order)) for order in permutations(["rn5", "rn9"])} == {("rn5", "rn9")}
 
 
 WRONG = ",".join(f"wrong-{number}" for number in range(150))
