@@ -11,9 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.timing import median, report
 
-THIRD_PARTY = (
-    "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, rapidfuzz, cachetools"
-)
+THIRD_PARTY = "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, rapidfuzz"
 OURS = "import api.web.app, api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue"
 MEMORY = """
 import resource, sys

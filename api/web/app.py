@@ -48,8 +48,8 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs
     replay = Replay(app.wsgi_app, around.current_version, chosen.cache_answers)
-    below = Below(urlsplit(chosen.public_url or "").path.rstrip("/"), replay)
-    app.wsgi_app = health.Measured(below)  # type: ignore[method-assign]
+    path = urlsplit(chosen.public_url or "").path.rstrip("/")
+    app.wsgi_app = health.Measured(Below(path, replay) if path else replay)  # type: ignore[method-assign]
     return app
 
 
@@ -62,11 +62,10 @@ class Below:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """One request."""
-        if self._path:
-            path = environ.get("PATH_INFO", "")
-            within = path == self._path or path.startswith(f"{self._path}/")
-            environ["PATH_INFO"] = path.removeprefix(self._path) if within else path
-            environ["SCRIPT_NAME"] = self._path
+        path = environ.get("PATH_INFO", "")
+        within = path == self._path or path.startswith(f"{self._path}/")
+        environ["PATH_INFO"] = path.removeprefix(self._path) if within else path
+        environ["SCRIPT_NAME"] = self._path
         return self._app(environ, start_response)
 
 
