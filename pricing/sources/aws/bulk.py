@@ -45,18 +45,18 @@ def bulk_offers(
     products: dict[str, Product] = {}
     offers: list[Offer] = []
     unknown: set[str] = set()
-    for section, sku, entry in entries(stream):
-        if section == "products":
-            with reading(SOURCE):
+    with reading(SOURCE):
+        for section, sku, entry in entries(stream):
+            if section == "products":
                 listed = product(entry, lambda attributes: attributes.get("regionCode", region))
-            if listed and listed.region == region and (listed.accelerated or machines(listed.instance_type)):
-                products[sku] = listed
-        elif sku in products:
-            machine = machines(products[sku].instance_type)
-            if machine:
-                offers.extend(price_list_offers(products[sku], {section: entry}, machine, origin))
-            else:
-                unknown |= {products[sku].instance_type} if products[sku].accelerated else set()
+                if listed and listed.region == region and (listed.accelerated or machines(listed.instance_type)):
+                    products[sku] = listed
+            elif sku in products:
+                machine = machines(products[sku].instance_type)
+                if machine:
+                    offers.extend(price_list_offers(products[sku], {section: entry}, machine, origin))
+                else:
+                    unknown |= {products[sku].instance_type} if products[sku].accelerated else set()
     if not offers:
         raise SchemaChanged(f"{SOURCE} of {region} prices no machine we know")
     return tuple(offers), unknown
