@@ -22,7 +22,9 @@ LIMIT_SECONDS = 1800.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
 ACCEPT_VARIABLE = "COSTCALC_ACCEPT_JUMPS"
 SETTINGS = (
-    SourceSetting(LIMIT_VARIABLE, "The number of seconds that a refresh waits for its price sources.", f"{LIMIT_SECONDS:g}"),
+    SourceSetting(
+        LIMIT_VARIABLE, "The number of seconds that a refresh waits for its price sources.", f"{LIMIT_SECONDS:g}"
+    ),
     SourceSetting(ACCEPT_VARIABLE, "Price sources, separated by commas, whose jumps in price a refresh accepts."),
 )
 NAMED = 3  # offers that a message names; it counts the rest
