@@ -60,8 +60,9 @@ def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str
 def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
     if query.runs > 1:
         yield (
-            f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: billing increments "
-            "are rounded up once, a commitment is bought once. Epochs and probability of success are one run's."
+            f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: they boot and load "
+            "the data once, billing increments are rounded up once, a commitment is bought once. Epochs and probability of "
+            "success are one run's."
         )
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."

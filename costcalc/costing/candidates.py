@@ -120,12 +120,12 @@ def rentals(
     if counts.max(initial=0) > 1:
         first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
     time = order[first_time]
+    if query.runs > 1:
+        times = repeated(times, query)
     if query.overheads == "typical":
         spot = catalogue.columns.option[row] == SPOT
         time = time + spot * len(times.cluster)
         times = times + interrupted(times, matrix.nodes[times.cluster])
-    if query.runs > 1:
-        times = repeated(times, query.runs)
     return times, Rentals(row, time, matrix.nodes[cluster], times.hours[time])
 
 

@@ -94,9 +94,19 @@ def training_times(
     return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total[r, c]))
 
 
-def repeated(times: TrainingTimes, repetitions: int) -> TrainingTimes:
-    """The hours of that many such runs, one after another, each with its own overhead; epochs and success are still one's."""
-    return replace(times, **{name: getattr(times, name) * repetitions for name in HOURS})
+def repeated(times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
+    """The hours of `query.runs` such runs, one after another on machines that boot and stage the data set once.
+
+    Epochs and success are still one run's.
+    """
+    again = (query.runs - 1) * (query.overheads == "typical")
+    kept = overheads.STAGING_HOURS - overheads.INITIALISING_HOURS
+    saved = {
+        "overhead_hours": again * (kept + overheads.STARTUP_HOURS),
+        "hours_low": again * (kept + overheads.STARTUP_LOW_HOURS),
+        "hours_high": again * (kept + overheads.STARTUP_HIGH_HOURS),
+    }
+    return replace(times, **{name: getattr(times, name) * query.runs - saved.get(name, 0.0) for name in HOURS})
 
 
 def interrupted(times: TrainingTimes, nodes: Indices) -> TrainingTimes:

@@ -8,6 +8,7 @@ import pytest
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.storage_and_egress import StorageAndEgressRates, StorageOrEgressRate
+from costcalc.duration import overheads
 from costcalc.estimate import answer
 from costcalc.money import ExchangeRate, cents
 from costcalc.offers import PurchaseOption
@@ -43,7 +44,7 @@ def keyed(found):
 
 
 class TestCampaigns:
-    """N runs one after another: N times the hours, and one bill for all of them."""
+    """N runs one after another: N times the hours but for those that machines take to boot and load, and one bill for all."""
 
     def test_hours_multiply_and_commitments_are_bought_once(self, costs):
         one, many = (keyed(costs(provider=("aws", "verda", "lambda"), purchase=WAYS, runs=runs)) for runs in (1, 20))
@@ -55,14 +56,28 @@ class TestCampaigns:
         }
         for key in shared:
             (single, bill), (campaign, _) = one[key], many[key]
-            for name in ("train_hours", "overhead_hours", "hours", "hours_low", "hours_high", "retry_hours"):
-                assert getattr(campaign, name) == pytest.approx(20 * getattr(single, name), rel=1e-12)
+            assert campaign.train_hours == pytest.approx(20 * single.train_hours, rel=1e-12)
+            if key[3] is not PurchaseOption.SPOT:
+                once = overheads.STARTUP_HOURS - overheads.INITIALISING_HOURS + overheads.STAGING_HOURS
+                assert campaign.hours == pytest.approx(20 * single.hours - 19 * once, rel=1e-12)
             assert campaign.billed_cost == cents(bill.billed(Decimal(repr(campaign.hours))))
             assert campaign.images_per_second == pytest.approx(single.images_per_second, rel=1e-12)
             assert (campaign.epochs, campaign.success_probability) == (single.epochs, single.success_probability)
             assert campaign.hourly_rate == single.hourly_rate
             if campaign.term and campaign.hours < 700:
                 assert campaign.billed_cost == single.billed_cost
+
+    def test_machines_that_are_kept_boot_and_load_once(self, costs):
+        """Twenty runs on p4d.24xlarge paid for twenty boots and loads: a third too much."""
+        asked = {
+            "provider": ("aws",),
+            "instance_type": ("p4d.24xlarge",),
+            "nodes": 1,
+            "recipe": ("mosaicml-mild-29ep",),
+        }
+        one, twenty = (costs(**asked, runs=runs).estimates[0] for runs in (1, 20))
+        assert (one.hours, twenty.hours) == pytest.approx((0.6331, 9.7640), abs=0.0001)
+        assert (one.billed_cost, twenty.billed_cost) == (Decimal("13.91"), Decimal("214.40"))
 
     def test_commitments_begin_to_pay(self, costs):
         purchase = (PurchaseOption.ON_DEMAND, PurchaseOption.SAVINGS_PLAN)

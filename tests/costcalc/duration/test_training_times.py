@@ -130,11 +130,23 @@ class TestHours:
         assert found.retry_hours[0] == pytest.approx(0.2 / 0.8 * 16)
 
     def test_repetitions_multiply_hours_alone(self):
-        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, below=0.1), overheads="typical")
-        three = repeated(one, 3)
+        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, below=0.1))
+        three = repeated(one, EstimateQuery("resnet50", 0.75, runs=3, overheads="none"))
         for name in ("train_hours", "overhead_hours", "hours", "hours_low", "hours_high", "retry_hours"):
             assert getattr(three, name)[0] == pytest.approx(3 * getattr(one, name)[0])
         assert (three.epochs[0], three.success_probability[0]) == (10, 0.8)
+
+    def test_kept_machines_boot_and_load_once(self):
+        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], below=0.1), overheads="typical")
+        three = repeated(one, EstimateQuery("resnet50", 0.75, runs=3))
+        each = 10 * EVALUATION_SHARE + 20 / HOUR
+        assert three.train_hours[0] == 30
+        assert three.overhead_hours[0] == pytest.approx((300 + 298 + 2 * 49) / HOUR + 3 * each)
+        for bound, start_up in (
+            (three.hours_low[0] - 3 * one.hours_low[0], 168),
+            (three.hours_high[0] - 3 * one.hours_high[0], 552),
+        ):
+            assert bound == pytest.approx(-2 * (start_up - 49 + 298) / HOUR)
 
 
 class TestInterrupted:
