@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import Component, ExchangeRate
@@ -50,6 +50,14 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceNotes:
+    """One sentence each on what the speed and the accuracy curve of an estimate rest on."""
+
+    throughput: str
+    convergence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """Time and cost of training with one recipe on one offer.
 
@@ -60,6 +68,9 @@ class Estimate:
 
     Money is in `currency`, rounded once, to cents; the range of a cost also holds moves of spot rates. `hourly_rate` is for all
     machines and not rounded. `break_even_hours` is the use per term from which on a commitment beats on demand.
+
+    `vcpus` are of all nodes, `limited_by` is the part of the machines at which the speed ends. `price_age_days` is the time from
+    the observation of the rate to `as_of`; `price_first_hand` says whether the provider itself stated it.
     """
 
     rank: int
@@ -104,6 +115,20 @@ class Estimate:
     components: tuple[Component, ...]
     sources: Sources
     assumptions: tuple[str, ...]
+    vcpus: int | None
+    limited_by: Literal["accelerator", "host", "storage", "network"]
+    price_age_days: int
+    price_first_hand: bool
+    evidence_notes: EvidenceNotes
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """An estimate to act on, and one sentence that says why it is picked."""
+
+    name: Literal["cheapest", "fastest", "balanced", "surest"]
+    reason: str
+    estimate: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +146,15 @@ class PriceBasis:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `rejections` how many recipes, offers and pairs of both were left
-    out, by reason. `bills` and `on_demand_hourly` have an entry for each estimate: the offer and the terms that its costs follow
-    from, and the on-demand list rate per hour of the same machine in the offer's currency, None where it can't be had.
-    `exchange` is the rate of the requested currency, None for US dollars; `quoted_exchange` has the rates of the other
-    currencies that these offers are quoted in.
+    `count` is the number of estimates before limit and offset, `picks` are those to look at first. `free` has the free tiers
+    that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where
+    the question asks for free tiers, which are estimates then. `rejections` says how many were left out, by reason, and
+    `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
+
+    `bills` and `on_demand_hourly` have an entry for each estimate: the offer and the terms that its costs follow from, and the
+    on-demand list rate per hour of the same machine in the offer's currency, None where it can't be had. `exchange` is the rate
+    of the requested currency, None for US dollars; `quoted_exchange` has the rates of the other currencies that these offers
+    are quoted in.
     """
 
     query: EstimateQuery
@@ -134,6 +163,9 @@ class Answer:
     estimates: tuple[Estimate, ...]
     rejections: dict[str, int]
     best_reached: BestReached | None
+    picks: tuple[Pick, ...] = ()
+    free: tuple[Estimate, ...] = ()
+    rejection_units: dict[str, str] = field(default_factory=dict)
     exchange: ExchangeRate | None = None
     bills: tuple[Bill, ...] = ()
     on_demand_hourly: tuple[Decimal | None, ...] = ()

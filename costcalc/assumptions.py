@@ -36,11 +36,22 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
         )
 
 
+def rests_on(recipe: Recipe) -> str:
+    """Whose runs a recipe's accuracy curve was read from."""
+    if recipe.is_interpolated:
+        return f"Nobody ran this schedule: {recipe.note}."
+    runs = "one run" if recipe.runs == 1 else f"{recipe.runs:,} runs"
+    system = recipe.system
+    where = f" on {system.accelerators:,} x {system.accelerator}" if system else ""
+    known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
+    return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}."
+
+
 def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str]:
     if recipe.year > as_of.year:
         yield f"The recipe is of {recipe.year}, later than the date asked for: only prices go back."
     if recipe.is_interpolated:
-        yield f"Nobody ran this schedule: {recipe.note}."
+        yield rests_on(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None:

@@ -63,12 +63,14 @@ def answer(
     ranked = known.ranked(query, current, times, candidates)
     details = EstimateDetails(query, matrix, market, as_of)
     bills = tuple(map(details.bill, ranked))
+    rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
     return Answer(
         query=query,
         prices=_price_basis(catalogue, as_of, current),
         count=len(candidates.row),
         estimates=tuple(map(details.estimate, ranked, bills)),
-        rejections=_counted(eligible.rejections, offers.rejections, unused, beyond_limits),
+        rejections={reason: number for reason, (_, number) in rejected.items()},
+        rejection_units={reason: unit for reason, (unit, _) in rejected.items()},
         best_reached=best_reached(matrix.recipes, query.metric),
         exchange=market.exchange[query.currency] if query.currency != "USD" else None,
         quoted_exchange=_quoted_exchange(query, market, (one.offer for one in ranked)),
@@ -139,10 +141,11 @@ def _price_basis(catalogue: Catalogue, as_of: datetime, current: CurrentOffers) 
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
 
 
-def _counted(*rejections: Mapping[str, int]) -> dict[str, int]:
-    """The rejections of all steps by reason, those that occurred."""
-    total = sum(map(Counter, rejections), Counter[str]())
-    return {reason: number for reason, number in sorted(total.items()) if number}
+def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
+    """By reason what was left out, under the name of its argument, and how many: the rejections of all steps that occurred."""
+    total = {unit: sum(map(Counter, steps), Counter[str]()) for unit, steps in counted.items()}
+    found = ((reason, unit, number) for unit, each in total.items() for reason, number in each.items() if number)
+    return {reason: (unit, number) for reason, unit, number in sorted(found)}
 
 
 def _quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:

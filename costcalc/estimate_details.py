@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from costcalc.answers import ConvergenceSource, Estimate, EvidenceTiers, Sources, ThroughputSource
-from costcalc.assumptions import accumulated, assumptions, converted
+from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
+from costcalc.assumptions import accumulated, assumptions, converted, rests_on
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import discount_fraction
 from costcalc.costing.storage_and_egress import Market
@@ -21,6 +21,7 @@ from costcalc.throughput import TIERS
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR
 
+LOGGED = "Speed as logged on this very system."
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
@@ -97,6 +98,11 @@ class EstimateDetails:
             components=bill.components(point),
             sources=self._sources(offer, time, recipe),
             assumptions=self._assumptions(offer, recipe, time),
+            vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
+            limited_by="accelerator",
+            price_age_days=(self.as_of - offer.observed_at).days,
+            price_first_hand=offer.first_hand,
+            evidence_notes=EvidenceNotes(self._speed_note(time), rests_on(recipe)),
         )
 
     def bill(self, candidate: RankedCandidate) -> Bill:
@@ -113,7 +119,8 @@ class EstimateDetails:
 
     def _assumptions(self, offer: Offer, recipe: Recipe, time: TrainingTime) -> tuple[str, ...]:
         query = self.query
-        own = assumptions(query, offer, recipe, time, self._speed_notes(time), self.as_of)
+        speed = (self._speed_note(time), *(() if time.logged else self._split(time)))
+        own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
         return (*own, *converted(query.currency, offer, self.market.exchange), *beside)
 
@@ -124,15 +131,18 @@ class EstimateDetails:
     def _tier(self, time: TrainingTime) -> Tier:
         return Tier.MEASURED if time.logged else TIERS[int(self.matrix.speeds.tier[self._speed_entry(time)])]
 
-    def _speed_notes(self, time: TrainingTime) -> tuple[str, ...]:
-        if time.logged:
-            return ("Speed as logged on this very system.",)
-        cluster, speeds = self.matrix.clusters[time.cluster], self.matrix.speeds
-        steps = int(speeds.steps[self._speed_entry(time)])
+    def _speed_note(self, time: TrainingTime) -> str:
+        """What the speed rests on."""
+        return LOGGED if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))[0]
+
+    def _split(self, time: TrainingTime) -> tuple[str, ...]:
+        """How a modelled run is split over machines and steps."""
+        cluster = self.matrix.clusters[time.cluster]
+        steps = int(self.matrix.speeds.steps[self._speed_entry(time)])
         network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
         recipe, batch = self.matrix.recipes.recipes[time.recipe], float(self.matrix.global_batch[time.recipe])
         split = accumulated(recipe, batch, steps, cluster.accelerators * cluster.nodes)
-        return (*speeds.notes(*self._speed_entry(time)), *network, *split)
+        return (*network, *split)
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
         measured = None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))

@@ -37,6 +37,7 @@ class Payment(StrEnum):
 SPOT_RATE_WIDTH = 0.17
 """ln half-width at 80 %: of the 300 pairs of successive spot rates that Google listed for one machine in one region, at most a
 year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
+SECOND_HAND = "second_hand"  # a flag of what was read in somebody else's collection, not at the provider
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
 
 
@@ -95,6 +96,11 @@ class Offer:
             raise ValueError(f"{where}: a rate of zero is no rate")
         if self.purchase_option in COMMITMENTS and self.term is None:
             raise ValueError(f"{where}: a commitment needs a term")
+
+    @property
+    def first_hand(self) -> bool:
+        """Whether the provider itself stated the rate."""
+        return SECOND_HAND not in self.flags
 
     @property
     def key(self) -> tuple[str, ...]:

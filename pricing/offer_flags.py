@@ -1,7 +1,6 @@
 """Words that stand in an offer's `flags`, some with a value, such as `zone=us-east-1a`."""
 
 NO_CAPACITY = "no_capacity"  # has a price, but none was free to rent when it was read
-SECOND_HAND = "second_hand"  # read in somebody else's collection, not at the provider
 SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
 PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it
 MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one host may cost less than four of another

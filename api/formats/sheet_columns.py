@@ -39,6 +39,10 @@ _NESTED: dict[str, list[Column]] = {
         ("throughput_source", lambda estimate: estimate.sources.throughput.source),
         ("convergence_source", lambda estimate: estimate.sources.convergence.source),
     ],
+    "evidence_notes": [
+        ("throughput_note", lambda estimate: estimate.evidence_notes.throughput),
+        ("convergence_note", lambda estimate: estimate.evidence_notes.convergence),
+    ],
 }
 
 

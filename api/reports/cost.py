@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
@@ -26,9 +26,12 @@ class CostDocument:
 
     query: EstimateQuery
     prices: PriceBasis
+    picks: tuple[Pick, ...]
     count: int
     estimates: tuple[Estimate, ...]
+    free: tuple[Estimate, ...]
     rejections: dict[str, int]
+    rejection_units: dict[str, str]
     best_reached: BestReached | None
     exchange: ExchangeRate | None
     quoted_exchange: tuple[ExchangeRate, ...]
@@ -84,9 +87,12 @@ def cost_document(answer: Answer) -> CostDocument:
     return CostDocument(
         query=with_moment(answer.query, answer.prices.as_of),
         prices=answer.prices,
+        picks=answer.picks,
         count=answer.count,
         estimates=answer.estimates,
+        free=answer.free,
         rejections=answer.rejections,
+        rejection_units=answer.rejection_units,
         best_reached=answer.best_reached,
         exchange=answer.exchange,
         quoted_exchange=answer.quoted_exchange,

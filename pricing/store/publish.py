@@ -12,7 +12,6 @@ from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, 
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Gap, Offer
-from pricing.offer_flags import SECOND_HAND
 from pricing.packaged.offers import PackagedPrices
 from pricing.store.inserts import insert_many, upsert
 from pricing.store.offer_rows import Observation, Sighting, machine_row, observation, read_gaps, write_gaps
@@ -88,7 +87,7 @@ class _Changes:
     def note_machines(self, offers: Iterable[Offer]) -> None:
         """Remember one offer for each machine that these offers rent."""
         for offer in offers:
-            noted = self.second_hand_machines if SECOND_HAND in offer.flags else self.machines
+            noted = self.machines if offer.first_hand else self.second_hand_machines
             noted[offer.provider, offer.instance_type] = offer
 
 

@@ -22,8 +22,8 @@ from typing import Literal
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import MARKETPLACE, SECOND_HAND
+from costcalc.offers import SECOND_HAND, Offer, PurchaseOption
+from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
 from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day

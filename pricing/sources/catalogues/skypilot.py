@@ -21,8 +21,8 @@ from decimal import Decimal
 from msgspec import Struct, convert, field
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption, RatePart
-from pricing.offer_flags import MARKETPLACE, SECOND_HAND
+from costcalc.offers import SECOND_HAND, Offer, PurchaseOption, RatePart
+from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator

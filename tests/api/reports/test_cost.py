@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
@@ -19,6 +20,7 @@ ESTIMATE_KEYS = words(
     images_per_second train_hours overhead_hours hours hours_low hours_high retry_hours calendar_hours
     success_probability hourly_rate effective_cost effective_cost_low effective_cost_high billed_cost
     billed_cost_low billed_cost_high break_even_hours currency evidence components sources assumptions
+    vcpus limited_by price_age_days price_first_hand evidence_notes
     """
 )
 NESTED_COLUMNS = {
@@ -26,7 +28,9 @@ NESTED_COLUMNS = {
     "sources": ["price_source", "price_observed_at", "throughput_source", "convergence_source"],
     "components": [],
     "assumptions": [],
+    "evidence_notes": ["throughput_note", "convergence_note"],
 }
+DOCUMENT_KEYS = words("query prices picks count estimates free rejections rejection_units best_reached")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,7 @@ def answer(app):
 
 
 def test_the_answer_has_the_contracts_keys_in_order(answer):
-    assert list(answer)[:6] == ["query", "prices", "count", "estimates", "rejections", "best_reached"]
+    assert list(answer)[: len(DOCUMENT_KEYS)] == DOCUMENT_KEYS
     assert list(answer["prices"]) == ["snapshot", "as_of", "oldest_observed_at", "newest_observed_at", "gaps"]
     assert answer["prices"]["snapshot"] == SNAPSHOT
     assert len(answer["estimates"]) == 5 < answer["count"]
@@ -198,3 +202,12 @@ class Swappable:
 def test_the_same_evidence_and_prices_tag_the_same_in_every_worker(app):
     other = create_app(replace(packaged_service()))
     assert other.test_client().get(ASKED).headers["ETag"] == app.test_client().get(ASKED).headers["ETag"]
+
+
+def test_each_estimate_says_what_it_rests_on_and_how_old_its_price_is(answer):
+    for estimate in answer["estimates"]:
+        observed = datetime.fromisoformat(estimate["sources"]["price"]["observed_at"])
+        assert estimate["price_age_days"] == (NOW - observed).days
+        assert estimate["limited_by"] == "accelerator"
+        assert estimate["evidence_notes"]["throughput"] in estimate["assumptions"]
+        assert all(note.endswith(".") for note in estimate["evidence_notes"].values())
