@@ -22,7 +22,7 @@ from costcalc.costing.candidates import (
     without_training_time,
 )
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
-from costcalc.duration.training_matrix import TrainingMatrix, of_one_year, requested_clusters, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate
 from costcalc.evidence import Evidence
@@ -92,8 +92,7 @@ class Memory:
 
     def matrix(self, query: EstimateQuery) -> TrainingMatrix:
         """The recipes of the question's model on the clusters it asks about."""
-        dated = of_one_year(self.evidence.recipes_of(query.model), query.recipe)
-        return self._matrix(query.model, query.accelerators, query.nodes, dated)
+        return self._matrix(query.model, query.accelerators, query.nodes, query.software == "recipe")
 
     def ranked(
         self, query: EstimateQuery, current: CurrentOffers, times: TrainingTimes, candidates: Candidates

@@ -58,6 +58,7 @@ class EstimateQuery:
     max_cost: Decimal | None = None
     confidence: float = 0.9
     evidence: Literal["any", "measured"] = "any"
+    software: Literal["usual", "recipe"] = "usual"
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0

@@ -99,6 +99,12 @@ class CostSchema(OfferFilters):
         example=0.9,
     )
     evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
+    software = Choice(
+        ("usual", "recipe"),
+        "software that the speed of MLPerf's recipes is taken with: usual for the middle of what was published on the "
+        "accelerator, recipe for that of the recipe's own year; default usual",
+        example="recipe",
+    )
     overheads = Choice(
         ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"
     )

@@ -203,11 +203,6 @@ def requested_clusters(
     return tuple(cluster for cluster in clusters if nodes in (None, cluster.nodes))
 
 
-def of_one_year(recipes: Iterable[Recipe], patterns: tuple[str, ...]) -> bool:
-    """Whether the recipes asked for by name are all of one year, so that their software is known to be that year's."""
-    return bool(patterns) and len({recipe.year for recipe in recipes if recipe.is_named(patterns)}) == 1
-
-
 def _usual_nodes(evidence: Evidence, model: str) -> list[int]:
     systems = (recipe.system for recipe in evidence.recipes_of(model))
     return sorted({1} | {system.nodes for system in systems if system})

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Literal, NamedTuple
 
 from costcalc import Catalogue, EstimateQuery, answer
 from costcalc.answers import Estimate
@@ -23,7 +24,16 @@ TODAY = datetime(2024, 12, 31, tzinfo=UTC)  # of the made-up offers; any day wil
 
 Machines = tuple[str, int]  # an accelerator, and how many of it one machine holds
 HoldOut = Callable[[MLPerfRun], HeldOut]
-RecipePatterns = Callable[[MLPerfRun], tuple[str, ...]]
+
+
+class AskedRecipes(NamedTuple):
+    """The patterns of the recipes that a question allows, and whose software it asks for."""
+
+    patterns: tuple[str, ...]
+    software: Literal["usual", "recipe"] = "usual"
+
+
+RecipeChoice = Callable[[MLPerfRun], AskedRecipes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +50,18 @@ class AnsweredRun:
         return math.log(self.estimate.hours * 3600) - self.run.log_seconds
 
 
-def recipes_of_any_round(_: MLPerfRun) -> tuple[str, ...]:
-    """The pattern of all MLPerf recipes."""
-    return ("mlperf-*",)
+def recipes_of_any_round(_: MLPerfRun) -> AskedRecipes:
+    """All MLPerf recipes, with the usual software."""
+    return AskedRecipes(("mlperf-*",))
 
 
-def recipes_of_its_round(run: MLPerfRun) -> tuple[str, ...]:
-    """The pattern of the recipes of the round in which the run was published."""
-    return (f"mlperf-{run.result.round}-*",)
+def recipes_of_its_round(run: MLPerfRun) -> AskedRecipes:
+    """The recipes of the round in which the run was published, with the software of its year."""
+    return AskedRecipes((f"mlperf-{run.result.round}-*",), "recipe")
 
 
 def answered_runs(
-    learner: Learner, runs: Sequence[MLPerfRun], hold_out: HoldOut, patterns: RecipePatterns
+    learner: Learner, runs: Sequence[MLPerfRun], hold_out: HoldOut, recipes: RecipeChoice
 ) -> list[AnsweredRun]:
     """The cheapest estimate of each run on its own kind of machine, everything learned without what is held out for it.
 
@@ -63,14 +73,14 @@ def answered_runs(
     return [
         answered
         for held_out, members in held_out_together.items()
-        for answered in _answered(evidence_without(learner, held_out), members, patterns)
+        for answered in _answered(evidence_without(learner, held_out), members, recipes)
     ]
 
 
-def _answered(evidence: Evidence, runs: Sequence[MLPerfRun], patterns: RecipePatterns) -> Iterator[AnsweredRun]:
+def _answered(evidence: Evidence, runs: Sequence[MLPerfRun], recipes: RecipeChoice) -> Iterator[AnsweredRun]:
     catalogue = made_up_offers(evidence.accelerators, {machine(run) for run in runs})
     for run in runs:
-        estimates = answer(question(run, patterns(run)), evidence, catalogue, TODAY).estimates
+        estimates = answer(question(run, recipes(run)), evidence, catalogue, TODAY).estimates
         if estimates:
             yield AnsweredRun(run, estimates[0], evidence.fitted.reference.scatter(run.system.accelerator))
 
@@ -80,13 +90,14 @@ def machine(run: MLPerfRun) -> Machines:
     return run.system.accelerator, run.system.accelerators_per_node
 
 
-def question(run: MLPerfRun, patterns: tuple[str, ...]) -> EstimateQuery:
-    """How long MLPerf's target takes on as many of these machines, on MLPerf's clock, by recipes of these patterns."""
+def question(run: MLPerfRun, recipes: AskedRecipes) -> EstimateQuery:
+    """How long MLPerf's target takes on as many of these machines, on MLPerf's clock, by these recipes."""
     return EstimateQuery(
         "resnet50",
         MLPERF_TARGET,
         instance_type=("{}-{}".format(*machine(run)).casefold(),),
-        recipe=patterns,
+        recipe=recipes.patterns,
+        software=recipes.software,
         accelerators=run.accelerators,
         nodes=run.system.nodes,
         overheads="none",

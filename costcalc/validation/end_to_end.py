@@ -18,8 +18,9 @@ from costcalc.throughput.reference_model import FULL_NODE
 from costcalc.training import System, Tier
 from costcalc.validation.answered_runs import (
     AnsweredRun,
+    AskedRecipes,
     HoldOut,
-    RecipePatterns,
+    RecipeChoice,
     answered_runs,
     recipes_of_any_round,
     recipes_of_its_round,
@@ -31,8 +32,8 @@ from costcalc.validation.scores import SCORED_LEVELS, Case, half_width
 from costcalc.validation.speeds import SMALL
 
 FIRST_ROUND_OF_TODAYS_SCHEDULES = "v1.0"  # 35 epochs where v0.7 took 41
-PATTERNS: Mapping[bool, RecipePatterns] = {True: recipes_of_any_round, False: recipes_of_its_round}
-"""Which recipes a question allows: those of any round, so that the software is of no year in particular, or of one."""
+ASKED: Mapping[bool, RecipeChoice] = {True: recipes_of_any_round, False: recipes_of_its_round}
+"""Which recipes a question allows: those of any round with software of no year in particular, or of one with its own."""
 HOLD_OUT: Mapping[str, HoldOut] = {
     "transferred": lambda run: HeldOut(run.group),
     "interpolated": lambda run: HeldOut(run.group, run.system),
@@ -53,15 +54,15 @@ class EndToEnd:
         self.runs = [run for run in learner.runs if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES]
         self.earlier_runs = [run for run in learner.runs if run.result.round < FIRST_ROUND_OF_TODAYS_SCHEDULES]
         self.by_kind = {
-            calibrated(kind, undated): self._cases(kind, patterns)
-            for undated, patterns in PATTERNS.items()
+            calibrated(kind, undated): self._cases(kind, recipes)
+            for undated, recipes in ASKED.items()
             for kind in HOLD_OUT
         }
 
     def without_organisation(self, runs: Sequence[MLPerfRun], *, any_round: bool) -> list[tuple[AnsweredRun, Case]]:
         """Each run answered without its organisation, by recipes of any round or of its own, with the half-widths that the
         errors of other organisations give its kind of evidence."""
-        found = answered_runs(self._learner, runs, lambda run: HeldOut(run.group), PATTERNS[any_round])
+        found = answered_runs(self._learner, runs, lambda run: HeldOut(run.group), ASKED[any_round])
         return [(answered, self._with_half_widths(answered, any_round)) for answered in found]
 
     def _with_half_widths(self, answered: AnsweredRun, undated: bool) -> Case:
@@ -97,11 +98,11 @@ class EndToEnd:
         predicted = next((guess for method in methods if (guess := method(run)) is not None), math.nan)
         return predicted - run.log_seconds
 
-    def _cases(self, kind: str, patterns: RecipePatterns) -> list[Case]:
+    def _cases(self, kind: str, recipes: RecipeChoice) -> list[Case]:
         """Errors where the evidence of speed is of one kind, made so by holding out more where need be."""
         baseline = getattr(self._learner.baselines, kind)
         runs = [run for run in self.runs if self._eligible(kind, run) and baseline(run) is not None]
-        found = answered_runs(self._learner, runs, HOLD_OUT[kind], patterns)
+        found = answered_runs(self._learner, runs, HOLD_OUT[kind], recipes)
         return [_case(answered, kind, baseline(answered.run) - answered.run.log_seconds) for answered in found]
 
     def _eligible(self, kind: str, run: MLPerfRun) -> bool:
@@ -138,7 +139,7 @@ def regret_of_picks(learner: Learner) -> Regret:
         learner,
         [next(iter(runs.values())) for runs in choices.values()],
         lambda run: HeldOut(system_rates=run.system),
-        lambda run: tuple(choices[run.system]),
+        lambda run: AskedRecipes(tuple(choices[run.system])),
     )
     return regret(_excess(choices[pick.run.system], pick.estimate.recipe) for pick in picks)
 

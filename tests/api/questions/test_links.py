@@ -55,6 +55,7 @@ QUERIES = st.builds(
     max_cost=st.none() | st.decimals("0.01", "1e6", places=2),
     confidence=FRACTIONS,
     evidence=st.sampled_from(["any", "measured"]),
+    software=st.sampled_from(["usual", "recipe"]),
     overheads=st.sampled_from(["typical", "none"]),
     crossing=st.sampled_from(Crossing),
     utilization=st.floats(0, 1),

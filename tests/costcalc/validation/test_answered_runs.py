@@ -7,6 +7,7 @@ from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 
 from costcalc.training import MLPERF_TARGET, System
 from costcalc.validation.answered_runs import (
+    AskedRecipes,
     answered_runs,
     evidence_without,
     machine,
@@ -31,17 +32,18 @@ class TestQuestion:
     """What anybody would ask."""
 
     def test_it_asks_for_the_target_on_as_many_machines(self, bob):
-        asked = question(bob, ("mlperf-*",))
-        assert (asked.model, asked.target, asked.recipe) == ("resnet50", MLPERF_TARGET, ("mlperf-*",))
+        asked = question(bob, recipes_of_its_round(bob))
+        assert (asked.model, asked.target, asked.recipe) == ("resnet50", MLPERF_TARGET, ("mlperf-v2.0-*",))
         assert (asked.instance_type, asked.accelerators, asked.nodes) == (("x100-8",), 16, 2)
         assert (asked.overheads, asked.confidence, asked.limit) == ("none", 0.5, 1)
+        assert (asked.software, question(bob, recipes_of_any_round(bob)).software) == ("recipe", "usual")
 
     def test_a_machine_is_an_accelerator_and_a_count(self, bob):
         assert machine(bob) == ("X100", 8)
 
     def test_recipes_are_of_any_round_or_of_its_own(self, bob):
-        assert recipes_of_any_round(bob) == ("mlperf-*",)
-        assert recipes_of_its_round(bob) == ("mlperf-v2.0-*",)
+        assert recipes_of_any_round(bob).patterns == ("mlperf-*",)
+        assert recipes_of_its_round(bob).patterns == ("mlperf-v2.0-*",)
 
     def test_offers_cost_a_dollar_for_each_accelerator(self):
         accelerators = {each.name: each for each in ACCELERATORS}
@@ -149,9 +151,9 @@ class TestAnswers:
         assert now.estimate.hours < 0.9 * was.estimate.hours
 
     def test_a_run_without_an_answer_is_left_out(self, learner, bob):
-        assert answered_runs(learner, [bob], lambda run: HeldOut(), lambda run: ("mlperf-v9.9-*",)) == []
+        assert answered_runs(learner, [bob], lambda run: HeldOut(), lambda run: AskedRecipes(("mlperf-v9.9-*",))) == []
 
     def test_patterns_name_the_recipes_to_choose_from(self, learner, bob):
         cleo = run_of(learner, "Cleo", bob.system)
-        (answered,) = answered_runs(learner, [bob], lambda run: HeldOut(), lambda run: (cleo.name,))
+        (answered,) = answered_runs(learner, [bob], lambda run: HeldOut(), lambda run: AskedRecipes((cleo.name,)))
         assert answered.estimate.recipe == cleo.name
