@@ -17,7 +17,7 @@ from costcalc.duration.training_times import TrainingTime
 from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource, spot_rate_factors
 from costcalc.query import EstimateQuery
-from costcalc.throughput import TIERS
+from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -122,7 +122,17 @@ class EstimateDetails:
         speed = (self._speed_note(time), *(() if time.logged else self._split(time)))
         own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
-        return (*own, *converted(query.currency, offer, self.market.exchange), *beside)
+        return (
+            *own,
+            *self._wide_by_rule(time, recipe),
+            *converted(query.currency, offer, self.market.exchange),
+            *beside,
+        )
+
+    def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
+        """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
+        kinds = ["own"] * time.logged + ["length"] * recipe.is_interpolated
+        return (WIDE_BY_RULE,) * any(self.matrix.widths[kind].by_rule for kind in kinds)
 
     def _speed_entry(self, time: TrainingTime) -> tuple[int, int]:
         """Row and column of the speed table that speak of this training time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
@@ -46,7 +46,8 @@ class TrainingMatrix:
     `speed_row` [R] is each recipe's row of that table, whose columns are `clusters`. `seconds_per_epoch` holds for each of P
     phases [K, C] seconds of training per epoch: infinite where no speed is known, 0 beyond the last phase. `own_cluster` [R] is
     the cluster on which a recipe's own log was written, NOWHERE where that can't be rented. `refusals` says why nothing runs on
-    the shapes of machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
+    the shapes of machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` are those of
+    `FittedParameters`.
     """
 
     recipes: ModelRecipes
@@ -57,6 +58,7 @@ class TrainingMatrix:
     own_cluster: Indices
     refusals: dict[Shape, str]
     elapsed_time: ElapsedTime
+    widths: Mapping[str, HalfWidth]
 
     @cached_property
     def same_speed(self) -> Indices:
@@ -179,7 +181,7 @@ def training_matrix(
     position = {cluster: c for c, cluster in enumerate(column_of)}
     speeds = every.of(np.array(list(column_of.values()), np.int64))
     return TrainingMatrix(
-        recipes=ModelRecipes(recipes, evidence.fitted.widths.at("length", 0.8)),
+        recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln),
         clusters=tuple(column_of),
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
@@ -187,6 +189,7 @@ def training_matrix(
         own_cluster=np.array([position.get(one, NOWHERE) if one else NOWHERE for one in own], np.int64),
         refusals=_refusals(clusters, every),
         elapsed_time=evidence.fitted.elapsed_time,
+        widths=evidence.fitted.widths,
     )
 
 

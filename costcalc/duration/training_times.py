@@ -13,8 +13,6 @@ from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
 
-OWN_WIDTH = 0.03  # ln half-width at 80 % of a run repeated on its own system
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingTime:
@@ -186,7 +184,7 @@ def _times(
     hours: tuple[Floats, Floats],
 ) -> TrainingTimes:
     (r, c, logged), (train, total) = pairs, hours
-    width = np.where(logged, OWN_WIDTH, matrix.speeds.width_80[matrix.speed_row[r], c].astype(float))
+    width = np.where(logged, matrix.widths["own"].ln, matrix.speeds.width_80[matrix.speed_row[r], c].astype(float))
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train
     typical = query.overheads == "typical"
     to_the_end = eligible.to_target.end_epochs[r] / epochs * train + overhead

@@ -62,16 +62,17 @@ def observation(row: Throughput) -> Observation:
 
 
 def fit_reference_model(rows: Sequence[Observation], accelerators: Mapping[str, Accelerator]) -> ReferenceModel:
-    """The reference model learnt from these observations. Raises ValueError if there are none."""
+    """The reference model learnt from these observations, less the effects of who measured. Raises ValueError without any."""
     if not rows:
         raise ValueError("no MLPerf ResNet-50 throughput to learn from: check throughputs.csv")
     typical = _typical(rows, DataSheets(accelerators, *START))
     sheets = DataSheets(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
     middle = float(np.median([row.log_rate for row in rows]))
     target = [row.log_rate - _offset(row.setup, sheets, middle) for row in rows]
-    found = fit([list(_terms(row, sheets)) for row in rows], np.array(target), NOISE, DEGREES)
+    found = fit([list(terms(row, sheets)) for row in rows], np.array(target), NOISE, DEGREES)
     networked = frozenset(row.setup.accelerator for row in rows if row.setup.nodes > 1)
-    reference = ReferenceModel(sheets, found.effects, _years(rows), networked, middle)
+    lasting = {key: effect for key, effect in found.effects.items() if key[0] != "organisation"}
+    reference = ReferenceModel(sheets, lasting, _years(rows), networked, middle)
     scatter = _scatter(rows, found.left_out([row.organisation for row in rows]))
     return replace(reference, typical=_typical_use(rows, reference, scatter))
 
@@ -122,7 +123,7 @@ def setup_terms(setup: Setup, sheets: DataSheets) -> Iterator[Term]:
     yield from software_terms(sheets.part(setup.accelerator), setup.year, setup.framework_family)
 
 
-def _terms(row: Observation, sheets: DataSheets) -> Iterator[Term]:
+def terms(row: Observation, sheets: DataSheets) -> Iterator[Term]:
     """The effects of a setup, and those of who measured it, which predictions leave out."""
     setup, who = row.setup, row.organisation
     yield from setup_terms(setup, sheets)

@@ -2,6 +2,16 @@
 
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.prediction import REFUSALS, global_batch
-from costcalc.throughput.speed_model import TIERS, SpeedModel, SpeedTable, signature, undated
+from costcalc.throughput.speed_model import TIERS, WIDE_BY_RULE, SpeedModel, SpeedTable, signature, undated
 
-__all__ = ["REFUSALS", "TIERS", "FittedParameters", "SpeedModel", "SpeedTable", "global_batch", "signature", "undated"]
+__all__ = [
+    "REFUSALS",
+    "TIERS",
+    "WIDE_BY_RULE",
+    "FittedParameters",
+    "SpeedModel",
+    "SpeedTable",
+    "global_batch",
+    "signature",
+    "undated",
+]

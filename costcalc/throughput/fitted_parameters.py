@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,11 +23,11 @@ KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "s
 ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
 SAME_IMPLEMENTATION = KINDS[:3]  # those that rest on rates of the same accelerator with the same implementation
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LEVEL = 0.8  # of every interval that an estimate shows
 
 
 def calibrated(kind: str, undated: bool) -> str:
-    """The name in `Widths` of a kind of evidence, the software being of no year in particular or of a known one."""
+    """The key in `FittedParameters.widths` of a kind of evidence; `undated` where the software is of no year in particular."""
     return f"{kind}, undated software" if undated and kind in BY_YEAR else kind
 
 
@@ -41,31 +40,14 @@ def widening(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | flo
     return np.where(alone, scatter, np.where(kind < len(SAME_IMPLEMENTATION), np.maximum(scatter, 1.0), 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Widths:
-    """Half-widths in ln(time) at LEVELS, per kind of evidence: quantiles of out-of-group errors."""
+class HalfWidth(NamedTuple):
+    """The half-width in ln(time) of an interval at LEVEL: a quantile of out-of-group errors (split conformal).
 
-    table: Mapping[str, tuple[float, ...]]
+    `by_rule` where too few errors are known for that quantile, so that a rule of thumb stands for it.
+    """
 
-    def at(self, kind: str, level: float) -> float:
-        """The half-width of `kind` at a level in (0, 1), on a straight line in the normal score between the stored ones.
-
-        Raises KeyError for a kind that was never calibrated, ValueError for a level outside (0, 1).
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, not {level}")
-        stored = self.table[kind]
-        right = next((index for index, known in enumerate(LEVELS) if known >= level), len(LEVELS) - 1)
-        if right == 0 or level > LEVELS[-1]:
-            return stored[right] * _score(level) / _score(LEVELS[right])
-        low, high = _score(LEVELS[right - 1]), _score(LEVELS[right])
-        share = (_score(level) - low) / (high - low)
-        return stored[right - 1] + share * (stored[right] - stored[right - 1])
-
-
-def _score(level: float) -> float:
-    """The normal deviate that a central interval of this level reaches to."""
-    return NormalDist().inv_cdf((1 + level) / 2)
+    ln: float
+    by_rule: bool
 
 
 Seconds = TypeVar("Seconds", float, Floats)
@@ -88,20 +70,24 @@ USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class FittedParameters:
-    """Everything the estimator learned from the tables whose fingerprint is `tables`."""
+    """Everything the estimator learned from the tables whose fingerprint is `tables`.
+
+    `widths` are by kind of evidence: the speeds' (see `calibrated`), "own" for a run repeated on its own system, "length" for
+    the length of a schedule that nobody ran.
+    """
 
     tables: str
     reference: ReferenceModel
     transfer: Transfer
-    widths: Widths
+    widths: Mapping[str, HalfWidth]
     elapsed_time: ElapsedTime = USUAL_ELAPSED_TIME
 
 
 def unfitted(models: Mapping[str, Model]) -> FittedParameters:
     """Nothing learned: only what was measured on the very same system by the same implementation is answered."""
     reference = ReferenceModel(DataSheets({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
-    names = {calibrated(kind, undated) for kind in KINDS for undated in (False, True)}
-    widths = Widths({name: tuple(_score(level) * 0.08 for level in LEVELS) for name in (*sorted(names), "length")})
+    names = sorted({calibrated(kind, undated) for kind in KINDS for undated in (False, True)})
+    widths = dict.fromkeys((*names, "own", "length"), HalfWidth(0.1, by_rule=True))
     return FittedParameters("", reference, Transfer(models, {}, {}), widths)
 
 
@@ -121,7 +107,7 @@ def to_json(fitted: FittedParameters) -> str:
             "networked": sorted(reference.networked),
             "reference": _written(reference.effects),
             "transfer": _written(fitted.transfer.effects),
-            "widths": {kind: list(values) for kind, values in fitted.widths.table.items()},
+            "widths": {kind: width._asdict() for kind, width in fitted.widths.items()},
             "elapsed_time": list(fitted.elapsed_time),
         },
         indent=0,
@@ -147,7 +133,7 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
             tables=raw["tables"],
             reference=reference,
             transfer=Transfer(models, accelerators, _read(raw["transfer"])),
-            widths=Widths({kind: tuple(values) for kind, values in raw["widths"].items()}),
+            widths={kind: HalfWidth(**width) for kind, width in raw["widths"].items()},
             elapsed_time=ElapsedTime(*raw["elapsed_time"]),
         )
     except (KeyError, TypeError, ValueError) as error:

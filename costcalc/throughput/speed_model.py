@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
-from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, Widths, calibrated, widening
+from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, calibrated, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.prediction import MACHINES, REFUSALS, Codes, Prediction, densest, predict
 from costcalc.throughput.reference_model import UNDATED, is_reference
@@ -44,12 +44,14 @@ SENTENCES = {
     ),
     "stack": "This code was never measured on this accelerator: speed carried over, by data sheets and ratios, from {row}.",
 }
+WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
 FITTED = (
     "Speed fitted to all published ones of this accelerator; nearest, of this count: {row}."  # MLPerf's, where measured
 )
-UNDATED_SOFTWARE = " Software of no year in particular: the middle of what was published; software=recipe takes its own year's."
+UNDATED_SOFTWARE = (
+    " Software of no year in particular: the middle of what was published; software=recipe takes its own year's."
+)
 
-LEVEL = 0.8
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
 
 
@@ -150,7 +152,7 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence)
-        return replace(table, sentences=tuple(map(_sentences, recipes)))
+        return replace(table, sentences=tuple(_sentences(recipe, self._fitted.widths) for recipe in recipes))
 
     def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence) -> None:
         measurements, table.row[r] = evidence.measurements(recipe)
@@ -173,13 +175,13 @@ class SpeedModel:
         if is_reference(recipe):
             scatter = widening(found.kind, features.several, features.scatter)
         else:
-            by_kind = np.maximum(by_kind, self._fitted.widths.at("network", LEVEL))
+            by_kind = np.maximum(by_kind, self._fitted.widths["network"].ln)
         machines = np.where(found.spread_out & (found.kind != MACHINES), by_kind[MACHINES], 0)
         return np.asarray(scatter * np.hypot(by_kind[found.kind], machines))
 
 
-def _by_kind(widths: Widths, undated: bool) -> Floats:
-    return np.array([widths.at(calibrated(kind, undated), LEVEL) for kind in KINDS])
+def _by_kind(widths: Mapping[str, HalfWidth], undated: bool) -> Floats:
+    return np.array([widths[calibrated(kind, undated)].ln for kind in KINDS])
 
 
 def _widen(table: SpeedTable, r: int, found: Prediction, distance: Floats) -> None:
@@ -233,7 +235,9 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))
 
 
-def _sentences(recipe: Recipe) -> tuple[str, ...]:
+def _sentences(recipe: Recipe, widths: Mapping[str, HalfWidth]) -> tuple[str, ...]:
     """What is said of a speed of each kind of evidence, `{row}` being the nearest measurement."""
     said = {**SENTENCES, "transferred": FITTED} if is_reference(recipe) else SENTENCES
-    return tuple(said[kind] + UNDATED_SOFTWARE * (recipe.year == UNDATED) for kind in KINDS)
+    unknown_year = recipe.year == UNDATED
+    by_rule = [f" {WIDE_BY_RULE}" * widths[calibrated(kind, unknown_year)].by_rule for kind in KINDS]
+    return tuple(said[kind] + UNDATED_SOFTWARE * unknown_year + rule for kind, rule in zip(KINDS, by_rule, strict=True))

@@ -77,7 +77,9 @@ class EndToEnd:
     def _half_width(self, kind: str, undated: bool, level: float, group: str) -> float:
         """As in `fitted.json`, but without the errors of this group: never narrower than with more evidence."""
         with_more_evidence = [self.by_kind[calibrated(known, undated)] for known in KINDS[: KINDS.index(kind) + 1]]
-        return max(half_width([case for case in cases if case.group != group], level) for cases in with_more_evidence)
+        return max(
+            half_width([case for case in cases if case.group != group], level).ln for cases in with_more_evidence
+        )
 
     def _kinds(self, answered: AnsweredRun) -> Iterator[str]:
         """What the speed of a run rests on when its organisation is left out."""

@@ -50,7 +50,7 @@ def worked_example(fitted: FittedParameters) -> str:
     rate = math.exp(log_rate) * total
     train = EPOCHS * IMAGES_PER_EPOCH / rate
     minutes = fitted.elapsed_time.seconds(train) / 60
-    usual, scatter = fitted.widths.at("transferred", 0.8), reference.scatter(SETUP.accelerator)
+    usual, scatter = fitted.widths["transferred"].ln, reference.scatter(SETUP.accelerator)
     width = usual * scatter
     factor, power = fitted.elapsed_time
     lines = [

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import accumulate
 
 from costcalc.fitting.reference_model import fit_reference_model, observations
 from costcalc.fitting.transfer import fit_transfer, ratios
-from costcalc.throughput.fitted_parameters import LEVELS, ORDERS, FittedParameters, Widths, calibrated
+from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
@@ -87,23 +86,18 @@ def fitted_parameters(published: Published, found: Sequence[Experiment]) -> Fitt
     return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(found), elapsed_time)
 
 
-def calibrated_widths(found: Sequence[Experiment]) -> Widths:
-    """The half-widths of each kind of evidence, none narrower than that of more evidence."""
+def calibrated_widths(found: Sequence[Experiment]) -> dict[str, HalfWidth]:
+    """The half-width of each kind of evidence, none narrower than that of more evidence."""
     widths = {
-        experiment.kind: tuple(round(half_width(experiment.cases, level), 4) for level in LEVELS)
+        experiment.kind: HalfWidth(round(width.ln, 4), width.by_rule)
         for experiment in found
-        if experiment.kind
+        if experiment.kind and (width := half_width(experiment.cases, LEVEL))
     }
     for undated in (True, False):
         for order in ORDERS:
-            widths |= _never_narrower(widths, [calibrated(kind, undated) for kind in order])
-    return Widths(widths)
-
-
-def _never_narrower(widths: Mapping[str, tuple[float, ...]], kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
-    """The half-widths of kinds of evidence, given from most evidence to least, raised to those of more evidence."""
-    wider = np.maximum.accumulate([widths[kind] for kind in kinds])
-    return {kind: tuple(row) for kind, row in zip(kinds, wider.tolist(), strict=True)}
+            kinds = [calibrated(kind, undated) for kind in order]
+            widths |= zip(kinds, accumulate((widths[kind] for kind in kinds), max), strict=True)
+    return widths
 
 
 def _speeds(learner: Learner) -> Iterator[Experiment]:
@@ -135,7 +129,7 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
     yield Experiment("other network or implementation, its accelerator unseen", unseen)
     one_chip = implementations.measured_on_one_chip()
     yield Experiment("implementation measured on one accelerator alone", one_chip, kind="stack")
-    reruns = implementations.reruns(tuple(half_width(one_chip, level) for level in SCORED_LEVELS))
+    reruns = implementations.reruns(tuple(half_width(one_chip, level).ln for level in SCORED_LEVELS))
     yield from _by_bits("NVIDIA's examples, run by Lambda", reruns)
 
 
@@ -147,12 +141,12 @@ def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experimen
 def _epochs(published: Published) -> Iterator[Experiment]:
     """Epochs from other recipes."""
     goal = Goal(0.11, 11 / 13.3)
-    yield Experiment("recipe borrowed within its family (DAWNBench)", borrowed(published), goal, "borrowed")
+    yield Experiment("recipe borrowed within its family (DAWNBench)", borrowed(published), goal)
     fifty, eighteen = (lengths_left_out(published, f"ffcv-rn{depth}") for depth in (50, 18))
     yield Experiment("schedule length interpolated (FFCV ResNet-50)", fifty, LENGTHS)
     yield Experiment("schedule length interpolated (FFCV ResNet-18)", eighteen, LENGTHS)
     yield Experiment("schedule length interpolated (both)", fifty + eighteen, LENGTHS, "length")
-    yield Experiment("batch to epochs (MLPerf reference points)", batches_left_out(published), kind="batch")
+    yield Experiment("batch to epochs (MLPerf reference points)", batches_left_out(published))
 
 
 def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:

@@ -72,7 +72,8 @@ def _asked_for(score: Score) -> str:
 
 def _coverage(found: Coverage) -> tuple[str, str]:
     inside = f"{found.observed:.2f} ({found.low:.2f}-{found.high:.2f})"
-    return f"{math.exp(found.half_width):.3f}", inside if found.good else inside + " !"
+    width = f"{math.exp(found.half_width):.3f}" + " by rule" * found.by_rule
+    return width, inside if found.good else inside + " !"
 
 
 def _percent(share: float) -> str:

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
+from costcalc.throughput.fitted_parameters import HalfWidth
+
 SCORED_LEVELS = (0.8, 0.9)  # of the intervals
+RULE = 1.5  # times the largest error is taken for a quantile that the errors are too few for
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Case:
 class Coverage:
     """The share of cases inside their interval of this level, and the exact 95 % binomial interval of that share.
 
-    `half_width` is the median over the cases, in ln(time).
+    `half_width` is the median over the cases, in ln(time); `by_rule` where some of them had too few others for a quantile.
     """
 
     level: float
@@ -41,6 +44,7 @@ class Coverage:
     low: float
     high: float
     half_width: float
+    by_rule: bool = False
 
     @property
     def good(self) -> bool:
@@ -100,20 +104,23 @@ def coverage(cases: Sequence[Case], level: float) -> Coverage:
     """How many cases lie within half-widths from the errors of all other groups, or within their own if they bring some."""
     groups = {case.group for case in cases}
     others = {group: half_width([case for case in cases if case.group != group], level) for group in groups}
+    by_rule = any(others[case.group].by_rule for case in cases if not case.half_widths)
     widths = [
-        case.half_widths[SCORED_LEVELS.index(level)] if case.half_widths else case.scatter * others[case.group]
+        case.half_widths[SCORED_LEVELS.index(level)] if case.half_widths else case.scatter * others[case.group].ln
         for case in cases
     ]
     inside = sum(abs(case.error) <= width for case, width in zip(cases, widths, strict=True))
     share = binomtest(inside, len(cases)).proportion_ci(0.95, method="exact")
-    return Coverage(level, inside / len(cases), float(share.low), float(share.high), float(np.median(widths)))
+    return Coverage(level, inside / len(cases), float(share.low), float(share.high), float(np.median(widths)), by_rule)
 
 
-def half_width(cases: Sequence[Case], level: float) -> float:
-    """The split-conformal half-width in ln(time) at a scatter of 1: the ceil((n + 1) level)-th smallest of n errors.
+def half_width(cases: Sequence[Case], level: float) -> HalfWidth:
+    """The split-conformal half-width at a scatter of 1: the ceil((n + 1) level)-th smallest of n errors.
 
-    Where that is beyond the largest error, one and a half times the largest; infinite without cases.
+    Where n is too small for that, by rule: RULE times the largest error, infinite without cases.
     """
     sizes = sorted(abs(case.error) / case.scatter for case in cases)
     rank = math.ceil((len(sizes) + 1) * level)
-    return sizes[rank - 1] if rank <= len(sizes) else 1.5 * sizes[-1] if sizes else math.inf
+    if rank <= len(sizes):
+        return HalfWidth(sizes[rank - 1], by_rule=False)
+    return HalfWidth(RULE * sizes[-1] if sizes else math.inf, by_rule=True)

@@ -9,13 +9,15 @@ from statistics import NormalDist
 import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
 
+from costcalc import EstimateQuery, answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import isotonic
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration.overheads import calendar_hours, interrupted_hours
 from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
-from costcalc.throughput import SpeedModel
+from costcalc.throughput import WIDE_BY_RULE, SpeedModel
+from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.training import Metric, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
@@ -80,11 +82,12 @@ def test_a_replay_keeps_its_log_and_adds_what_it_left_out(ask_of):
     assert typical.overhead_hours == pytest.approx(fixed + bare.hours * 50_000 / 1_281_167 / 3)
 
 
-def test_a_replay_is_surer_of_its_time_than_a_transfer(ask_of):
+def test_a_replay_is_surer_of_its_time_than_a_transfer(ask_of, packaged_evidence):
     asked = {"target": 0.93, "overheads": "none"} | FASTAI
     (own,) = ask_of(offer(**P3), **asked).estimates
     (elsewhere,) = ask_of(offer(instance_type="other", machine=Machine("V100", 8, 16.0)), nodes=1, **asked).estimates
-    assert own.hours_low < own.hours * exp(-0.03) < own.hours * exp(0.03) < own.hours_high
+    calibrated = exp(packaged_evidence.fitted.widths["own"].ln)
+    assert own.hours_low < own.hours / calibrated < own.hours * calibrated < own.hours_high
     assert own.hours_high / own.hours_low < elsewhere.hours_high / elsewhere.hours_low
 
 
@@ -272,6 +275,18 @@ def test_a_target_within_the_noise_above_the_end_is_answered_with_its_chance(ask
     assert any("ended below the target" in line for line in found.assumptions)
     assert ask_of(offer(**EIGHT), target=above, recipe=(recipe.name,)).rejections["below_confidence"] == 1
     assert ask_of(offer(**EIGHT), target=beyond, **named).rejections["target_never_reached"] == 1
+
+
+@pytest.mark.parametrize("kind", ["own", "length"])
+def test_a_range_that_is_wide_by_rule_says_so(kind, packaged_evidence):
+    widths = {**packaged_evidence.fitted.widths, kind: HalfWidth(0.1, by_rule=True)}
+    guessed = replace(packaged_evidence, fitted=replace(packaged_evidence.fitted, widths=widths))
+    prices = Catalogue.from_offers([offer(**P3)], "made up")
+    nobody_ran = {"recipe": ("ffcv-rn50-28ep",), "recipes": "all"}
+    asked = {"own": EstimateQuery("resnet50", 0.93, **FASTAI), "length": EstimateQuery("resnet50", 0.757, **nobody_ran)}
+    for evidence, said in ((packaged_evidence, False), (guessed, True)):
+        found = answer(replace(asked[kind], nodes=1), evidence, prices, DAY).estimates
+        assert [WIDE_BY_RULE in one.assumptions for one in found] == [said]
 
 
 def test_a_schedule_nobody_ran_stops_early_near_its_end_only(ask_of):

@@ -5,9 +5,9 @@ import numpy as np
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.training_matrix import NOWHERE, OfferedCluster, TrainingMatrix
 from costcalc.throughput import REFUSALS, SpeedTable
-from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 
-WIDTH = 0.1
+WIDTH, OWN_WIDTH = 0.1, 0.03
 
 
 def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None) -> TrainingMatrix:
@@ -36,4 +36,5 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         own_cluster=np.array([NOWHERE] * len(recipes) if own is None else own, np.int64),
         refusals={},
         elapsed_time=ElapsedTime(0.5, 0.75),
+        widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )

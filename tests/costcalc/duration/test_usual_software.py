@@ -77,8 +77,8 @@ def test_no_interval_excludes_its_own_point(hours, target, overheads, pattern):
 def test_an_interpolated_length_is_not_unsure_twice(hours, packaged_evidence):
     found = hours("ffcv-rn50-*", target=0.757)
     assert found.evidence.convergence == "interpolated"
-    length = packaged_evidence.fitted.widths.at("length", 0.8)
-    speed = packaged_evidence.fitted.widths.at("transferred", 0.8)
+    length = packaged_evidence.fitted.widths["length"].ln
+    speed = packaged_evidence.fitted.widths["transferred"].ln
     assert found.hours_high / found.hours < 2.7183 ** (length + 3 * max(speed, length))
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from support.speeds import PARTS, rate
+from support.speeds import PARTS, SHEETS, rate
 
 from costcalc.fitting.reference_model import (
     ALIKE,
@@ -14,6 +14,7 @@ from costcalc.fitting.reference_model import (
     is_reference_row,
     observation,
     observations,
+    terms,
 )
 from costcalc.throughput.reference_model import Setup
 
@@ -133,8 +134,8 @@ def test_who_measured_is_told_apart_and_left_out_of_predictions():
 
 
 def test_who_measured_has_effects_of_its_own_by_accelerator_system_and_machines():
-    effects = fit_reference_model([seen(400, "a"), seen(300, "a", nodes=4), seen(200, "b", "old")], PARTS).effects
-    assert {key[1:] for key in effects if key[0] == "organisation"} == {
+    rows = [seen(400, "a"), seen(300, "a", nodes=4), seen(200, "b", "old")]
+    assert {key[1:] for row in rows for key, *_ in terms(row, SHEETS) if key[0] == "organisation"} == {
         *(("a",), ("a", "new"), ("a", "new", "8", "1"), ("a", "new", "8", "4"), ("a", "machines")),
         *(("b",), ("b", "old"), ("b", "old", "8", "1")),
     }
@@ -148,3 +149,9 @@ def test_many_rows_of_one_organisation_count_as_less_than_as_many_organisations(
         for rows in (alone, many)
     )
     assert math.log(400) < one < several < math.log(440)
+
+
+def test_who_measured_is_not_kept_as_no_answer_reads_it():
+    assert "organisation" not in {
+        key[0] for key in fit_reference_model([seen(400, "a"), seen(300, "b")], PARTS).effects
+    }

@@ -3,18 +3,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.speeds import MODELS, PARTS, REFERENCE, SHEETS, TRANSFER
 
 from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.throughput.fitted_parameters import (
     KINDS,
-    LEVELS,
     ORDERS,
     ElapsedTime,
     FittedParameters,
-    Widths,
+    HalfWidth,
     calibrated,
     from_json,
     to_json,
@@ -24,8 +21,7 @@ from costcalc.throughput.fitted_parameters import (
 from costcalc.throughput.reference_model import TypicalUse
 from costcalc.validation.published import fingerprint
 
-WIDTHS = Widths({"kind": (0.02, 0.03, 0.04, 0.05, 0.09, 0.12)})
-levels = st.floats(0.01, 0.999)
+WIDTHS = {"kind": HalfWidth(0.05, by_rule=False), "rare": HalfWidth(0.3, by_rule=True)}
 
 
 def test_the_packaged_fit_is_of_the_packaged_tables(packaged_evidence):
@@ -45,34 +41,27 @@ def test_a_broken_file_says_what_to_type():
         from_json('{"reference": {}}', {}, {})
 
 
-def test_stored_levels_come_back():
-    assert [WIDTHS.at("kind", level) for level in LEVELS] == pytest.approx(WIDTHS.table["kind"])
-
-
-@given(levels, levels)
-def test_a_wider_interval_contains_a_narrower_level(first, second):
-    narrow, wide = sorted((first, second))
-    assert 0 < WIDTHS.at("kind", narrow) <= WIDTHS.at("kind", wide)
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.1, 1.5])
-def test_a_level_is_between_nothing_and_certainty(level):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        WIDTHS.at("kind", level)
-
-
 def test_less_evidence_is_never_surer(packaged_evidence):
     widths = packaged_evidence.fitted.widths
     for usual in (True, False):
         for order in ORDERS:
-            sure = [widths.at(calibrated(kind, usual), 0.8) for kind in order]
+            sure = [widths[calibrated(kind, usual)].ln for kind in order]
             assert sure == sorted(sure)
     assert {kind for order in ORDERS for kind in order} == set(KINDS)
-    assert widths.at("network", 0.8) < widths.at("stack", 0.8)
+    assert widths["network"].ln < widths["stack"].ln
+
+
+def test_every_packaged_width_is_read_by_the_engine_and_was_measured(packaged_evidence):
+    names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
+    widths = packaged_evidence.fitted.widths
+    assert set(widths) == names | {"own", "length"}
+    assert not any(width.by_rule for width in widths.values())
 
 
 def test_nothing_learned_still_has_widths():
-    assert unfitted({}).widths.at("transferred", 0.8) > 0
+    nothing = unfitted({}).widths
+    assert {width.by_rule for width in nothing.values()} == {True}
+    assert {"own", "length", *KINDS} <= set(nothing)
 
 
 def test_the_law_of_elapsed_time_is_found_again():
@@ -87,21 +76,6 @@ def test_calm_rates_promise_narrow_intervals_for_one_machine_only():
     assert widening(kinds, one, 0.5).tolist() == [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
     assert widening(kinds, many, 0.5).tolist() == [1.0] * 6
     assert widening(kinds, many, 2.0).tolist() == [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
-
-
-def test_between_stored_levels_widths_lie_on_a_line_in_the_normal_score():
-    """The deviates of 70 and 80 % are 1.0364 and 1.2816, of 75 % 1.1503; beyond the ends widths grow in proportion."""
-    share = (1.1503 - 1.0364) / (1.2816 - 1.0364)
-    assert WIDTHS.at("kind", 0.75) == pytest.approx(0.04 + share * (0.05 - 0.04), rel=1e-3)
-    share = (1.8119 - 1.6449) / (1.9600 - 1.6449)  # of 90, 93 and 95 %
-    assert WIDTHS.at("kind", 0.93) == pytest.approx(0.09 + share * (0.12 - 0.09), rel=1e-3)
-    assert WIDTHS.at("kind", 0.99) == pytest.approx(0.12 * 2.5758 / 1.9600, rel=1e-3)
-    assert WIDTHS.at("kind", 0.25) == pytest.approx(0.02 * 0.3186 / 0.6745, rel=1e-3)
-
-
-def test_a_kind_that_was_never_calibrated_is_an_error():
-    with pytest.raises(KeyError):
-        WIDTHS.at("other", 0.8)
 
 
 def test_only_kinds_that_know_the_year_are_wider_without_it():
@@ -147,7 +121,6 @@ def test_images_per_joule_are_read_in_the_order_of_years():
 
 def test_nothing_learned_promises_a_tenth_either_way():
     nothing = unfitted(MODELS)
-    assert nothing.widths.at("transferred", 0.8) == pytest.approx(0.08 * 1.2816, rel=1e-3)
-    assert nothing.widths.at(calibrated("machines", True), 0.8) == nothing.widths.at("length", 0.8)
+    assert {width.ln for width in nothing.widths.values()} == {0.1}
     assert not nothing.reference.knows("new")
     assert not nothing.transfer.knows("resnet50")

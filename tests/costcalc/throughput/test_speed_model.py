@@ -135,7 +135,7 @@ def test_other_peoples_code_is_never_surer_than_with_other_networks(packaged_evi
     table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [Cluster("A100-80GB", 8)])
     for recipe, refusal, width in zip(recipes, table.refusal[:, 0], table.width_80[:, 0], strict=True):
         if refusal == 0 and recipe.stack != "mlperf":
-            assert width > 0.999 * fitted.widths.at("network", 0.8)
+            assert width > 0.999 * fitted.widths["network"].ln
 
 
 def test_a_round_is_told_a_measurement_of_its_year(packaged_evidence):
@@ -162,7 +162,7 @@ def test_sizes_whose_rates_are_guessed_are_never_sure(packaged_evidence):
     table = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted).speeds(recipes, [Cluster("V100", 8)])
     guessed = [r for r, recipe in enumerate(recipes) if len(recipe.phases) > 1 and not own_rates(recipe)]
     assert guessed
-    assert (table.width_80[guessed, 0] > 0.999 * packaged_evidence.fitted.widths.at("stack", 0.8)).all()
+    assert (table.width_80[guessed, 0] > 0.999 * packaged_evidence.fitted.widths["stack"].ln).all()
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,5 @@ def test_intervals_are_those_that_were_scored(packaged_evidence, cluster, kinds,
     lars = next(r for r, recipe in enumerate(recipes) if recipe.name == LARS)
     table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [cluster])
     scatter = max(fitted.reference.scatter(cluster.accelerator), least)
-    scored = scatter * np.hypot(*[fitted.widths.at(kind, 0.8) for kind in kinds], *[0.0] * (2 - len(kinds)))
+    scored = scatter * np.hypot(*[fitted.widths[kind].ln for kind in kinds], *[0.0] * (2 - len(kinds)))
     assert table.width_80[lars, 0] == pytest.approx(scored, rel=1e-5)

@@ -8,16 +8,15 @@ import pytest
 from support.speeds import REFERENCE, TRANSFER, on, rate, recipe, reference_recipe
 
 from costcalc.hardware import Cluster
-from costcalc.throughput import REFUSALS, TIERS, FittedParameters, SpeedModel, signature, undated
-from costcalc.throughput.fitted_parameters import KINDS, LEVELS, Widths, calibrated
+from costcalc.throughput import REFUSALS, TIERS, WIDE_BY_RULE, FittedParameters, SpeedModel, signature, undated
+from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.throughput.reference_model import UNDATED
 from costcalc.training import IMAGES_PER_EPOCH, Phase, Tier
 
 WIDTH = {"transferred": 0.05, "interpolated": 0.1, "machines": 0.2, "accelerator": 0.3, "network": 0.15, "stack": 0.4}
-WIDTHS = Widths(
-    {kind: (width,) * len(LEVELS) for kind, width in WIDTH.items()}
-    | {calibrated(kind, True): (2 * WIDTH[kind],) * len(LEVELS) for kind in KINDS[:4]}
-)
+WIDTHS = {kind: HalfWidth(width, by_rule=False) for kind, width in WIDTH.items()} | {
+    calibrated(kind, True): HalfWidth(2 * WIDTH[kind], by_rule=False) for kind in KINDS[:4]
+}
 FITTED = FittedParameters("", REFERENCE, TRANSFER, WIDTHS)
 EIGHT, FOUR, PODS, OLD = Cluster("new", 8), Cluster("new", 4), Cluster("new", 8, 4), Cluster("old", 8)
 
@@ -178,3 +177,9 @@ def test_some_clusters_of_a_table_in_another_order():
     assert some.notes(0, 1) == table.notes(0, 0)
     assert some.source(0, 1) == table.source(0, 0)
     assert some.width_80.shape == some.steps.shape == some.tier.shape == (1, 2)
+
+
+def test_a_speed_whose_range_is_wide_by_rule_says_so():
+    guessed = replace(FITTED, widths=WIDTHS | {"interpolated": HalfWidth(0.1, by_rule=True)})
+    table = SpeedModel([rate(5000.0)], guessed).speeds([recipe()], [EIGHT, FOUR])
+    assert [WIDE_BY_RULE in table.notes(0, cluster)[0] for cluster in (0, 1)] == [False, True]

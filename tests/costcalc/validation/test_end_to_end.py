@@ -125,7 +125,7 @@ class TestWithoutOrganisation:
         answered, case = next((one, case) for one, case in found if one.run.system == EIGHT and one.run.group == "Bob")
         assert answered.estimate.evidence.throughput is Tier.TRANSFERRED
         others = [each for each in end_to_end.by_kind[calibrated("transferred", True)] if each.group != "Bob"]
-        expected = [half_width(others, level) * case.scatter for level in (0.8, 0.9)]
+        expected = [half_width(others, level).ln * case.scatter for level in (0.8, 0.9)]
         assert case.half_widths == pytest.approx(expected)
         assert expected[0] <= expected[1]
 
@@ -171,7 +171,7 @@ class TestWithoutOrganisation:
 
         def width(kind, level):
             known = [end_to_end.by_kind[each] for each in KINDS[: KINDS.index(kind) + 1]]
-            return max(half_width([case for case in cases if case.group != "Ada"], level) for cases in known)
+            return max(half_width([case for case in cases if case.group != "Ada"], level).ln for cases in known)
 
         both = [math.hypot(*(width(kind, level) for kind in kinds)) for level in (0.8, 0.9)]
         assert case.half_widths == pytest.approx([case.scatter * each for each in both])

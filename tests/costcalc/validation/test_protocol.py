@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 
-from costcalc.throughput.fitted_parameters import KINDS, LEVELS, calibrated
+from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.training import Evaluation, Tier
 from costcalc.validation import validate
 from costcalc.validation.held_out import HeldOut, Learner
@@ -85,8 +85,9 @@ def the_page_shows_what_the_report_says(scored, page):
 
 
 def the_packaged_fit_comes_back(again, packaged):
-    for kind, widths in packaged.widths.table.items():
-        assert again.widths.table[kind] == pytest.approx(widths, abs=2e-4)
+    assert set(again.widths) == set(packaged.widths)
+    for kind, width in packaged.widths.items():
+        assert again.widths[kind] == pytest.approx(width, abs=2e-4)
     for key, effect in packaged.reference.effects.items():
         assert again.reference.effects[key] == pytest.approx(effect, abs=2e-4)
     assert again.elapsed_time == pytest.approx(packaged.elapsed_time)
@@ -162,7 +163,7 @@ class TestExperiments:
 
     def test_each_kind_of_interval_is_calibrated_once(self, found, packaged_evidence):
         kinds = [each.kind for each in found.values() if each.kind]
-        assert sorted(kinds) == sorted(packaged_evidence.fitted.widths.table)
+        assert sorted(kinds) == sorted(packaged_evidence.fitted.widths)
         assert found["own system, all sizes"].kind == "own"
         assert found["/cost: one node to many"].kind == calibrated("machines", True)
         assert found["/cost, round named: one node to many"].kind == "machines"
@@ -261,29 +262,32 @@ def every_kind():
 class TestCalibration:
     """From errors to half-widths."""
 
-    def test_each_level_is_an_order_statistic(self):
+    def test_each_is_an_order_statistic(self):
         widths = calibrated_widths([*every_kind().values(), experiment("own", 0.01, cases=19)])
-        assert widths.table["own"] == (0.1, 0.12, 0.14, 0.16, 0.18, 0.19)
-        assert len(widths.table["own"]) == len(LEVELS)
+        assert widths["own"] == HalfWidth(0.16, by_rule=False)
+
+    def test_too_few_errors_make_a_width_by_rule(self):
+        widths = calibrated_widths([*every_kind().values(), experiment("length", 0.01, cases=3)])
+        assert widths["length"] == HalfWidth(0.045, by_rule=True)
 
     def test_widths_have_four_digits(self):
         widths = calibrated_widths([*every_kind().values(), experiment("own", 0.0123456, cases=19)])
-        assert widths.table["own"] == (0.1235, 0.1481, 0.1728, 0.1975, 0.2222, 0.2346)
+        assert widths["own"].ln == 0.1975
 
     def test_an_experiment_without_a_kind_calibrates_nothing(self):
         widths = calibrated_widths([*every_kind().values(), experiment(None, 9.0)])
-        assert widths.table == calibrated_widths(list(every_kind().values())).table
-        assert None not in widths.table
+        assert widths == calibrated_widths(list(every_kind().values()))
+        assert None not in widths
 
     def test_less_evidence_is_never_surer(self):
         surest = every_kind() | {"transferred": experiment("transferred", 0.005)}
-        widths = calibrated_widths(list(surest.values())).table
+        widths = calibrated_widths(list(surest.values()))
         raised = ("interpolated", "machines", "accelerator", "network", "stack")
         assert {widths[kind] for kind in raised} == {widths["transferred"]}
         assert widths[calibrated("machines", True)] != widths["machines"]
 
     def test_more_evidence_is_left_as_sure(self):
         unsure = every_kind() | {"accelerator": experiment("accelerator", 0.005)}
-        widths = calibrated_widths(list(unsure.values())).table
+        widths = calibrated_widths(list(unsure.values()))
         assert widths["machines"] < widths["accelerator"]
         assert widths["stack"] == widths["accelerator"]

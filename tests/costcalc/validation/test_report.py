@@ -7,7 +7,10 @@ from costcalc.validation.regret import Brier, Regret
 from costcalc.validation.report import Report
 from costcalc.validation.scores import Coverage, Goal, Score
 
-INSIDE, OUTSIDE = Coverage(0.8, 0.8, 0.7, 0.9, math.log(1.05)), Coverage(0.9, 0.5, 0.4, 0.6, math.log(1.1))
+INSIDE, OUTSIDE = (
+    Coverage(0.8, 0.8, 0.7, 0.9, math.log(1.05)),
+    Coverage(0.9, 0.5, 0.4, 0.6, math.log(1.1), by_rule=True),
+)
 MET, MISSED = Goal(0.05, 0.5), Goal(0.01, 0.2)
 
 
@@ -22,7 +25,7 @@ def report():
     return Report("evidence", "0123456789abcdef", scores, regrets, Brier(1239, 0.04758, 0.04))
 
 
-CELLS = "8.0 % 4.0 % 0.50 {} 3.0 % 12.3 % -1.2 % 1.050 0.80 (0.70-0.90) 1.100 0.50 (0.40-0.60) !"
+CELLS = "8.0 % 4.0 % 0.50 {} 3.0 % 12.3 % -1.2 % 1.050 0.80 (0.70-0.90) 1.100 by rule 0.50 (0.40-0.60) !"
 
 
 @pytest.mark.parametrize(("place", "asked"), [(0, ""), (1, "5.0 % or 0.50"), (2, "1.0 % or 0.20 !")])

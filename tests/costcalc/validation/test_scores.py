@@ -1,9 +1,11 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.validation.scores import SCORED_LEVELS, Case, Coverage, Goal, coverage, half_width, score
 
 CASES = [Case(f"c{i}", f"g{i % 5}", 0.01 * (i % 10 - 5), 0.02 * (i % 10 - 5)) for i in range(100)]
@@ -54,23 +56,29 @@ class TestHalfWidth:
 
     def test_it_is_the_ceiling_of_n_plus_one_times_the_level(self):
         errors = [case("x", sign * size) for sign, size in ((1, 0.1), (-1, 0.2), (1, 0.3), (-1, 0.4))]
-        assert half_width(errors, 0.2) == 0.1
-        assert half_width(errors, 0.5) == 0.3  # 2.5 of 4: the third
-        assert half_width(errors, 0.8) == 0.4
-        assert half_width(CASES[:9], 0.8) == sorted(abs(case.error) for case in CASES[:9])[7]
+        assert half_width(errors, 0.2) == HalfWidth(0.1, by_rule=False)
+        assert half_width(errors, 0.5).ln == 0.3  # 2.5 of 4: the third
+        assert half_width(errors, 0.8) == HalfWidth(0.4, by_rule=False)
+        assert half_width(CASES[:9], 0.8).ln == sorted(abs(case.error) for case in CASES[:9])[7]
 
-    def test_too_few_errors_are_stretched_by_half(self):
-        assert half_width([case("x", 0.1), case("x", -0.4)], 0.9) == pytest.approx(0.6)
+    def test_too_few_errors_are_stretched_by_half_and_called_a_rule(self):
+        assert half_width([case("x", 0.1), case("x", -0.4)], 0.9) == HalfWidth(pytest.approx(0.6), by_rule=True)
+
+    @pytest.mark.parametrize(
+        ("cases", "level", "by_rule"), [(4, 0.8, False), (3, 0.8, True), (9, 0.9, False), (8, 0.9, True)]
+    )
+    def test_a_quantile_needs_its_number_of_errors(self, cases, level, by_rule):
+        assert half_width(CASES[:cases], level).by_rule == by_rule
 
     def test_none_at_all_promise_nothing(self):
-        assert half_width([], 0.8) == math.inf
+        assert half_width([], 0.8) == HalfWidth(math.inf, by_rule=True)
 
     def test_errors_count_relative_to_their_scatter(self):
-        assert half_width([case("x", 0.4, scatter=2.0)], 0.5) == 0.2
+        assert half_width([case("x", 0.4, scatter=2.0)], 0.5).ln == 0.2
 
     @given(st.lists(st.floats(-3, 3), min_size=1, max_size=30), st.sampled_from((0.5, 0.8, 0.9)))
     def test_at_least_the_level_of_its_own_errors_lie_inside(self, errors, level):
-        width = half_width([case("x", error) for error in errors], level)
+        width = half_width([case("x", error) for error in errors], level).ln
         assert sum(abs(error) <= width for error in errors) >= level * len(errors) - 1e-9
 
 
@@ -105,6 +113,12 @@ class TestCoverage:
         assert coverage(brought, 0.8).observed == 0.5
         assert coverage(brought, 0.9).observed == 1
         assert coverage(brought, 0.9).half_width == 0.2
+
+    def test_widths_by_rule_are_named(self):
+        few = [case("a", 0.1), case("b", 0.2)]
+        assert coverage(few, 0.8).by_rule
+        assert not coverage([case(str(i), 0.1) for i in range(6)], 0.8).by_rule
+        assert not coverage([replace(one, half_widths=(0.1, 0.2)) for one in few], 0.8).by_rule
 
     def test_the_share_has_clopper_and_pearsons_interval(self):
         halves = [case("a", 0.05 if i % 2 else 0.3, half_widths=(0.1, 0.1)) for i in range(10)]
