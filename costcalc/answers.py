@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import Component, ExchangeRate
-from costcalc.offers import Gap, Payment, PriceSource, PurchaseOption
+from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Tier
 
@@ -151,10 +151,9 @@ class Answer:
     the question asks for free tiers, which are estimates then. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
 
-    `bills` and `on_demand_hourly` have an entry for each estimate: the offer and the terms that its costs follow from, and the
-    on-demand list rate per hour of the same machine in the offer's currency, None where it can't be had. `exchange` is the rate
-    of the requested currency, None for US dollars; `quoted_exchange` has the rates of the other currencies that these offers
-    are quoted in.
+    `bills` and `on_demand` have an entry for each estimate: the offer and the terms that its costs follow from, and the same
+    machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency, None
+    for US dollars; `quoted_exchange` has the rates of the other currencies that these offers are quoted in.
     """
 
     query: EstimateQuery
@@ -168,5 +167,10 @@ class Answer:
     rejection_units: dict[str, str] = field(default_factory=dict)
     exchange: ExchangeRate | None = None
     bills: tuple[Bill, ...] = ()
-    on_demand_hourly: tuple[Decimal | None, ...] = ()
+    on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
+
+    @property
+    def on_demand_hourly(self) -> tuple[Decimal | None, ...]:
+        """The list rates per hour of `on_demand`."""
+        return tuple(offer.hourly_rate if offer else None for offer in self.on_demand)

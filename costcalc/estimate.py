@@ -26,7 +26,7 @@ from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate
 from costcalc.evidence import Evidence
-from costcalc.money import ExchangeRate, from_nanos
+from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 
@@ -75,7 +75,7 @@ def answer(
         exchange=market.exchange[query.currency] if query.currency != "USD" else None,
         quoted_exchange=_quoted_exchange(query, market, (one.offer for one in ranked)),
         bills=bills,
-        on_demand_hourly=tuple(one.on_demand_hourly for one in ranked),
+        on_demand=tuple(one.on_demand for one in ranked),
     )
 
 
@@ -100,16 +100,16 @@ class Memory:
         """The candidates of the page asked for, in order, with their exact offers."""
         chosen = candidates.take(page(self.catalogue, query, candidates))
         rows = chosen.row.tolist()
-        rates = (self._on_demand_hourly(current, row) for row in rows)
+        on_demand = (self._on_demand(current, row) for row in rows)
         columns = map(self._offer, rows), times.at(chosen.time), count(query.offset + 1), chosen.on_frontier.tolist()
-        return tuple(map(RankedCandidate, *columns, rates))
+        return tuple(map(RankedCandidate, *columns, on_demand))
 
-    def _on_demand_hourly(self, current: CurrentOffers, row: int) -> Decimal | None:
-        """The on-demand list rate of the same machine in the same region and currency."""
+    def _on_demand(self, current: CurrentOffers, row: int) -> Offer | None:
+        """The same machine on demand, in the same region and currency."""
         columns = self.catalogue.columns
         key = int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])
         found = self._on_demand_rows(current).get(key)
-        return None if found is None else from_nanos(columns.hourly[found])
+        return None if found is None else self._offer(found)
 
 
 @lru_cache(maxsize=2)

@@ -29,14 +29,14 @@ CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand cla
 class RankedCandidate:
     """One offer with one training time on it, and where it stands in the whole answer.
 
-    `on_demand_hourly` is the list rate of the same machine, region and currency on demand, None where it can't be had.
+    `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
     """
 
     offer: Offer
     time: TrainingTime
     rank: int
     on_frontier: bool
-    on_demand_hourly: Decimal | None
+    on_demand: Offer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class EstimateDetails:
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
         cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
-        even = break_even_hours(bill.tariff, candidate.on_demand_hourly)
+        even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
