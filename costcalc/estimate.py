@@ -128,7 +128,7 @@ def _matrix(
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
     """The current on-demand row of each instance, region and currency."""
     columns = catalogue.columns
-    rows = current.rows[columns.option[current.rows] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
+    rows = current.listed[columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
     keys = (columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist())
     return dict(zip(zip(*keys, strict=True), rows.tolist(), strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -37,7 +38,7 @@ class Payment(StrEnum):
 SPOT_RATE_WIDTH = 0.17
 """ln half-width at 80 %: of the 300 pairs of successive spot rates that Google listed for one machine in one region, at most a
 year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
-SECOND_HAND = "second_hand"  # a flag of what was read in somebody else's collection, not at the provider
+SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
 
 
@@ -99,8 +100,8 @@ class Offer:
 
     @property
     def first_hand(self) -> bool:
-        """Whether the provider itself stated the rate."""
-        return SECOND_HAND not in self.flags
+        """Whether the provider itself said this rate."""
+        return is_first_hand(self.flags)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -131,6 +132,11 @@ class Gap:
     source: str
     reason: str
     since: datetime | None = None
+
+
+def is_first_hand(flags: Iterable[str]) -> bool:
+    """Whether a rate with these flags was said by the provider itself: neither read second hand nor rounded by a reader."""
+    return not {SECOND_HAND, ROUNDED} & set(flags)
 
 
 def term_hours(term: str, hours_in_month: int = 730) -> int:

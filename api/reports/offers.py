@@ -129,9 +129,9 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
 def selected(
     catalogue: Catalogue, as_of: datetime, filters: Mapping[str, Any], regions: Literal["all", "cheapest"] = "all"
 ) -> Indices:
-    """The catalogue's rows that pass the filters, in the catalogue's order, of any age."""
-    current = catalogue.current_offers(as_of, ANY_AGE_DAYS)
-    return catalogue.allowed_rows(current, offer_filter(filters)._replace(regions=regions))
+    """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
+    rows = catalogue.passing_rows(catalogue.current_offers(as_of, ANY_AGE_DAYS).listed, offer_filter(filters))
+    return rows if regions == "all" else catalogue.cheapest_regions(rows)
 
 
 def offer_filter(filters: Mapping[str, Any]) -> OfferFilter:

@@ -16,7 +16,7 @@ from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.catalogue.encoding import build
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import COMMITMENTS, Gap, Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.offers import COMMITMENTS, Gap, Offer, Payment, PurchaseOption, RatePart, is_first_hand, term_hours
 from costcalc.query import EstimateQuery
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
@@ -28,11 +28,13 @@ OPTIONS = tuple(PurchaseOption)
 class CurrentOffers:
     """The offers current at one moment and not too old, cheapest region first within each group.
 
-    `rows` index the catalogue's columns, ordered by instance, group (an offer's key without its region) and rate; `heads`
-    are the positions where a group starts. `stale` are the rows left out as too old, `oldest` and `newest` bound what
-    was observed, in seconds since 1970.
+    All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.
+    `rows` are those of them that are first hand, and those of groups that have no first-hand one; `heads` are the positions
+    in `rows` where a group starts. `stale` are the rows left out as too old, `oldest` and `newest` bound what was observed,
+    in seconds since 1970.
     """
 
+    listed: Indices
     rows: Indices
     heads: Indices
     stale: Indices
@@ -59,7 +61,10 @@ class OfferFilter(NamedTuple):
 
 
 class Catalogue:
-    """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use."""
+    """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
+
+    `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer.
+    """
 
     def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
         self.columns = columns
@@ -69,7 +74,11 @@ class Catalogue:
         self._moments: Indices = np.unique(columns.observed, return_index=True)[
             0
         ]  # without index numpy 2.4 imports numpy.ma
-        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, self._moments))
+        self.first_hand: Flags = np.array([is_first_hand(words.split(";")) for words in vocabulary.flags], bool)[
+            columns.flags
+        ]
+        moments = partial(_current, columns, self.first_hand, self._moments)
+        self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
@@ -103,12 +112,25 @@ class Catalogue:
         return self._current(newest, oldest)
 
     def allowed_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
-        """The current offers that pass the filter; only the cheapest region of each unless all are asked for."""
-        every = wanted.regions == "all" or bool(wanted.region)
-        rows = self.passing_rows(current.rows if every else current.rows[current.heads], wanted)
-        if wanted.region and wanted.regions == "cheapest":
-            return rows[_starts(self.columns.group[rows])]
-        return rows
+        """The current offers that pass the filter; only the cheapest region of each unless all are asked for.
+
+        A second-hand rate gives way where a first-hand one of the same group passes too.
+        """
+        cheapest = wanted.regions == "cheapest"
+        if not wanted.region:
+            return self.passing_rows(current.rows[current.heads] if cheapest else current.rows, wanted)
+        passing = self.passing_rows(current.listed, wanted)
+        rows = passing[~_gives_way(self.columns, self.first_hand, passing)]
+        return self.cheapest_regions(rows) if cheapest else rows
+
+    def cheapest_regions(self, rows: Indices) -> Indices:
+        """The first row of each group, which is its cheapest region where these rows have the order of `CurrentOffers`."""
+        return rows[_starts(self.columns.group[rows])]
+
+    def second_hand_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
+        """The current offers that pass the filter and give way to first-hand ones, in all regions."""
+        passing = self.passing_rows(current.listed, wanted)
+        return passing[_gives_way(self.columns, self.first_hand, passing)]
 
     def passing_rows(self, rows: Indices, wanted: OfferFilter) -> Indices:
         """Those of these rows that pass the filter, all regions alike."""
@@ -196,17 +218,25 @@ class Catalogue:
         return from_nanos(columns.hourly[row])
 
 
-def _current(columns: Columns, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
+def _current(columns: Columns, first_hand: Flags, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
     """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh."""
     known = _newest_of_each(columns, moments, newest)
     fresh = np.full(len(known), oldest < len(moments))
     if 0 < oldest < len(moments):
         fresh = columns.observed[known] >= moments[oldest]
-    rows = known[fresh]
-    rows = rows[np.lexsort((columns.hourly[rows], columns.group[rows]))]
-    seen = columns.observed[rows]
-    bounds = (int(seen.min()), int(seen.max())) if len(rows) else (None, None)
-    return CurrentOffers(rows, _starts(columns.group[rows]), known[~fresh], *bounds)
+    listed = known[fresh]
+    listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
+    rows, seen = listed[~_gives_way(columns, first_hand, listed)], columns.observed[listed]
+    bounds = (int(seen.min()), int(seen.max())) if len(listed) else (None, None)
+    return CurrentOffers(listed, rows, _starts(columns.group[rows]), known[~fresh], *bounds)
+
+
+def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
+    """Which of these rows are second hand beside a first-hand one of their group."""
+    group, said = columns.group[rows], first_hand[rows]
+    known = np.zeros(int(group.max(initial=-1)) + 1, bool)
+    known[group[said]] = True
+    return known[group] & ~said
 
 
 def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:

@@ -23,7 +23,8 @@ from costcalc.query import EstimateQuery
 from costcalc.throughput import REFUSALS
 from costcalc.units import Flags, Floats, Indices
 
-STALE_PRICE, NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "stale_price", "no_matching_offer", "no_matching_cluster"
+STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
+NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
 SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
 
 
@@ -31,8 +32,8 @@ SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FR
 class AllowedOffers:
     """One entry per offer and cluster that it can be rented for: `row` of the catalogue, `cluster` of the training matrix.
 
-    `rejections` counts by reason the offers of which no cluster can be rented, and those too old. `clusters` flags which of the
-    matrix's C clusters some offer can be rented for.
+    `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
+    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for.
     """
 
     row: Indices
@@ -85,7 +86,8 @@ def allowed_offers(
         found_rows.append(rows[here])
         found_clusters.append(clusters[here])
     rejections = _without_cluster(catalogue, matrix, instances[~anywhere])
-    rejections |= {STALE_PRICE: len(stale), NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
+    rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
+    rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
     in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
     return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections)

@@ -15,7 +15,7 @@ from pricing.packaged.tables import Row, Table
 
 ACCELERATOR_NAMES = Table("accelerator_names.csv", "scheme spelling memory_gib", "accelerator")
 REGION_NAMES = Table("region_names.csv", "provider spelling", "region")
-ANY = "*"  # the naming scheme that every provider shares
+ANY = "*"  # the naming scheme that every provider shares; every spelling of a region
 ANY_REGION = "any"  # one rate in all of a provider's regions
 UNSPECIFIED = "unspecified"  # the provider doesn't say in which region
 MEMORY_TOLERANCE = 0.12  # a share: providers report usable memory, in GB, GiB or MiB (an A100 of 40 GB as 39.6 GiB)
@@ -58,9 +58,12 @@ def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -
 def region(provider: str, spelling: str) -> str:
     """The provider's own region code behind a code or a place name ("US East (N. Virginia)", "Delhi").
 
-    Providers with no table here keep their codes as they are. Raises UnknownName.
+    Providers with one rate everywhere have one region in the table, under the spelling `*`. Those with no table here keep their
+    codes as they are. Raises UnknownName.
     """
     text = spelling.strip()
+    if (everywhere := _regions().get((provider, ANY))) is not None:
+        return everywhere
     code = REGION_CODE.get(provider)
     if code is None and text:
         return text.lower()

@@ -85,10 +85,14 @@ class _Changes:
     second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
     def note_machines(self, offers: Iterable[Offer]) -> None:
-        """Remember one offer for each machine that these offers rent."""
+        """Remember one offer for each machine that these offers of a live source rent."""
         for offer in offers:
             noted = self.machines if offer.first_hand else self.second_hand_machines
             noted[offer.provider, offer.instance_type] = offer
+
+    def note_packaged_machines(self, offers: Iterable[Offer]) -> None:
+        """Remember one offer for each machine. A packaged machine is described by its own table, whoever saw its rate."""
+        self.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
 
 
 def publish(connection: Connection, publication: Publication, now: datetime) -> Published:
@@ -161,7 +165,7 @@ def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Change
     new = [(PACKAGED, item) for identity, item in items.items() if identity not in before]
     gone = [number for identity, number in before.items() if identity not in items]
     changes = _Changes(new, [], gone)
-    changes.note_machines(offers)
+    changes.note_packaged_machines(offers)
     return changes
 
 

@@ -25,6 +25,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
+from pricing.packaged.names import region
 from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day
 from pricing.sources.common.amounts import amount
@@ -170,7 +171,7 @@ NAMES: Mapping[str, Callable[[GpuMachine, Machine], str]] = {"runpod": _runpod_n
 
 
 def _region(provider: str, location: str) -> str:
-    return ZONE.sub("", location) if provider == "gcp" else location
+    return region(provider, ZONE.sub("", location) if provider == "gcp" else location)
 
 
 def _build(environment: Environment, http: Http) -> Gpuhunt:

@@ -25,7 +25,7 @@ from costcalc.offers import SECOND_HAND, Offer, PurchaseOption, RatePart
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import accelerator
+from pricing.packaged.names import accelerator, region
 from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
@@ -148,7 +148,7 @@ def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator
     )
     found = machine(listed)
     if found is not None:
-        yield from _offers((provider, row.region, row.instance_type), found, _rates(row), now)
+        yield from _offers((provider, region(provider, row.region), row.instance_type), found, _rates(row), now)
 
 
 def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:

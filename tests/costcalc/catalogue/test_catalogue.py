@@ -7,11 +7,11 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from fakes.offers import DAY, MACHINES, all_offers, amounts, monthly, offer, reserved
+from fakes.offers import DAY, MACHINES, METERED, all_offers, amounts, monthly, offer, reserved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costcalc.catalogue.catalogue import MOMENTS_KEPT, Catalogue
+from costcalc.catalogue.catalogue import MOMENTS_KEPT, Catalogue, OfferFilter
 from costcalc.catalogue.columns import Columns
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, RatePart
@@ -92,7 +92,7 @@ def test_current_is_the_newest_of_each_offer(offers, day, age):
     held = catalogue(*offers)
     current = held.current_offers(as_of, age)
     fresh, stale = searched(offers, as_of, age)
-    assert in_order(offers_of(held, current.rows)) == in_order(fresh)
+    assert in_order(offers_of(held, current.listed)) == in_order(fresh)
     assert len(current.stale) == stale
     seen = [int(one.observed_at.timestamp()) for one in fresh]
     assert (current.oldest, current.newest) == (min(seen, default=None), max(seen, default=None))
@@ -110,6 +110,47 @@ def test_current_offers_are_grouped_with_the_cheapest_region_first(offers):
     for group in groups:
         rates = held.columns.hourly[group].tolist()
         assert rates == sorted(rates)
+
+
+second_hand_or_not = st.lists(
+    st.builds(
+        offer,
+        region=st.sampled_from(["here", "there", "far"]),
+        purchase_option=st.sampled_from(METERED),
+        hourly_rate=amounts,
+        flags=st.sampled_from([(), ("zone=a",), ("second_hand",), ("rounded", "without_local_ssd")]),
+    ),
+    max_size=6,
+    unique_by=lambda one: one.key,
+)
+
+
+@given(second_hand_or_not, st.sampled_from([(), ("here",), ("here", "far")]), st.sampled_from(["cheapest", "all"]))
+def test_second_hand_rates_give_way_to_first_hand_ones_of_the_same_purchase(offers, regions, wanted):
+    held, question = catalogue(*offers), OfferFilter(region=regions, regions=wanted)
+    current = held.current_offers(DAY)
+    passing = [one for one in offers if not regions or one.region in regions]
+    known = {one.purchase_option for one in passing if one.first_hand}
+    kept = [one for one in passing if one.first_hand or one.purchase_option not in known]
+    if wanted == "cheapest":
+        by_option = sorted(kept, key=lambda one: one.hourly_rate, reverse=True)
+        kept_rates = {one.purchase_option: one.hourly_rate for one in by_option}
+    found = offers_of(held, held.allowed_rows(current, question))
+    if wanted == "all":
+        assert in_order(found) == in_order(kept)
+    else:
+        assert {one.purchase_option: one.hourly_rate for one in found} == kept_rates
+        assert len(found) == len(kept_rates)
+    assert len(held.second_hand_rows(current, question)) == len(passing) - len(kept)
+    assert held.first_hand.tolist() == [held.offer(row).first_hand for row in range(len(held))]
+
+
+def test_of_one_offer_the_newest_observation_holds_whoever_made_it():
+    said = offer(hourly_rate=Decimal(4))
+    heard = offer(hourly_rate=Decimal(3), observed_at=DAY + timedelta(days=20), flags=("second_hand",))
+    held = catalogue(said, heard)
+    [row] = held.allowed_rows(held.current_offers(DAY + timedelta(days=30)), OfferFilter())
+    assert held.offer(row) == heard
 
 
 def test_of_two_equal_observations_the_later_wins():

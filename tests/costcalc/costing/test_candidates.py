@@ -122,8 +122,11 @@ class TestAllowedOffers:
 
     def test_why_others_are_left_out(self):
         old = four(region="old", observed_at=DAY - timedelta(days=600))
+        heard = four(region="heard", flags=("second_hand",), hourly_rate=Decimal(1))
         prices = catalogue(
-            four(), old, offer(instance_type="one"), offer(instance_type="processor", machine=Machine("Xeon", 0))
+            *(four(), old, heard),
+            offer(instance_type="one"),
+            offer(instance_type="processor", machine=Machine("Xeon", 0)),
         )
         shape = prices.shapes.index(("V100", 4))
         made_up = one_recipe((1,))
@@ -135,7 +138,7 @@ class TestAllowedOffers:
         found = allowed(prices, made_up)
         assert len(found.row) == 1
         counted = {reason: number for reason, number in found.rejections.items() if number}
-        assert counted == {"stale_price": 1, "does_not_fit_memory": 1, "no_matching_cluster": 1}
+        assert counted == {"stale_price": 1, "second_hand_price": 1, "does_not_fit_memory": 1, "no_matching_cluster": 1}
 
     def test_filters_that_leave_nothing_say_so(self):
         nobody = OfferFilter(provider=("nobody",))

@@ -98,7 +98,11 @@ def test_an_unknown_spelling_names_the_nearest_and_the_table_to_mend():
         ("azure", "eastus2", "eastus2"),
         ("gcp", "Delhi", "asia-south2"),
         ("gcp", "europe-west12", "europe-west12"),
-        ("lambda", "us-midwest-1", "us-midwest-1"),
+        ("nebius", "EU-north1", "eu-north1"),
+        ("lambda", "us-midwest-1", "any"),
+        ("oci", "us-ashburn-1", "any"),
+        ("verda", "FIN-01", "unspecified"),
+        ("runpod", "US-KS-2", "unspecified"),
     ],
 )
 def test_regions_carry_the_providers_own_code(provider, spelling, code):
@@ -115,7 +119,7 @@ def test_a_place_that_is_no_region_is_refused(provider, spelling):
 
 def test_an_empty_region_is_refused():
     with pytest.raises(UnknownName):
-        region("lambda", " ")
+        region("nebius", " ")
 
 
 def test_every_canonical_name_has_hardware_facts():

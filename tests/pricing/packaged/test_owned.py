@@ -36,7 +36,7 @@ BOX = only(provider="owned", instance_type="RTX 2080 Ti box")
 
 def test_an_owned_machine_is_what_it_loses_in_its_life_and_its_electricity() -> None:
     assert (BOX.upfront, BOX.term, BOX.recurring_hourly) == (Decimal("1762.5"), "3y", Decimal("0.0675"))
-    assert BOX.flags == ("price=2350", "residual_share=0.25", "usd_per_kwh=0.15")
+    assert BOX.flags == ("price=2350", "residual_share=0.25", "usd_per_kwh=0.15", "second_hand")
     assert abs(BOX.hourly_rate - (Decimal("1762.5") / 26280 + Decimal("0.0675"))) < Decimal("1e-9")
 
 
@@ -73,7 +73,7 @@ def test_a_free_tier_costs_nothing_and_says_that_nobody_guarantees_it() -> None:
     for each in found:
         assert (each.billed_cost, each.effective_cost, each.hourly_rate) == (0, 0, 0)
         assert [said for said in each.assumptions if "never guaranteed: sessions of at most" in said]
-        assert "Price flags: not guaranteed." in each.assumptions
+        assert "Price flags: not guaranteed, second hand." in each.assumptions
     long = estimates(NEWEST, purchase=(PurchaseOption.FREE,), recipe=("ffcv-rn50-88ep",), recipes="all")
     [slow] = [each for each in long if each.instance_type == "GPU P100"]
     assert slow.calendar_hours == pytest.approx(calendar_hours(slow.hours, 12, 30))
