@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
+from api.questions.spellings import Spellings, term
 from api.questions.suggestions import clip, either, unknown
 from costcalc.query import Discount, OwnRate
 
@@ -76,22 +77,24 @@ class Names(Parameter):
 
 
 class Choice(Parameter):
-    """One of a few words; case is ignored."""
+    """One of a few words; case and signs are ignored. `also` has other words for them."""
 
     def __init__(self, choices: Iterable[Any], meaning: str, **keywords: Any) -> None:
+        self.also: Mapping[str, str] = keywords.pop("also", {})
         super().__init__(meaning, **keywords)
         self.choices = {str(choice): choice for choice in choices}
+        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *self.also.items()])
 
     def parse(self, text: str) -> Any:
         """The choice itself."""
-        wanted = text.lower().replace("-", "_")
-        if wanted not in self.choices:
+        found = self._spellings.find(text)
+        if len(found) != 1:
             raise ValidationError(unknown("value", text, self.choices, f"write {either(self.choices)}"))
-        return self.choices[wanted]
+        return self.choices[found[0]]
 
     def schema(self) -> JsonSchema:
         """The words."""
-        return {"type": "string", "enum": list(self.choices)}
+        return {"type": "string", "enum": [*self.choices, *self.also]}
 
 
 class Choices(Choice):
@@ -232,17 +235,14 @@ class Terms(Parameter):
 
     def parse(self, text: str) -> str:
         """The term in its one spelling."""
-        term = text.lower()
-        days = term.removesuffix("d")
-        if term in TERMS:
-            return term
-        if term.endswith("d") and days.isascii() and days.isdigit() and 0 < int(days) <= 3660:
-            return f"{int(days)}d"
+        known = term(text) or ""
+        if known in TERMS or (known.endswith("d") and 0 < int(known[:-1]) <= 3660):
+            return known
         raise ValidationError(f"unknown term {clip(text)}: write {', '.join(TERMS)} or a number of days such as 14d")
 
     def schema(self) -> JsonSchema:
         """The spellings."""
-        return {"type": "string", "pattern": "^(1mo|3mo|6mo|1y|2y|3y|5y|[1-9][0-9]{0,2}d)$"}
+        return {"type": "string", "pattern": "^([136] ?mo(nths?)?|[1235] ?(y|yrs?|years?)|[1-9][0-9]{0,2} ?d(ays?)?)$"}
 
 
 class Discounts(Parameter):

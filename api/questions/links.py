@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
+from api.questions.spellings import ALONE
 from costcalc.query import Discount, EstimateQuery, OwnRate
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
@@ -25,6 +26,8 @@ def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
         value = getattr(query, field.name)
         if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
             continue
+        if field.name == "accelerator":
+            value = tuple(ALONE.get(name, name) for name in value)
         if isinstance(value, tuple) and any("," in str(item) for item in value):
             yield from ((field.name, text_of(item)) for item in value)
         else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from api.questions.errors import Errors
+from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, Spellings, family
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
@@ -27,16 +28,7 @@ EXAMPLES = {
     "nvidia": ("H100", "A100-80GB", "V100"),
 }
 """Names to write instead of a kind of accelerator."""
-ALSO_CALLED = {
-    "amazon": "aws",
-    "amazonwebservices": "aws",
-    "google": "gcp",
-    "googlecloud": "gcp",
-    "microsoft": "azure",
-    "oracle": "oci",
-    "lambdalabs": "lambda",
-    "datacrunch": "verda",
-}
+ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
 
 
 @dataclass(frozen=True)
@@ -50,32 +42,38 @@ class Known:
     recipe: tuple[str, ...]
 
     @cached_property
-    def _spellings(self) -> dict[str, dict[str, list[str]]]:
-        return {kind: _index(getattr(self, kind), str.casefold) for kind in WHERE}
+    def _spellings(self) -> dict[str, Spellings[str]]:
+        return {kind: Spellings(self.words(kind)) for kind in WHERE}
 
-    @cached_property
-    def _forms(self) -> dict[str, dict[str, list[str]]]:
-        return {kind: _index(getattr(self, kind), squeeze) for kind in WHERE}
+    def words(self, kind: str) -> Iterator[tuple[str, str]]:
+        """Every word for a name of this kind, with the name."""
+        names = getattr(self, kind)
+        yield from ((name, name) for name in names)
+        yield from ((word, name) for word, name in ALSO_CALLED.get(kind, {}).items() if name in names)
+
+    def spoken(self, kind: str) -> tuple[str, ...]:
+        """The names of this kind and all other words for them."""
+        families = FAMILIES if kind == "accelerator" else ()
+        return tuple(dict.fromkeys((*families, *(word for word, _ in self.words(kind)))))
 
     def parts(self, kind: str, text: str) -> list[str]:
         """The names in a text: the whole text if it is one, such as `1x RTX A6000, 2 vCPU`, else its parts between commas."""
-        if text.casefold() in self._spellings[kind]:
+        if any(text.casefold() == name.casefold() for name in self._spellings[kind].find(text)):
             return [text]
         return [part.strip() for part in text.split(",") if part.strip()]
 
     def resolve(self, kind: str, text: str, guesses: Guesses) -> list[str]:
-        """The known names that a text means. Ignores case, and signs such as `-` if one name remains. Raises LookupError."""
+        """The known names that a text means: several for a family of accelerators. Ignores case, and signs such as `-` if one
+        name remains. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
             return [self._pattern(text.lower(), guesses)]
-        found = self._spellings[kind].get(text.casefold()) or self._forms[kind].get(squeeze(text), [])
-        if not found or (len(found) > 1 and found[0].casefold() != text.casefold()):
+        every = family(text, self.accelerator) if kind == "accelerator" else []
+        found = every or self._spellings[kind].find(text)
+        if not every and len(found) != 1:
             raise LookupError(self._unknown(kind, text, found, guesses))
         return found
 
     def _unknown(self, kind: str, text: str, meant: list[str], guesses: Guesses) -> str:
-        name = ALSO_CALLED.get(squeeze(text)) if kind == "provider" else None
-        if name in self.provider:
-            return f"unknown provider {clip(text)}: did you mean {name}?"
         hint = self.no_name(text) if kind == "accelerator" else None
         return hint or guesses.unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
 
@@ -137,13 +135,6 @@ def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) ->
         found.extend(Discount(discount.fraction, provider) for provider in providers)
         errors.extend(wrong)
     return tuple(found), errors
-
-
-def _index(names: Iterable[str], form: Callable[[str], str]) -> dict[str, list[str]]:
-    index: dict[str, list[str]] = {}
-    for name in names:
-        index.setdefault(form(name), []).append(name)
-    return index
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

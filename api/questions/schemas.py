@@ -25,6 +25,7 @@ from api.questions.fields import (
     Terms,
     Text,
 )
+from api.questions.spellings import PURCHASES
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
@@ -62,8 +63,11 @@ class OfferFilters(LayoutSchema):
     provider = Names("cloud provider", example="aws")
     region = Names("region, as its provider names it", example="us-east-1")
     instance_type = Names("machine type, as its provider names it", example="p3.8xlarge")
-    accelerator = Names("GPU or TPU model; H100 and A100-80GB mean the SXM versions", example="V100")
-    purchase = Choices(PurchaseOption, "purchase option", example="reserved")
+    accelerator = Names(
+        "GPU or TPU model; A100, H100 and V100 mean every version, V100-16GB, H100-SXM and A100-80GB one",
+        example="V100",
+    )
+    purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
     term = Terms("length of a commitment or rental", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
     as_of = Moment(

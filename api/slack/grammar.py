@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from api.questions.spellings import term
 from api.slack.vocabulary import FILLERS, Vocabulary
 
 LONGEST_TEXT = 2000
@@ -165,6 +166,10 @@ def _money(reading: Reading, found: re.Match[str]) -> None:
         reading.add("currency", code)
 
 
+def _term(reading: Reading, found: re.Match[str]) -> None:
+    reading.add("term", term(found[1]) or found[1])
+
+
 def _unit_missing(reading: Reading, found: re.Match[str]) -> None:
     raise Misread([f'"{found[0]}": write under ${found[1]} or within {found[1]}h'])
 
@@ -183,6 +188,7 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Callable[[Reading, re.Match[str]
         (rf"({AMOUNT})\s*%\s*utili[sz](?:ation|ed){END}", _percent("utilization")),
         (rf"({AMOUNT})\s*%", _percent("target")),
         (rf"(0,\d+){END}", _decimal_comma),
+        (rf"((?:\d{{1,4}}|one|two|three|five)[\s-]*(?:y|yrs?|years?|mos?|months?)){END}", _term),
         (r"(?:as of |on )?(\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?)" + END, _same("as_of")),
         (rf"(\d+)\s*(?:accelerators?|gpus?|tpus?|chips?){END}", _same("accelerators")),
         (rf"(\d+)\s*(?:nodes?|machines?|instances?|servers?){END}", _same("nodes")),

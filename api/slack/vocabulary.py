@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from api.questions.fields import TERMS
 from api.questions.names import Known
 from api.questions.schemas import CostSchema
-from api.questions.suggestions import squeeze, unknown
+from api.questions.spellings import PURCHASES, Spellings
+from api.questions.suggestions import unknown
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Model
 
@@ -20,20 +21,6 @@ FILLERS = frozenset({
     "takes", "the", "to", "train", "training", "using", "via", "what", "will", "with",
 })  # fmt: skip
 PHRASES = {
-    "preemptible": ("purchase", "spot"),
-    "savings plans": ("purchase", "savings_plan"),
-    "commitment": ("purchase", "committed_use"),
-    "cud": ("purchase", "committed_use"),
-    "amazon": ("provider", "aws"),
-    "google": ("provider", "gcp"),
-    "google cloud": ("provider", "gcp"),
-    "microsoft": ("provider", "azure"),
-    "oracle": ("provider", "oci"),
-    "lambda labs": ("provider", "lambda"),
-    "1 month": ("term", "1mo"),
-    "1 year": ("term", "1y"),
-    "3 years": ("term", "3y"),
-    "3 year": ("term", "3y"),
     "fastest": ("sort", "time"),
     "cheapest": ("sort", "cost"),
     "frontier": ("frontier", "true"),
@@ -59,17 +46,16 @@ class Named:
 
 
 class Vocabulary:
-    """Every word that stands for a parameter's value. Spaces, case, `-`, `_` and `.` do not count."""
+    """Every word that stands for a parameter's value. Spaces, case, `-`, `_` and `.` do not count where one meaning remains."""
 
     def __init__(self, names: Known, models: Iterable[Model], currencies: Iterable[str]) -> None:
         self._names = names
-        self._index: dict[str, tuple[str, str]] = {}
-        self._shown: dict[str, None] = dict.fromkeys(COMMANDS)
+        words: dict[str, list[tuple[str, str]]] = {}
         for word, parameter, value in _words(names, models, currencies):
-            if parameter != "provider" or value in names.provider:
-                self._index.setdefault(squeeze(word), (parameter, value))
-                self._shown[word] = None
-        self._shown.update(dict.fromkeys(CostSchema().fields))
+            words.setdefault(parameter, []).append((word, value))
+        self._values = {parameter: Spellings(pairs) for parameter, pairs in words.items()}
+        told = (word for pairs in words.values() for word, _ in pairs)
+        self._shown = dict.fromkeys((*COMMANDS, *told, *CostSchema().fields))
 
     def find(self, text: str, place: int, only: tuple[str, ...] = ()) -> Named | None:
         """The longest name that begins at `place`, of these parameters alone where some are given."""
@@ -83,11 +69,11 @@ class Vocabulary:
     def _meaning(self, words: str, only: tuple[str, ...]) -> tuple[str, str] | None:
         if _PATTERN.fullmatch(words) and (not only or "recipe" in only):
             return ("recipe", words)
-        form = squeeze(words)
-        for spelt in (form, form.removesuffix("s")):
-            named = self._index.get(spelt)
-            if named and (not only or named[0] in only):
-                return named
+        for spelt in (words, words.removesuffix("s")):
+            for parameter in only or self._values:
+                values = self._values[parameter].find(spelt)
+                if len(values) == 1:
+                    return parameter, values[0]
         return None
 
     def complaint(self, word: str) -> str:
@@ -97,13 +83,15 @@ class Vocabulary:
 
 
 def _words(names: Known, models: Iterable[Model], currencies: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Earlier ones win where two words look alike."""
+    """Of two parameters with a value of one spelling the earlier is meant."""
     for model in models:
         yield from ((alias, "model", model.name) for alias in (model.name, *model.aliases))
-    yield from ((option.value, "purchase", option.value) for option in PurchaseOption)
+    purchases = ((option.value, option.value) for option in PurchaseOption)
+    yield from ((word, "purchase", option) for word, option in (*purchases, *PURCHASES.items()))
     yield from ((payment.value, "payment", payment.value) for payment in Payment)
     yield from ((term, "term", term) for term in TERMS)
     yield from ((phrase, *meaning) for phrase, meaning in PHRASES.items())
-    for kind in ("provider", "accelerator", "region", "recipe", "instance_type"):
-        yield from ((name, kind, name) for name in getattr(names, kind))
+    yield from ((word, "provider", name) for word, name in names.words("provider"))
+    for kind in ("accelerator", "region", "recipe", "instance_type"):
+        yield from ((word, kind, word) for word in names.spoken(kind))
     yield from ((code, "currency", code) for code in currencies)

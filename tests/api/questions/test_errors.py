@@ -39,7 +39,7 @@ def told(response, status):
         (f"{GOOD}&provider=awss", "provider", "did you mean aws"),
         (f"{GOOD}&region=us-east-11", "region", "us-east-1"),
         (f"{GOOD}&instance_type=p3.8xlrge", "instance_type", "p3.8xlarge"),
-        (f"{GOOD}&accelerator=A100", "accelerator", "A100-40GB"),
+        (f"{GOOD}&accelerator=A100-40", "accelerator", "A100-40GB"),
         (f"{GOOD}&recipe=riseml-2018", "recipe", "riseml-2018-"),
         (f"{GOOD}&recipe=mlprf-*", "recipe", "did you mean mlperf-*"),
         (f"{GOOD}&discount=awss:0.1", "discount", "did you mean aws"),

@@ -1,9 +1,11 @@
-"""Names in a question: what people call a cloud leads to what we call it."""
+"""Names in a question: what people call a cloud, a machine or a way to pay means what we call it."""
 
 import pytest
 
 from api.questions.names import Known
+from api.questions.spellings import ALONE, FAMILIES, Spellings, term
 from api.questions.suggestions import Guesses
+from costcalc.evidence import normalised
 
 KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
 
@@ -12,9 +14,8 @@ KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
     ("text", "name"),
     [("amazon", "aws"), ("Google Cloud", "gcp"), ("google", "gcp"), ("Microsoft", "azure"), ("lambda-labs", "lambda")],
 )
-def test_a_company_leads_to_its_cloud(text, name):
-    with pytest.raises(LookupError, match=f"did you mean {name}\\?$"):
-        KNOWN.resolve("provider", text, Guesses())
+def test_a_company_means_its_cloud(text, name):
+    assert KNOWN.resolve("provider", text, Guesses()) == [name]
 
 
 def test_a_company_whose_cloud_is_not_there_is_no_hint():
@@ -39,3 +40,98 @@ def test_only_accelerators_that_are_there_are_named():
     with pytest.raises(LookupError) as told:
         KNOWN.resolve("accelerator", "cpu", Guesses())
     assert "Xeon" not in str(told.value)
+
+
+def asked(service, parameter, text):
+    """What a parameter of a question comes to."""
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], parameter: [text]}, service.catalogue())
+    return getattr(query, parameter)
+
+
+@pytest.mark.parametrize("word", FAMILIES)
+def test_a_family_means_every_accelerator_of_it(service, word):
+    every = asked(service, "accelerator", word.lower())
+    known = service.names(service.catalogue()).accelerator
+    assert set(every) == {name for name in known if name.split("-")[0] == word}
+    assert len(every) >= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("V100-16GB", "V100"),
+        ("v100 16gb", "V100"),
+        ("H100-SXM", "H100"),
+        ("A100-SXM4-80GB", "A100-80GB"),
+        ("A100-80GB", "A100-80GB"),
+        ("V100-32GB", "V100-32GB"),
+        ("H100-PCIe", "H100-PCIe"),
+    ],
+)
+def test_one_version_is_asked_for_by_its_memory_or_its_form(service, text, name):
+    assert asked(service, "accelerator", text) == (name,)
+
+
+def test_every_family_that_is_also_a_name_can_be_asked_for_alone(service):
+    known = service.names(service.catalogue()).accelerator
+    assert set(ALONE) == set(FAMILIES) & set(known)
+    for name, alone in ALONE.items():
+        assert asked(service, "accelerator", alone) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("preemptible", "spot"),
+        ("Low-Priority", "spot"),
+        ("ondemand", "on_demand"),
+        ("on-demand", "on_demand"),
+        ("On Demand", "on_demand"),
+        ("cud", "committed_use"),
+        ("Savings Plans", "savings_plan"),
+    ],
+)
+def test_ways_to_pay_as_people_say_them(service, text, option):
+    assert asked(service, "purchase", text) == (option,)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        *((text, "1y") for text in ("1y", "1yr", "1 year", "1-year", "12 months", "one year", "12mo")),
+        *((text, "3y") for text in ("3Y", "3yr", "3yrs", "3 years", "36 months", "three years")),
+        *((text, "1mo") for text in ("1mo", "1 month", "one month")),
+        *((text, "14d") for text in ("14d", "14 days", "014d")),
+    ],
+)
+def test_terms_as_people_say_them(service, text, known):
+    assert term(text) == known
+    assert asked(service, "term", text) == (known,)
+
+
+@pytest.mark.parametrize("text", ["", "y", "1", "1h", "year", "-1y", "1.5y"])
+def test_what_is_no_length_of_time_is_no_term(text):
+    assert term(text) is None
+
+
+def test_the_strictest_form_that_a_name_has_decides():
+    spellings = Spellings([("us-west-1", 1), ("us-west1", 2), ("net-3.2gf", 3), ("net-32gf", 4), ("p3.8xlarge", 5)])
+    assert spellings.find("US-WEST1") == [2]
+    assert spellings.find("us_west_1") == [1, 2]
+    assert spellings.find("net_32GF") == [4]
+    assert spellings.find("net 3.2gf") == [3]
+    assert spellings.find("p38xlarge") == [5]
+    assert spellings.find("-") == []
+
+
+def test_no_two_models_share_a_name_however_it_is_spelt(service):
+    spelt = {}
+    for model in service.evidence.models.values():
+        for name in (model.name, *model.aliases):
+            assert spelt.setdefault(normalised(name), model.name) == model.name
+            assert service.model(name) is model
+
+
+def test_a_recipe_is_found_with_other_signs_than_its_own(service):
+    for name in service.names(service.catalogue()).recipe:
+        assert asked(service, "recipe", name.replace("-", "_")) == (name,)

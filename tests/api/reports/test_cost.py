@@ -96,8 +96,8 @@ def test_a_csv_path_is_not_asked_for_json(client):
 
 
 def test_names_are_understood_however_they_are_spelt(client):
-    plain = client.get("/cost?model=resnet50&target=0.757&provider=aws&accelerator=V100&limit=1").json
-    fancy = client.get("/cost?model=ResNet-50&target=.757&provider=AWS&accelerator=v100&limit=1&_=9").json
+    plain = client.get("/cost?model=resnet50&target=0.757&provider=aws&accelerator=V100-16GB&limit=1").json
+    fancy = client.get("/cost?model=ResNet-50&target=.757&provider=AWS&accelerator=v100+16gb&limit=1&_=9").json
     assert plain == fancy
     assert plain["query"]["accelerator"] == ["V100"]
 

@@ -40,7 +40,7 @@ class TestMistakes:
             ("resnett50 0.757", "resnet50"),
             ("resnet50 0.757 under 50", "write under $50 or within 50h"),
             ("resnet50 0.757 0.76", "given 2 times"),
-            ("resnet50 0.757 on A100", "A100-80GB"),
+            ("resnet50 0.757 on A100-88GB", "A100-80GB"),
             ("resnet50 0.757 as_of=2001-01-01", "before our first price"),
         ],
     )

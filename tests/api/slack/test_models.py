@@ -1,0 +1,35 @@
+"""Slack and HTTP train the model that was named, by each of its names and to each target."""
+
+import pytest
+from support.services import packaged_service
+
+from api.slack.reply import Replier
+
+SERVICE = packaged_service()
+NAMES = [(model.name, name) for model in SERVICE.evidence.models.values() for name in (model.name, *model.aliases)]
+
+
+@pytest.fixture(scope="module")
+def replier():
+    return Replier(SERVICE)
+
+
+def targets(model):
+    """Some accuracies that a recipe of the model reached, else any."""
+    reached = {
+        point.top1 for recipe in SERVICE.evidence.recipes_of(model) for point in recipe.evaluations if point.top1
+    }
+    ordered = sorted(reached) or [0.7]
+    return {round(ordered[index], 3) for index in (0, len(ordered) // 2, -1)} | {0.5}
+
+
+@pytest.mark.parametrize(("model", "name"), NAMES)
+def test_the_model_named_is_the_model_answered(replier, model, name):
+    catalogue = SERVICE.catalogue()
+    for target in targets(model):
+        arguments = {"model": [name], "target": [str(target)]}
+        over_http, _ = SERVICE.question(arguments, catalogue)
+        for spelt in (name, name.replace("_", "-"), name.upper()):
+            _, in_slack, _ = replier.question(f"train {spelt} to {target}", catalogue)
+            assert in_slack == over_http
+            assert (in_slack.model, in_slack.target) == (model, target)
