@@ -2,95 +2,87 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from typing import Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from api.settings import SETTINGS, BadSetting, Settings, read_settings, shown
+from api.cli.options import SchemaCommand, dashed, texts
+from api.cli.questions import FAILED, Question, settings_of_environment, stop, told
+from api.settings import SETTINGS, shown
 
-FAILED, WRONG_USE = 1, 2
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
 @click.version_option(package_name="costcalc")
 def main() -> None:
     """What does it cost, and how long does it take, to train a model to an accuracy, and where?"""
 
 
-def stop(message: object, status: int = WRONG_USE) -> NoReturn:
-    """Ends the command with a message on standard error."""
-    click.echo(f"costcalc: {message}", err=True)
-    sys.exit(status)
+def plan_defaults() -> Schema:
+    """The parameters that hold for all rows of a plan."""
+    from api.reports.plan import DEFAULTS
+
+    return DEFAULTS
 
 
-def settings_of_environment() -> Settings:
-    """The settings, or the end of the command with what is wrong with them."""
-    try:
-        return read_settings(os.environ)
-    except BadSetting as error:
-        stop(error)
+QUESTIONS = (
+    Question(
+        "cost",
+        ["model", "target"],
+        "Estimate the hours and cost of training MODEL to TARGET, a fraction such as 0.757, on every machine one can rent.",
+        explains=True,
+    ),
+    Question(
+        "accuracy",
+        ["model"],
+        "Find the highest accuracy of MODEL that a budget or a time limit allows, and the machines that reach it.",
+        explains=True,
+    ),
+    Question(
+        "commitments",
+        ["model", "target"],
+        "Find from how much training of MODEL to TARGET a month on it pays to reserve, commit or rent by the month.",
+        explains=True,
+    ),
+    Question("models", ["model?"], "List the models that can be asked about, or all that was measured of one MODEL."),
+    Question("throughput", [], "List measured training speeds, and what they come to for each dollar per hour."),
+    Question("offers", [], "List the current rates of machines, each with its source and date."),
+    Question("history", ["instance_type"], "List every rate ever seen of INSTANCE_TYPE, and when it was seen."),
+    Question("changes", [], "List the rates that are new or different since a date (--since)."),
+)
+for question in QUESTIONS:
+    main.add_command(question)
 
 
-class CostCommand(click.Command):
-    """`costcalc cost`: its options are the HTTP parameters, read from the same schema."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The two arguments, one option per parameter, and --help."""
-        from api.cli.cost import parameter_options
-
-        return [*self.params, *parameter_options(), *filter(None, [self.get_help_option(ctx)])]
-
-
-@main.command(cls=CostCommand, params=[click.Argument(["model"]), click.Argument(["target"])])
-def cost(model: str, target: str, explain: bool, **options: Any) -> None:
-    """Estimate the hours and cost of training MODEL to TARGET, a fraction such as 0.757, on every machine one can rent."""
-    gc.disable()  # the command is over before there is garbage worth a tenth of its time
-    from api.bootstrap import CannotStart
-    from api.cli import cost as terminal
-    from api.questions.errors import Refused
-
-    given = {name: [values] if isinstance(values, str) else list(values) for name, values in options.items() if values}
-    chosen = settings_of_environment()
-    try:
-        click.echo(terminal.answer(chosen, {**given, "model": [model], "target": [target]}, explain), nl=False)
-    except Refused as refused:
-        stop(refused.detail)
-    except CannotStart as error:
-        stop(error, FAILED)
-
-
-class PlanCommand(click.Command):
-    """`costcalc plan`: its options are the parameters that hold for all rows."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The file, one option per parameter, and --help."""
-        from api.cli.cost import options_of
-        from api.reports.plan import DEFAULTS
-
-        return [*self.params, *options_of(DEFAULTS, "token"), *filter(None, [self.get_help_option(ctx)])]
-
-
-@main.command(cls=PlanCommand, params=[click.Argument(["file"], type=click.File("rb"))])
-def plan(file: BinaryIO, **options: Any) -> None:
+@main.command(cls=SchemaCommand, schema=plan_defaults, params=[click.Argument(["file"], type=click.File("rb"))])
+def plan(file: BinaryIO, **given: Any) -> None:
     """Find the best estimate for every row of FILE, CSV or JSON (- for standard input); columns are named like the options."""
-    from api.bootstrap import CannotStart
     from api.cli import plan as plan_terminal
-    from api.questions.errors import Refused
 
-    given = {name: [values] if isinstance(values, str) else list(values) for name, values in options.items() if values}
-    chosen = settings_of_environment()
-    try:
-        answer = plan_terminal.answer(chosen, given, file.read())
-    except Refused as refused:
-        stop(refused.detail)
-    except CannotStart as error:
-        stop(error, FAILED)
+    with told():
+        answer = plan_terminal.answer(settings_of_environment(), texts(given), file.read())
     click.echo(answer.text, nl=False)
     if answer.unanswered:
         click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error beside them", err=True)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script by which SHELL completes commands, options, models, clouds and accelerators.
+
+    \b
+    bash: add   eval "$(costcalc completion bash)"       to ~/.bashrc
+    zsh:  add   eval "$(costcalc completion zsh)"        to ~/.zshrc, below compinit
+    fish: run   costcalc completion fish > ~/.config/fish/completions/costcalc.fish
+    """
+    from api.cli.completion import script
+
+    click.echo(script(shell, main), nl=False)
 
 
 @main.command()

@@ -15,6 +15,7 @@ from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangeRow, ChangesReport
 from api.reports.cost import CostReport
 from api.reports.history import HistoryReport, HistoryRow
+from api.reports.models import ModelsReport, ModelSummary
 from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
 from api.reports.plan import Answered, PlanDocument
 from api.reports.throughput import ThroughputReport, ThroughputRow
@@ -70,6 +71,11 @@ def history_csv(report: HistoryReport, layout: Layout) -> Iterator[bytes]:
 def throughput_csv(report: ThroughputReport, layout: Layout) -> Iterator[bytes]:
     """One row per measured speed and offer."""
     return _flat(ThroughputRow, report.document().throughputs, report.words, layout)
+
+
+def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:
+    """One row per model."""
+    return _flat(ModelSummary, report.rows(), {}, layout)
 
 
 def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:

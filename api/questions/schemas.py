@@ -265,6 +265,12 @@ class ModelsSchema(LayoutSchema):
         exclude = ("format", "excel", "sep", "decimal")
 
 
+class ModelQuestionSchema(LayoutSchema):
+    """The parameters of `costcalc models`."""
+
+    model = Text("only this model, with its recipes and measured speeds", example="resnet50")
+
+
 def layout(values: dict[str, Any]) -> Layout:
     """Takes the layout out of parsed values. With a decimal comma the separator is a semicolon by default."""
     chosen = {name: values.pop(name) for name in Layout.__dataclass_fields__ if name in values}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.training import Model, Recipe, Throughput
 
@@ -74,3 +77,25 @@ def model_document(evidence: Evidence, model: Model) -> ModelDocument:
     """Everything about one model."""
     measured = tuple(each for each in evidence.throughputs if each.model == model.name)
     return ModelDocument(evidence.version, summary(evidence, model), evidence.recipes_of(model.name), measured)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsReport:
+    """Every model, or the one that is asked about."""
+
+    evidence: Evidence
+    model: Model | None
+
+    def document(self) -> ModelsDocument | ModelDocument:
+        """The JSON answer."""
+        return models_document(self.evidence) if self.model is None else model_document(self.evidence, self.model)
+
+    def rows(self) -> tuple[ModelSummary, ...]:
+        """What is known about each model, in short."""
+        document = self.document()
+        return document.models if isinstance(document, ModelsDocument) else (document.model,)
+
+
+def models_report(service: Service, _: Catalogue, values: dict[str, Any]) -> ModelsReport:
+    """The report that parsed parameters ask for."""
+    return ModelsReport(service.evidence, values.get("model"))

@@ -1,0 +1,119 @@
+"""Estimates in a terminal: their table with its legend, and all that stands behind each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+
+from api.cli.grid import Column, View, paragraph, table
+from costcalc.answers import Estimate
+from costcalc.units import HOURS_PER_DAY
+
+SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+OLD, SECOND_HAND = "†", "‡"
+OLD_DAYS = 30
+IN_DAYS = 2 * HOURS_PER_DAY
+
+
+def money(amount: Decimal, currency: str = "USD") -> str:
+    """An amount with the sign of its currency in front, or its code behind where it has no sign."""
+    sign = SIGNS.get(currency)
+    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
+
+
+def calendar(hours: float) -> str:
+    """A time on the calendar as people say it: hours up to two days, then days."""
+    return f"{hours:,.4g} h" if hours <= IN_DAYS else f"{hours / HOURS_PER_DAY:,.0f} days"
+
+
+def machine(each: Estimate) -> str:
+    """Where it is and what it is: `lambda gpu_1x_gh200`."""
+    return f"{each.provider} {f'{each.nodes} x ' if each.nodes > 1 else ''}{each.instance_type}"
+
+
+def bought(each: Estimate) -> str:
+    """How it is bought: `reserved 1y no upfront`."""
+    words = [each.purchase_option.value, each.term, each.payment and each.payment.value]
+    return " ".join(filter(None, words)).replace("_", " ")
+
+
+def estimate_lines(estimates: Sequence[Estimate], view: View) -> Iterator[str]:
+    """The table of the estimates, its legend, and what stands behind each of them where that is asked for."""
+    yield from table(COLUMNS, estimates, view.width)
+    for line in legend(estimates):
+        yield from paragraph(line, view.width)
+    if view.explain:
+        yield from explained(estimates, view.width)
+
+
+def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """What the signs of the table mean, those that occur in it."""
+    yield (
+        "Ranges hold 8 of 10 runs. To pay: the bill for this run alone, minimum terms included. Share: the part of that "
+        "bill which the run's hours use. Chance: the probability of reaching the target."
+    )
+    signs: tuple[tuple[str, Callable[[Estimate], bool]], ...] = (
+        ("*: no other estimate is both faster and cheaper.", lambda each: each.frontier),
+        (f"{OLD}: last seen more than {OLD_DAYS} days before.", _is_old),
+        (f"{SECOND_HAND}: told by a third party, not by the provider.", lambda each: not each.price_first_hand),
+        ("In brackets: time on the calendar, with the waiting between sessions.", _waits),
+    )
+    if told := [meaning for meaning, holds in signs if any(map(holds, estimates))]:
+        yield " ".join(told)
+
+
+def explained(estimates: Sequence[Estimate], width: int) -> Iterator[str]:
+    """Sources, bill and assumptions of each estimate."""
+    for each in estimates:
+        yield ""
+        yield from paragraph(f"{each.rank}. {machine(each)}, {bought(each)}, {each.recipe}", width, 3)
+        for line in _behind(each):
+            yield from (f"   {part}" for part in paragraph(line, width - 3, 2))
+
+
+def _behind(each: Estimate) -> Iterator[str]:
+    sources = each.sources
+    yield f"speed {each.evidence.throughput.value}: {sources.throughput.source} ({sources.throughput.year})"
+    yield f"curve {each.evidence.convergence.value}: {sources.convergence.source}"
+    yield f"price of {sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
+    for part in each.components:
+        yield f"{part.quantity:f} {part.unit} of {part.name} at {part.rate:f} = {part.amount:f}"
+    yield from (f"- {line}" for line in each.assumptions)
+
+
+def _is_old(each: Estimate) -> bool:
+    return each.price_age_days > OLD_DAYS
+
+
+def _waits(each: Estimate) -> bool:
+    return each.calendar_hours > each.hours
+
+
+def _where(each: Estimate) -> str:
+    return f"{machine(each)}\n{each.accelerators} {each.accelerator}, {each.region}"
+
+
+def _bought_and_seen(each: Estimate) -> str:
+    marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
+    return f"{bought(each)}\n{each.sources.price.observed_at:%Y-%m-%d} {marks}".rstrip()
+
+
+def _hours(each: Estimate) -> str:
+    waiting = f"\n({calendar(each.calendar_hours)})" if _waits(each) else ""
+    return f"{each.hours:,.2f}\n{each.hours_low:,.2f}-{each.hours_high:,.2f}{waiting}"
+
+
+COLUMNS = (
+    Column("#", lambda each: f"{each.rank}{'*' if each.frontier else ''}", figures=True),
+    Column("machine\naccelerators, region", _where),
+    Column("bought\nprice seen", _bought_and_seen),
+    Column("hours\nrange", _hours, figures=True),
+    Column(
+        "to pay\nrange",
+        lambda each: f"{each.billed_cost:,.2f}\n{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
+        figures=True,
+    ),
+    Column("share", lambda each: f"{each.effective_cost:,.2f}", figures=True, leave=1),
+    Column("chance", lambda each: f"{each.success_probability:.2f}", figures=True, leave=3),
+    Column("recipe", lambda each: each.recipe, leave=2),
+)

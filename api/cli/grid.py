@@ -1,0 +1,91 @@
+"""Tables that fit the width of a terminal: text wraps between words, columns are left out in a stated order, figures stay whole."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+BETWEEN = 2  # columns between two cells
+EDGES = 2  # columns that the rule above and below reaches out
+NARROWEST = 8  # columns of text that is cut in words where nothing else can give way
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a table is shown: so many columns wide, and whether with all that its rows rest on."""
+
+    width: int
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading and a cell for each row. Figures are never wrapped. `leave` 1 is the first to be left out, 0 always stays."""
+
+    heading: str
+    cell: Callable[[Any], str]
+    figures: bool = False
+    leave: int = 0
+
+
+def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterator[str]:
+    """The lines of the table, and which columns are left out for want of width."""
+    cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
+    shown, widths = fitted(cells, width)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, BETWEEN - 1, 0, 0))
+    for column, wide in zip(shown, widths, strict=True):
+        justify, overflow = ("right" if column.figures else "left"), "fold"
+        grid.add_column(column.heading, justify=justify, overflow=overflow, width=wide)  # type: ignore[arg-type]
+    for texts in zip(*(cells[column][1:] for column in shown), strict=True):
+        grid.add_row(*texts)
+    yield from _printed(grid, width)
+    if left := [column.heading.partition("\n")[0] for column in columns if column not in shown]:
+        yield from paragraph(f"Left out for want of width: {', '.join(left)}.", width)
+
+
+def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], list[int]]:
+    """The columns that fit, with their widths."""
+    leaving = sorted((column for column in cells if column.leave), key=lambda column: column.leave)
+    for count in range(len(leaving) + 1):
+        shown = [column for column in cells if column not in leaving[:count]]
+        room = width - EDGES - BETWEEN * (len(shown) - 1)
+        least = [_least(column, cells[column]) for column in shown]
+        if sum(least) <= room:
+            break
+    else:
+        least = [wide if column.figures else min(wide, NARROWEST) for column, wide in zip(shown, least, strict=True)]
+    return shown, _shrunk([_longest(cells[column]) for column in shown], least, room)
+
+
+def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
+    """Takes from what has most to give until all fit."""
+    while sum(widths) > room and widths != least:
+        spare = [wide - low for wide, low in zip(widths, least, strict=True)]
+        widths[spare.index(max(spare))] -= 1
+    return widths
+
+
+def _least(column: Column, texts: list[str]) -> int:
+    return _longest(texts) if column.figures else max(len(word) for text in texts for word in text.split() or [""])
+
+
+def _longest(texts: list[str]) -> int:
+    return max(len(line) for text in texts for line in text.split("\n"))
+
+
+def _printed(grid: Table, width: int) -> Iterator[str]:
+    out = io.StringIO()
+    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(grid)
+    yield from out.getvalue().splitlines()
+
+
+def paragraph(text: str, width: int, indent: int = 0) -> list[str]:
+    """The text in lines; those after the first are indented. Words, dates and ranges stay whole."""
+    return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

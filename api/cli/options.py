@@ -1,0 +1,180 @@
+"""Options made from the parameters of a schema: their choices, their themes in the help, and what a wrong one stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:  # a command that is not used does not wait for its schema
+    from marshmallow import Schema
+
+    from api.questions.fields import Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Options that the help shows together, with a sentence that says what they do."""
+
+    heading: str
+    sentence: str
+    names: str
+
+
+THEMES = (
+    Theme(
+        "What to train",
+        "These say what counts as reaching the target, and which recipes may try.",
+        "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline image_size year",
+    ),
+    Theme(
+        "Which machines",
+        "These keep only some machines, clouds and regions.",
+        "provider region regions instance_type accelerator accelerators nodes available own own_price own_years own_resale "
+        "own_watts electricity pue",
+    ),
+    Theme("How to buy", "These keep only some ways to pay for a machine.", "purchase term payment utilization"),
+    Theme(
+        "Limits and order",
+        "These say what is too dear or too slow, what comes first, and how much is shown.",
+        "budget max_cost max_hours frontier basis sort limit offset runs_per_month",
+    ),
+    Theme(
+        "Prices and money",
+        "These choose the date of the prices, the currency, your discounts, and what else is on the bill.",
+        "as_of since until max_price_age discount currency fx runs storage_gb storage_rate egress_gb egress_rate",
+    ),
+    Theme(
+        "Output",
+        "These change how the answer is written, never its figures.",
+        "format explain excel sep decimal profile focus table label cost_center help",
+    ),
+)
+OTHER = Theme("Other options", "", "")
+METAVARS = {
+    "Names": "NAME",
+    "Moment": "DATE",
+    "Target": "FRACTION",
+    "Targets": "FRACTION",
+    "Discounts": "FRACTION",
+    "OwnRates": "RATE",
+    "Currency": "CODE",
+    "Terms": "TERM",
+    "Text": "TEXT",
+    "Number": "NUMBER",
+}
+"""What the help calls the value of each kind of parameter."""
+
+
+class SchemaCommand(click.Command):
+    """A command with an option for each parameter of a schema that is not one of its own parameters."""
+
+    def __init__(self, name: str, schema: Callable[[], Schema], **keywords: Any) -> None:
+        super().__init__(name, **keywords)
+        self.schema = schema
+
+    @cached_property
+    def options(self) -> list[click.Option]:
+        """The options made from the schema."""
+        from api.questions.fields import Parameter
+
+        own = {"token", *(each.name for each in self.params)}
+        fields = self.schema().fields.items()
+        return [_option(name, field) for name, field in fields if isinstance(field, Parameter) and name not in own]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The command's own parameters, then the schema's, then --help."""
+        return [*self.params, *self.options, *filter(None, [self.get_help_option(ctx)])]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options by theme."""
+        shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        for theme in (*THEMES, OTHER):
+            rows = filter(None, (each.get_help_record(ctx) for each in shown if theme_of(each) is theme))
+            if listed := list(rows):
+                with formatter.section(theme.heading):
+                    formatter.write_text(theme.sentence)
+                    formatter.write_dl(listed)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; an unknown option is refused with the one that is meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(self._no_such_option(error.option_name), ctx) from None
+
+    def _no_such_option(self, given: str) -> str:
+        from api.questions.suggestions import either
+
+        meant = [f"--{dashed(name)}" for name in self._meant(given.lstrip("-"))]
+        hint = f"did you mean {either(meant)}?" if meant else "--help lists all options"
+        return f"there is no option {given}: {hint}"
+
+    def _meant(self, given: str) -> list[str]:
+        from api.questions.suggestions import CALLED, nearest, squeeze
+
+        names = [option.name for option in self.options if option.name]
+        also = [name for name in names if squeeze(given) in CALLED.get(name, "").split()]
+        return also or nearest(given, names)
+
+
+def theme_of(option: click.Option) -> Theme:
+    """The theme that the help lists an option under."""
+    return next((theme for theme in THEMES if option.name in theme.names.split()), OTHER)
+
+
+def dashed(name: str) -> str:
+    """A parameter's name as an option is written: `max-hours`."""
+    return name.replace("_", "-")
+
+
+def texts(options: dict[str, Any]) -> dict[str, list[str]]:
+    """The options that were given, each with its texts, as a query string has them."""
+    return {name: [given] if isinstance(given, str) else list(given) for name, given in options.items() if given}
+
+
+def choices(field: Parameter) -> Sequence[str]:
+    """The words that a parameter takes; empty where it takes others too."""
+    from api.questions.fields import TERMS, Choice, Separator, Terms
+
+    if isinstance(field, Choice):
+        return list(field.choices)
+    return Separator.signs if isinstance(field, Separator) else (*TERMS, "14d") if isinstance(field, Terms) else ()
+
+
+def _option(name: str, field: Parameter) -> click.Option:
+    from api.questions.fields import Flag
+
+    names, words = [f"--{dashed(name)}", name], choices(field)
+    if isinstance(field, Flag):
+        return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field))
+    metavar = f"[{'|'.join(words)}]" if words else METAVARS[type(field).__name__]
+    complete = completer(name, words)
+    return click.Option(names, multiple=True, metavar=metavar, help=_sentence(field), shell_complete=complete)
+
+
+def _sentence(field: Parameter) -> str:
+    example = f", for example {field.example}" if field.example and not choices(field) else ""
+    more = "; several with commas, or repeat it" if field.listed else ""
+    return f"{field.meaning[0].upper()}{field.meaning[1:]}{example}{more}."
+
+
+def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[CompletionItem]]:
+    """Completes a parameter's value: one of these words, or of the names that the parameter takes."""
+
+    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+        from api.cli.completion import names_of
+
+        return [CompletionItem(each) for each in completions(words or names_of(name), begun)]
+
+    return complete
+
+
+def completions(known: Sequence[str], begun: str) -> Iterator[str]:
+    """The known words that start so; of several with commas the last is completed."""
+    before, comma, last = begun.rpartition(",")
+    return (f"{before}{comma}{word}" for word in known if word.casefold().startswith(last.casefold()))

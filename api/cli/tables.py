@@ -1,0 +1,199 @@
+"""The other reports in a terminal: models, prices, their history and changes, speeds, accuracies and commitments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from api.cli.estimates import estimate_lines
+from api.cli.grid import Column, View, paragraph, table
+from api.reports.accuracy import AccuracyReport
+from api.reports.changes import ChangesReport
+from api.reports.commitments import CommitmentsReport, Compared
+from api.reports.history import HistoryReport
+from api.reports.models import ModelDocument, ModelsReport
+from api.reports.offers import OffersReport
+from api.reports.throughput import ThroughputReport
+from costcalc.training import Recipe
+
+
+def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
+    """The accuracy that is within reach, and the estimates that reach it."""
+    found = report.document()
+    yield from paragraph(f"{found.query.model}: {found.message}", view.width)
+    if found.estimates:
+        yield from estimate_lines(found.estimates, view)
+
+
+def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
+    """Each machine with every way to commit to it, and from how many hours a month on that pays."""
+    found = report.document()
+    for machine in found.machines:
+        yield from paragraph(_compared(machine), view.width, 2)
+        yield from table(WAYS, machine.ways, view.width)
+        for line in machine.assumptions if view.explain else ():
+            yield from paragraph(f"- {line}", view.width, 2)
+    for note in found.notes:
+        yield from paragraph(note, view.width)
+
+
+def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
+    """Every model; of a single one also its recipes and its measured speeds."""
+    document = report.document()
+    yield from table(MODELS, report.rows(), view.width)
+    if isinstance(document, ModelDocument):
+        yield from table(RECIPES, document.recipes, view.width)
+        yield from table(SPEEDS, document.throughputs, view.width)
+
+
+def offers_lines(report: OffersReport, view: View) -> Iterator[str]:
+    """The price sheet."""
+    found = report.document()
+    yield from _headed("rates", found.count, f"at prices of {_day(found.as_of)}", OFFERS, found.offers, view)
+
+
+def history_lines(report: HistoryReport, view: View) -> Iterator[str]:
+    """Every rate of a machine and how long it held."""
+    found = report.document()
+    yield from _headed("rates", found.count, f"until {_day(found.until)}", HISTORY, found.history, view)
+
+
+def changes_lines(report: ChangesReport, view: View) -> Iterator[str]:
+    """What each rate was and is."""
+    found = report.document()
+    when = f"from {_day(found.since)} to {_day(found.as_of)}"
+    yield from _headed("new or different rates", found.count, when, CHANGES, found.changes, view)
+
+
+def throughput_lines(report: ThroughputReport, view: View) -> Iterator[str]:
+    """Measured speeds, most images for the money first."""
+    found = report.document()
+    when = f"most images for the money first, at prices of {_day(found.as_of)}"
+    yield from _headed("measured speeds on offers", found.count, when, THROUGHPUTS, found.throughputs, view)
+
+
+def _headed(
+    what: str, count: int, when: str, columns: Sequence[Column], rows: Sequence[Any], view: View
+) -> Iterator[str]:
+    shown = f"{len(rows):,} of {count:,}" if len(rows) < count else f"{count:,}"
+    yield from paragraph(f"{shown} {what}, {when}", view.width)
+    if rows:
+        yield from table(columns, rows, view.width)
+
+
+def _compared(each: Compared) -> str:
+    on_demand = f"on demand {each.on_demand.hourly_rate:,.2f} an hour" if each.on_demand else "not sold on demand"
+    nodes = f"{each.nodes} x " if each.nodes > 1 else ""
+    return (
+        f"{each.provider} {nodes}{each.instance_type} in {each.region}, {each.accelerators} {each.accelerator}: "
+        f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
+    )
+
+
+def _bought(row: Any) -> str:
+    words = [row.purchase_option.value, row.term, row.payment and row.payment.value]
+    return " ".join(filter(None, words)).replace("_", " ")
+
+
+def _machine(row: Any) -> str:
+    return f"{row.provider} {row.instance_type}\n{row.accelerators} {row.accelerator}, {row.region}"
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else ""
+
+
+def _number(value: Decimal | float | None, digits: int = 2) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
+
+
+def _rate(value: Decimal | None) -> str:
+    """A rate with four significant digits at least, as cents are too coarse for small machines."""
+    return "" if value is None else f"{value:,.4f}"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:+.1%}"
+
+
+def _best(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _trained(recipe: Recipe) -> str:
+    points = [point.top1 for point in recipe.evaluations if point.top1 is not None]
+    return _best(max(points, default=None))
+
+
+MACHINE = Column("machine\naccelerators, region", _machine)
+BOUGHT = Column("bought", _bought)
+MODELS: tuple[Column, ...] = (
+    Column("model", lambda row: row.model),
+    Column("top1\nbest", lambda row: _best(row.best_top1), figures=True),
+    Column("top5\nbest", lambda row: _best(row.best_top5), figures=True),
+    Column("recipes", lambda row: str(len(row.recipes)), figures=True),
+    Column("speeds", lambda row: f"{row.throughputs:,}", figures=True),
+    Column("million\nparameters", lambda row: _number(row.parameters_millions, 1), figures=True, leave=3),
+    Column("image\nsize", lambda row: str(row.image_size or ""), figures=True, leave=2),
+    Column("also called", lambda row: ", ".join(row.aliases), leave=1),
+)
+RECIPES: tuple[Column, ...] = (
+    Column("recipe", lambda row: row.name),
+    Column("top1\nbest", _trained, figures=True),
+    Column("source", lambda row: row.source, leave=1),
+)
+SPEEDS: tuple[Column, ...] = (
+    Column("accelerators", lambda row: f"{row.accelerators} {row.accelerator}"),
+    Column("images/s", lambda row: _number(row.images_per_second, 1), figures=True),
+    Column("precision", lambda row: row.precision or "", leave=3),
+    Column("framework", lambda row: row.framework, leave=2),
+    Column("year", lambda row: str(row.year), figures=True),
+    Column("source", lambda row: row.source, leave=1),
+)
+OFFERS: tuple[Column, ...] = (
+    MACHINE,
+    BOUGHT,
+    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
+    Column("", lambda row: row.currency),
+    Column("upfront", lambda row: _number(row.upfront), figures=True, leave=2),
+    Column("seen", lambda row: _day(row.observed_at)),
+    Column("source", lambda row: row.source, leave=1),
+)
+HISTORY: tuple[Column, ...] = (
+    MACHINE,
+    BOUGHT,
+    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
+    Column("", lambda row: row.currency),
+    Column("first seen\nlast seen", lambda row: f"{_day(row.observed_at)}\n{_day(row.last_seen_at)}"),
+    Column("source", lambda row: row.source, leave=1),
+)
+CHANGES: tuple[Column, ...] = (
+    MACHINE,
+    BOUGHT,
+    Column("before", lambda row: _rate(row.previous_hourly_rate), figures=True),
+    Column("now", lambda row: _rate(row.hourly_rate), figures=True),
+    Column("", lambda row: row.currency),
+    Column("change", lambda row: _percent(row.change), figures=True, leave=2),
+    Column("source", lambda row: row.source, leave=1),
+)
+THROUGHPUTS: tuple[Column, ...] = (
+    Column("model", lambda row: row.model),
+    MACHINE,
+    BOUGHT,
+    Column("images/s", lambda row: _number(row.images_per_second, 1), figures=True),
+    Column("per $/h", lambda row: _number(row.images_per_second_per_dollar_hour, 1), figures=True),
+    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True, leave=2),
+    Column("price seen", lambda row: _day(row.price_observed_at), leave=3),
+    Column("measured", lambda row: str(row.throughput_year), figures=True, leave=1),
+)
+WAYS: tuple[Column, ...] = (
+    BOUGHT,
+    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
+    Column("upfront", lambda row: _number(row.upfront), figures=True, leave=2),
+    Column("a month", lambda row: _number(row.monthly), figures=True, leave=1),
+    Column("total", lambda row: _number(row.total), figures=True),
+    Column("pays from\nhours a month", lambda row: _number(row.break_even_hours_per_month), figures=True),
+    Column("price seen", lambda row: _day(row.price.observed_at), leave=3),
+)
