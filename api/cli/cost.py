@@ -18,6 +18,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield from paragraph(_heading(found), view.width)
     for pick in found.picks:
         yield from _pick(pick, view.width)
+    yield from paragraph(_how_many(found), view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, view)
     for line in _notes(found, view.explain):
@@ -25,15 +26,17 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
 
 
 def _heading(found: Answer) -> str:
-    query, shown, order = found.query, len(found.estimates), "fastest" if found.query.sort == "time" else "cheapest"
-    which = f"the first {shown}" if not query.offset else f"{query.offset + 1} to {query.offset + shown}"
-    many = f"{which} of {found.count} estimates, {order} first" if shown else _none(found)
+    query = found.query
     goal = f"{query.model} to {query.target:g} {query.metric.value}"
-    return f"{goal}: {many}, at prices of {found.prices.as_of:%Y-%m-%d} ({_seen(found.prices)}), in {query.currency}"
+    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({_seen(found.prices)}), in {query.currency}"
 
 
-def _none(found: Answer) -> str:
-    return f"none of {found.count} estimates" if found.count else "no estimate matches these filters"
+def _how_many(found: Answer) -> str:
+    query, shown = found.query, len(found.estimates)
+    if not shown:
+        return f"None of {found.count:,} estimates" if found.count else "No estimate matches these filters"
+    which = f"The first {shown:,}" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,}"
+    return f"{which} of {found.count:,} estimates, {'fastest' if query.sort == 'time' else 'cheapest'} first"
 
 
 def _seen(prices: PriceBasis) -> str:
@@ -77,7 +80,7 @@ def _free(each: Estimate) -> str:
 
 def _rejected(found: Answer) -> Iterator[str]:
     for reason, count in found.rejections.items():
-        yield f"{count:,} {found.rejection_units.get(reason, '')} {reason.replace('_', ' ')}"
+        yield f"{reason.replace('_', ' ')} ({count:,} {found.rejection_units[reason]})"
 
 
 def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:

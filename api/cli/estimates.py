@@ -40,26 +40,20 @@ def bought(each: Estimate) -> str:
 def estimate_lines(estimates: Sequence[Estimate], view: View) -> Iterator[str]:
     """The table of the estimates, its legend, and what stands behind each of them where that is asked for."""
     yield from table(COLUMNS, estimates, view.width)
-    for line in legend(estimates):
-        yield from paragraph(line, view.width)
+    yield from paragraph(" ".join(legend(estimates)), view.width)
     if view.explain:
         yield from explained(estimates, view.width)
 
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
     """What the signs of the table mean, those that occur in it."""
-    yield (
-        "Ranges hold 8 of 10 runs. To pay: the bill for this run alone, minimum terms included. Share: the part of that "
-        "bill which the run's hours use. Chance: the probability of reaching the target."
-    )
     signs: tuple[tuple[str, Callable[[Estimate], bool]], ...] = (
         ("*: no other estimate is both faster and cheaper.", lambda each: each.frontier),
         (f"{OLD}: last seen more than {OLD_DAYS} days before.", _is_old),
         (f"{SECOND_HAND}: told by a third party, not by the provider.", lambda each: not each.price_first_hand),
         ("In brackets: time on the calendar, with the waiting between sessions.", _waits),
     )
-    if told := [meaning for meaning, holds in signs if any(map(holds, estimates))]:
-        yield " ".join(told)
+    return (meaning for meaning, holds in signs if any(map(holds, estimates)))
 
 
 def explained(estimates: Sequence[Estimate], width: int) -> Iterator[str]:
@@ -107,13 +101,26 @@ COLUMNS = (
     Column("#", lambda each: f"{each.rank}{'*' if each.frontier else ''}", figures=True),
     Column("machine\naccelerators, region", _where),
     Column("bought\nprice seen", _bought_and_seen),
-    Column("hours\nrange", _hours, figures=True),
+    Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
     Column(
         "to pay\nrange",
         lambda each: f"{each.billed_cost:,.2f}\n{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
         figures=True,
+        meaning="To pay: the bill for this run alone, minimum terms included.",
     ),
-    Column("share", lambda each: f"{each.effective_cost:,.2f}", figures=True, leave=1),
-    Column("chance", lambda each: f"{each.success_probability:.2f}", figures=True, leave=3),
+    Column(
+        "share",
+        lambda each: f"{each.effective_cost:,.2f}",
+        figures=True,
+        leave=1,
+        meaning="Share: the part of that bill which the run's hours use.",
+    ),
+    Column(
+        "chance",
+        lambda each: f"{each.success_probability:.2f}",
+        figures=True,
+        leave=3,
+        meaning="Chance: the probability of reaching the target.",
+    ),
     Column("recipe", lambda each: each.recipe, leave=2),
 )

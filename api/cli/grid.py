@@ -1,4 +1,4 @@
-"""Tables that fit the width of a terminal: text wraps between words, columns are left out in a stated order, figures stay whole."""
+"""Tables that fit a terminal: text wraps between words, columns are left out in a stated order, figures stay whole."""
 
 from __future__ import annotations
 
@@ -27,16 +27,20 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading and a cell for each row. Figures are never wrapped. `leave` 1 is the first to be left out, 0 always stays."""
+    """A heading, a cell for each row, and what must be known to read them. Figures are never wrapped.
+
+    On a narrow terminal the column with `leave` 1 is left out first, then 2, and so on; 0 always stays.
+    """
 
     heading: str
     cell: Callable[[Any], str]
     figures: bool = False
     leave: int = 0
+    meaning: str = ""
 
 
 def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterator[str]:
-    """The lines of the table, and which columns are left out for want of width."""
+    """The lines of the table, what its columns mean, and which are left out to fit the width."""
     cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
     shown, widths = fitted(cells, width)
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, BETWEEN - 1, 0, 0))
@@ -47,7 +51,8 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterato
         grid.add_row(*texts)
     yield from _printed(grid, width)
     if left := [column.heading.partition("\n")[0] for column in columns if column not in shown]:
-        yield from paragraph(f"Left out for want of width: {', '.join(left)}.", width)
+        yield from paragraph(f"Left out to fit {width} columns: {', '.join(left)}.", width)
+    yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 
 
 def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], list[int]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
 @click.version_option(package_name="costcalc")
 def main() -> None:
-    """What does it cost, and how long does it take, to train a model to an accuracy, and where?"""
+    """What does it cost, how long does it take, and where, to train a model to an accuracy?"""
 
 
 def plan_defaults() -> Schema:
@@ -33,26 +33,29 @@ QUESTIONS = (
     Question(
         "cost",
         ["model", "target"],
-        "Estimate the hours and cost of training MODEL to TARGET, a fraction such as 0.757, on every machine one can rent.",
+        "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
+        "what to rent first, then lists every machine that reaches it.",
         explains=True,
     ),
     Question(
         "accuracy",
         ["model"],
-        "Find the highest accuracy of MODEL that a budget or a time limit allows, and the machines that reach it.",
+        "Find the highest accuracy of MODEL within a budget.\n\nGive --budget, --max-hours or both; the answer lists the "
+        "machines that reach that accuracy.",
         explains=True,
     ),
     Question(
         "commitments",
         ["model", "target"],
-        "Find from how much training of MODEL to TARGET a month on it pays to reserve, commit or rent by the month.",
+        "Compare reserving and committing with paying by the hour.\n\nThe answer says from how many hours a month on each "
+        "commitment pays, on the machines that suit training MODEL to TARGET.",
         explains=True,
     ),
-    Question("models", ["model?"], "List the models that can be asked about, or all that was measured of one MODEL."),
-    Question("throughput", [], "List measured training speeds, and what they come to for each dollar per hour."),
-    Question("offers", [], "List the current rates of machines, each with its source and date."),
-    Question("history", ["instance_type"], "List every rate ever seen of INSTANCE_TYPE, and when it was seen."),
-    Question("changes", [], "List the rates that are new or different since a date (--since)."),
+    Question("models", ["model?"], "List the models, or all that was measured of one MODEL."),
+    Question("throughput", [], "List measured training speeds, and images for the money."),
+    Question("offers", [], "List the current rates of machines, with sources and dates."),
+    Question("history", ["instance_type"], "List every rate ever seen of INSTANCE_TYPE."),
+    Question("changes", [], "List the rates that are new or different since a date."),
 )
 for question in QUESTIONS:
     main.add_command(question)
@@ -60,7 +63,10 @@ for question in QUESTIONS:
 
 @main.command(cls=SchemaCommand, schema=plan_defaults, params=[click.Argument(["file"], type=click.File("rb"))])
 def plan(file: BinaryIO, **given: Any) -> None:
-    """Find the best estimate for every row of FILE, CSV or JSON (- for standard input); columns are named like the options."""
+    """Find the best estimate for every row of FILE.
+
+    FILE is CSV or JSON, - is standard input; its columns are named like the options.
+    """
     from api.cli import plan as plan_terminal
 
     with told():
@@ -73,7 +79,7 @@ def plan(file: BinaryIO, **given: Any) -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script by which SHELL completes commands, options, models, clouds and accelerators.
+    """Print the script by which SHELL completes commands and names.
 
     \b
     bash: add   eval "$(costcalc completion bash)"       to ~/.bashrc
@@ -89,7 +95,7 @@ def completion(shell: str) -> None:
 @click.option("--bind", help="Address and port.  [default: 127.0.0.1:8000]")
 @click.option("--workers", type=click.IntRange(1), help="Worker processes.  [default: 2]")
 def serve(bind: str | None, workers: int | None) -> None:
-    """Serve the HTTP API, the page and the Slack command until stopped."""
+    """Serve the HTTP API, the page and the Slack command."""
     from dataclasses import replace
 
     from api.settings import address
@@ -142,7 +148,7 @@ def validate(form: str, into: str | None) -> None:
 
 @main.group()
 def prices() -> None:
-    """Fetch live prices, try a source, and see how the sources fare."""
+    """Fetch live prices and see how their sources fare."""
 
 
 @prices.command()

@@ -28,24 +28,24 @@ class Theme:
 THEMES = (
     Theme(
         "What to train",
-        "These say what counts as reaching the target, and which recipes may try.",
+        "These define when the target is reached and choose the recipes.",
         "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline image_size year",
     ),
     Theme(
         "Which machines",
-        "These keep only some machines, clouds and regions.",
+        "These restrict the machines, clouds and regions.",
         "provider region regions instance_type accelerator accelerators nodes available own own_price own_years own_resale "
         "own_watts electricity pue",
     ),
-    Theme("How to buy", "These keep only some ways to pay for a machine.", "purchase term payment utilization"),
+    Theme("How to buy", "These restrict the ways to pay for a machine.", "purchase term payment utilization"),
     Theme(
         "Limits and order",
-        "These say what is too dear or too slow, what comes first, and how much is shown.",
+        "These set limits of cost and time, the order, and how much is shown.",
         "budget max_cost max_hours frontier basis sort limit offset runs_per_month",
     ),
     Theme(
         "Prices and money",
-        "These choose the date of the prices, the currency, your discounts, and what else is on the bill.",
+        "These choose the date of the prices, the currency, your own rates, and what the bill holds.",
         "as_of since until max_price_age discount currency fx runs storage_gb storage_rate egress_gb egress_rate",
     ),
     Theme(
@@ -54,7 +54,9 @@ THEMES = (
         "format explain excel sep decimal profile focus table label cost_center help",
     ),
 )
-OTHER = Theme("Other options", "", "")
+OTHER = Theme("Other options", "These belong to no theme.", "")
+SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."
+LONGEST_CHOICES = 50
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",
@@ -63,7 +65,8 @@ METAVARS = {
     "Discounts": "FRACTION",
     "OwnRates": "RATE",
     "Currency": "CODE",
-    "Terms": "TERM",
+    "Choices": "WORD",
+    "Separator": "SIGN",
     "Text": "TEXT",
     "Number": "NUMBER",
 }
@@ -99,6 +102,8 @@ class SchemaCommand(click.Command):
                 with formatter.section(theme.heading):
                     formatter.write_text(theme.sentence)
                     formatter.write_dl(listed)
+        formatter.write_paragraph()
+        formatter.write_text(SEVERAL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments; an unknown option is refused with the one that is meant."""
@@ -124,7 +129,8 @@ class SchemaCommand(click.Command):
 
 def theme_of(option: click.Option) -> Theme:
     """The theme that the help lists an option under."""
-    return next((theme for theme in THEMES if option.name in theme.names.split()), OTHER)
+    name = option.opts[-1].lstrip("-").replace("-", "_")
+    return next((theme for theme in THEMES if name in theme.names.split()), OTHER)
 
 
 def dashed(name: str) -> str:
@@ -143,7 +149,7 @@ def choices(field: Parameter) -> Sequence[str]:
 
     if isinstance(field, Choice):
         return list(field.choices)
-    return Separator.signs if isinstance(field, Separator) else (*TERMS, "14d") if isinstance(field, Terms) else ()
+    return Separator.signs if isinstance(field, Separator) else TERMS if isinstance(field, Terms) else ()
 
 
 def _option(name: str, field: Parameter) -> click.Option:
@@ -151,16 +157,29 @@ def _option(name: str, field: Parameter) -> click.Option:
 
     names, words = [f"--{dashed(name)}", name], choices(field)
     if isinstance(field, Flag):
-        return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field))
-    metavar = f"[{'|'.join(words)}]" if words else METAVARS[type(field).__name__]
-    complete = completer(name, words)
-    return click.Option(names, multiple=True, metavar=metavar, help=_sentence(field), shell_complete=complete)
+        return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field.meaning))
+    shown = f"[{'|'.join(words)}]"
+    fits = words and len(shown) <= LONGEST_CHOICES and shown.count("|") < len(words)
+    metavar = shown if fits else METAVARS[type(field).__name__]
+    more = "" if fits else _takes(words, field)
+    return click.Option(
+        names,
+        multiple=True,
+        metavar=f"{metavar},..." if field.listed else metavar,
+        help=_sentence(field.meaning + more),
+        shell_complete=completer(name, words),
+    )
 
 
-def _sentence(field: Parameter) -> str:
-    example = f", for example {field.example}" if field.example and not choices(field) else ""
-    more = "; several with commas, or repeat it" if field.listed else ""
-    return f"{field.meaning[0].upper()}{field.meaning[1:]}{example}{more}."
+def _takes(words: Sequence[str], field: Parameter) -> str:
+    """What is written for a parameter whose choices do not stand before it, if its meaning does not say."""
+    if words:
+        return f": {' '.join(words)}"
+    return "" if field.example is None or "default" in field.meaning else f", for example {field.example}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[CompletionItem]]:

@@ -35,7 +35,7 @@ class Question(SchemaCommand):
         super().__init__(name, lambda: self.answering.schema, params=parameters, callback=self.ask, help=help)
 
     @property
-    def answering(self) -> Answering:
+    def answering(self) -> Answering[Any]:
         """How the question is answered; what that needs is imported now."""
         from api.cli.answers import ANSWERS
 

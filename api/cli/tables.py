@@ -13,9 +13,9 @@ from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
 from api.reports.history import HistoryReport
-from api.reports.models import ModelDocument, ModelsReport
+from api.reports.models import ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
-from api.reports.throughput import ThroughputReport
+from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.training import Recipe
 
 
@@ -41,44 +41,45 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
 
 def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
     """Every model; of a single one also its recipes and its measured speeds."""
-    document = report.document()
-    yield from table(MODELS, report.rows(), view.width)
-    if isinstance(document, ModelDocument):
-        yield from table(RECIPES, document.recipes, view.width)
-        yield from table(SPEEDS, document.throughputs, view.width)
+    found = report.document()
+    if isinstance(found, ModelsDocument):
+        yield from _headed("models", len(found.models), MODELS, found.models, view)
+        return
+    recipes, speeds = found.recipes, found.throughputs
+    yield from table(MODELS, [found.model], view.width)
+    yield from _headed(f"recipes of {found.model.model}", len(recipes), RECIPES, recipes, view)
+    yield from _headed(f"measured speeds of {found.model.model}", len(speeds), SPEEDS, speeds, view)
 
 
 def offers_lines(report: OffersReport, view: View) -> Iterator[str]:
     """The price sheet."""
     found = report.document()
-    yield from _headed("rates", found.count, f"at prices of {_day(found.as_of)}", OFFERS, found.offers, view)
+    yield from _headed(f"rates, at prices of {_day(found.as_of)}", found.count, OFFERS, found.offers, view)
 
 
 def history_lines(report: HistoryReport, view: View) -> Iterator[str]:
     """Every rate of a machine and how long it held."""
     found = report.document()
-    yield from _headed("rates", found.count, f"until {_day(found.until)}", HISTORY, found.history, view)
+    yield from _headed(f"rates until {_day(found.until)}", found.count, HISTORY, found.history, view)
 
 
 def changes_lines(report: ChangesReport, view: View) -> Iterator[str]:
     """What each rate was and is."""
     found = report.document()
-    when = f"from {_day(found.since)} to {_day(found.as_of)}"
-    yield from _headed("new or different rates", found.count, when, CHANGES, found.changes, view)
+    what = f"new or different rates from {_day(found.since)} to {_day(found.as_of)}"
+    yield from _headed(what, found.count, CHANGES, found.changes, view)
 
 
 def throughput_lines(report: ThroughputReport, view: View) -> Iterator[str]:
     """Measured speeds, most images for the money first."""
     found = report.document()
-    when = f"most images for the money first, at prices of {_day(found.as_of)}"
-    yield from _headed("measured speeds on offers", found.count, when, THROUGHPUTS, found.throughputs, view)
+    what = f"measured speeds on offers, most images for the money first, at prices of {_day(found.as_of)}"
+    yield from _headed(what, found.count, THROUGHPUTS, found.throughputs, view)
 
 
-def _headed(
-    what: str, count: int, when: str, columns: Sequence[Column], rows: Sequence[Any], view: View
-) -> Iterator[str]:
+def _headed(what: str, count: int, columns: Sequence[Column], rows: Sequence[Any], view: View) -> Iterator[str]:
     shown = f"{len(rows):,} of {count:,}" if len(rows) < count else f"{count:,}"
-    yield from paragraph(f"{shown} {what}, {when}", view.width)
+    yield from paragraph(f"{shown} {what}", view.width)
     if rows:
         yield from table(columns, rows, view.width)
 
@@ -101,6 +102,10 @@ def _machine(row: Any) -> str:
     return f"{row.provider} {row.instance_type}\n{row.accelerators} {row.accelerator}, {row.region}"
 
 
+def _software(row: ThroughputRow) -> str:
+    return f"{row.framework}\n{row.precision or 'precision unknown'}, {row.throughput_year}"
+
+
 def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else ""
 
@@ -110,8 +115,9 @@ def _number(value: Decimal | float | None, digits: int = 2) -> str:
 
 
 def _rate(value: Decimal | None) -> str:
-    """A rate with four significant digits at least, as cents are too coarse for small machines."""
-    return "" if value is None else f"{value:,.4f}"
+    """A rate in cents, and in hundredths of a cent where it has them."""
+    text = _number(value, 4)
+    return text.removesuffix("00")
 
 
 def _percent(value: float | None) -> str:
@@ -172,7 +178,7 @@ HISTORY: tuple[Column, ...] = (
 CHANGES: tuple[Column, ...] = (
     MACHINE,
     BOUGHT,
-    Column("before", lambda row: _rate(row.previous_hourly_rate), figures=True),
+    Column("before", lambda row: _rate(row.previous_hourly_rate) or row.kind, figures=True),
     Column("now", lambda row: _rate(row.hourly_rate), figures=True),
     Column("", lambda row: row.currency),
     Column("change", lambda row: _percent(row.change), figures=True, leave=2),
@@ -186,7 +192,7 @@ THROUGHPUTS: tuple[Column, ...] = (
     Column("per $/h", lambda row: _number(row.images_per_second_per_dollar_hour, 1), figures=True),
     Column("an hour", lambda row: _rate(row.hourly_rate), figures=True, leave=2),
     Column("price seen", lambda row: _day(row.price_observed_at), leave=3),
-    Column("measured", lambda row: str(row.throughput_year), figures=True, leave=1),
+    Column("framework\nprecision, year", _software, leave=1),
 )
 WAYS: tuple[Column, ...] = (
     BOUGHT,

@@ -68,7 +68,7 @@ class OfferFilters(LayoutSchema):
         example="V100",
     )
     purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
-    term = Terms("length of a commitment or rental", example="1y")
+    term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
     as_of = Moment(
         "use the prices known at this time: an ISO date (the end of that day, UTC) or date-time; default now",

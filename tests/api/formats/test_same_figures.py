@@ -15,7 +15,7 @@ from support.office import needs_office, recalculated_rows
 from support.services import packaged_service
 from support.slack import answered, table_of
 
-from api.cli import cost as terminal
+from api.cli import answers as terminal
 from api.cli.main import main
 
 GOALS = (

@@ -1,0 +1,132 @@
+"""Every parameter of a path is an option of its command: in the help with its choices, and completed in a shell."""
+
+import os
+import subprocess
+
+import pytest
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
+from click.testing import CliRunner
+from support.live_server import COSTCALC, clean_environment
+from support.services import packaged_service
+
+from api.cli.answers import ANSWERS
+from api.cli.completion import COMMAND, VARIABLE, one_word
+from api.cli.main import main
+from api.cli.options import OTHER, dashed, theme_of
+from api.questions.fields import Choice, Flag, Parameter
+from api.questions.names import WHERE
+from api.questions.suggestions import Guesses, squeeze
+
+SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+PARAMETERS = [
+    (command, name, field)
+    for command, answering in ANSWERS.items()
+    for name, field in answering().schema.fields.items()
+    if isinstance(field, Parameter) and name != "token"
+]
+
+
+def help_of(command):
+    return CliRunner().invoke(main, [command, "--help"], env={"COLUMNS": "200"}).output
+
+
+def completed(shell, line):
+    words = line.split(" ")
+    complete = SHELLS[shell](main, {}, COMMAND, VARIABLE)
+    return [each.value for each in complete.get_completions(words[1:-1], words[-1])]
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_the_help_has_every_parameter_with_its_choices_under_a_theme(command):
+    shown = help_of(command)
+    assert OTHER.heading not in shown
+    arguments = {each.name for each in main.commands[command].params if each.param_type_name == "argument"}
+    for _, name, field in (each for each in PARAMETERS if each[0] == command and each[1] not in arguments):
+        assert f"--{dashed(name)}" in shown
+        if isinstance(field, Choice) and name != "format":
+            assert f"[{'|'.join(field.choices)}]" in shown or " ".join(field.choices) in " ".join(shown.split())
+
+
+def test_every_option_has_a_theme():
+    options = [option for name in ANSWERS for option in main.commands[name].options]
+    assert [option.name for option in options if theme_of(option) is OTHER] == []
+
+
+def test_options_may_be_written_with_underscores(monkeypatch):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: packaged_service())
+    asked = ["cost", "resnet50", "0.757", "--limit=1"]
+    answers = [CliRunner().invoke(main, [*asked, option]).output for option in ("--max-hours=2", "--max_hours=2")]
+    assert answers[0] == answers[1]
+    assert "The first 1 of" in answers[0]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_gets_its_script(shell):
+    printed = CliRunner().invoke(main, ["completion", shell]).output
+    assert f"{VARIABLE}={shell}_complete" in printed
+    assert printed == SHELLS[shell](main, {}, COMMAND, VARIABLE).source()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("costcalc co", ["commitments", "completion", "cost"]),
+        ("costcalc cost resnet1", ["resnet101", "resnet152", "resnet18"]),
+        ("costcalc cost resnet50 0.757 --max-", ["--max-hours", "--max-cost", "--max-price-age"]),
+        ("costcalc cost resnet50 0.757 --crossing ", ["first", "isotonic", "sustained"]),
+        ("costcalc cost resnet50 0.757 --crossing s", ["sustained"]),
+        ("costcalc cost resnet50 0.757 --purchase spot,on", ["spot,on_demand"]),
+        ("costcalc offers --provider aw", ["aws"]),
+        ("costcalc offers --provider gcp,aw", ["gcp,aws"]),
+        ("costcalc offers --accelerator rtx-2080", ["RTX-2080-Ti"]),
+        ("costcalc offers --format ", ["table", "json", "csv"]),
+        ("costcalc completion f", ["fish"]),
+    ],
+)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_commands_options_and_values_complete(shell, line, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = completed(shell, line)
+    assert [value for value in found if value in expected] == expected
+    assert all(value.casefold().startswith(line.split(" ")[-1].casefold()) for value in found)
+
+
+def test_a_store_out_of_reach_completes_nothing(monkeypatch):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", "postgresql://me@127.0.0.1:1/prices")
+    assert completed("bash", "costcalc offers --provider aw") == []
+
+
+def test_every_completed_name_is_one_word_that_means_that_name():
+    service = packaged_service()
+    names = service.names(service.catalogue())
+    for kind in WHERE:
+        for word in one_word(getattr(names, kind)):
+            assert " " not in word
+            assert squeeze(names.resolve(kind, word, Guesses())[0]) == squeeze(word)
+
+
+def test_a_real_bash_completes_with_the_printed_script(tmp_path):
+    line = "costcalc cost resnet50 0.757 --crossing su"
+    commands = f"""
+        eval "$(costcalc completion bash)"
+        COMP_WORDS=({line}); COMP_CWORD=5
+        _costcalc_completion costcalc
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    path = f"{os.path.dirname(COSTCALC)}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", commands],
+        env=clean_environment(tmp_path, PATH=path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "sustained\n"
+
+
+def test_flags_take_no_value():
+    flags = {name for _, name, field in PARAMETERS if isinstance(field, Flag)}
+    assert flags >= {"frontier", "excel"}
+    for option in main.commands["cost"].options:
+        assert option.is_flag == (option.name in flags)
