@@ -49,8 +49,8 @@ def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
     """What the signs of the table mean, those that occur in it."""
     signs: tuple[tuple[str, Callable[[Estimate], bool]], ...] = (
         ("*: no other estimate is both faster and cheaper.", lambda each: each.frontier),
-        (f"{OLD}: last seen more than {OLD_DAYS} days before.", _is_old),
-        (f"{SECOND_HAND}: told by a third party, not by the provider.", lambda each: not each.price_first_hand),
+        (f"{OLD}: the rate is more than {OLD_DAYS} days old.", _is_old),
+        (f"{SECOND_HAND}: a third party states it, not the provider.", lambda each: not each.price_first_hand),
         ("In brackets: time on the calendar, with the waiting between sessions.", _waits),
     )
     return (meaning for meaning, holds in signs if any(map(holds, estimates)))
