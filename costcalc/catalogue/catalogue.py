@@ -16,7 +16,7 @@ from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.catalogue.encoding import build
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import COMMITMENTS, Gap, Offer, Payment, PurchaseOption, RatePart, is_first_hand, term_hours
+from costcalc.offers import COMMITMENTS, ENDED, Gap, Offer, Payment, PurchaseOption, RatePart, is_first_hand, term_hours
 from costcalc.query import EstimateQuery
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
@@ -74,10 +74,10 @@ class Catalogue:
         self._moments: Indices = np.unique(columns.observed, return_index=True)[
             0
         ]  # without index numpy 2.4 imports numpy.ma
-        self.first_hand: Flags = np.array([is_first_hand(words.split(";")) for words in vocabulary.flags], bool)[
-            columns.flags
-        ]
-        moments = partial(_current, columns, self.first_hand, self._moments)
+        words = [words.split(";") for words in vocabulary.flags]
+        self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
+        ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
+        moments = partial(_current, columns, self.first_hand, ended, self._moments)
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)
 
     @classmethod
@@ -218,9 +218,12 @@ class Catalogue:
         return from_nanos(columns.hourly[row])
 
 
-def _current(columns: Columns, first_hand: Flags, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
+def _current(
+    columns: Columns, first_hand: Flags, ended: Flags, moments: Indices, newest: int, oldest: int
+) -> CurrentOffers:
     """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh."""
     known = _newest_of_each(columns, moments, newest)
+    known = known[~ended[known]]
     fresh = np.full(len(known), oldest < len(moments))
     if 0 < oldest < len(moments):
         fresh = columns.observed[known] >= moments[oldest]

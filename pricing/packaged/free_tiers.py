@@ -5,26 +5,33 @@ from __future__ import annotations
 from decimal import Decimal
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import ENDED, Offer, PurchaseOption
 from pricing.packaged.names import ANY_REGION
 from pricing.packaged.tables import Row, Table, day
 
 FREE_TIERS = Table(
     "free_tiers.csv",
     "provider instance_type observed_at",
-    "accelerator accelerators accelerator_memory_gib session_hours hours_per_week source",
+    "accelerator accelerators accelerator_memory_gib session_hours hours_per_week status source",
 )
+STATUS_FLAGS = {"offered": (), "ended": (ENDED,)}
 NOT_GUARANTEED = "not_guaranteed"
 
 
 def free_offer(row: Row) -> Offer:
-    """A row of `free_tiers.csv`; an empty `hours_per_week` means that no quota is published. Raises ValueError."""
+    """A row of `free_tiers.csv`; an empty `hours_per_week` means that no quota is published. Raises ValueError.
+
+    From the day of a row with the status `ended` on, nobody can have the machine any more.
+    """
+    status = row.text("status")
+    if status not in STATUS_FLAGS:
+        raise ValueError(f"status {status!r} is neither offered nor ended")
     return Offer(
         *(row.text("provider"), ANY_REGION, row.text("instance_type"), _machine(row), PurchaseOption.FREE),
         hourly_rate=Decimal(0),
         observed_at=day(row, "observed_at"),
         source=row.text("source"),
-        flags=(NOT_GUARANTEED,),
+        flags=(NOT_GUARANTEED, *STATUS_FLAGS[status]),
         session_hours=_hours(row, "session_hours"),
         hours_per_week=_hours(row, "hours_per_week"),
     )

@@ -153,6 +153,15 @@ def test_of_one_offer_the_newest_observation_holds_whoever_made_it():
     assert held.offer(row) == heard
 
 
+def test_an_offer_that_ended_is_known_only_before():
+    end = DAY + timedelta(days=20)
+    held = catalogue(offer(), offer(observed_at=end, flags=("ended",)), offer(region="there"))
+    before, after = held.current_offers(end - timedelta(seconds=1)), held.current_offers(end)
+    assert {one.region for one in offers_of(held, before.listed)} == {"here", "there"}
+    assert {one.region for one in offers_of(held, after.listed)} == {"there"}
+    assert len(held.current_offers(DAY + timedelta(days=600)).stale) == 1
+
+
 def test_of_two_equal_observations_the_later_wins():
     first, second = offer(hourly_rate=Decimal(1)), offer(hourly_rate=Decimal(2))
     for pair in ([first, second], [second, first]):

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from costcalc.answers import Estimate
-from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
 from costcalc.estimate import answer
@@ -69,15 +69,57 @@ def test_what_is_owned_comes_after_what_is_rented_by_the_hour() -> None:
 
 def test_a_free_tier_costs_nothing_and_says_that_nobody_guarantees_it() -> None:
     found = estimates(NEWEST, purchase=(PurchaseOption.FREE,))
-    assert {(each.provider, each.nodes) for each in found} == {("kaggle", 1)}
+    assert {(each.provider, each.nodes) for each in found} == {("kaggle", 1), ("colab", 1)}
     for each in found:
         assert (each.billed_cost, each.effective_cost, each.hourly_rate) == (0, 0, 0)
         assert [said for said in each.assumptions if "never guaranteed: sessions of at most" in said]
-        assert "Price flags: not guaranteed, second hand." in each.assumptions
+        assert any(said.startswith("Price flags: not guaranteed") for said in each.assumptions)
     long = estimates(NEWEST, purchase=(PurchaseOption.FREE,), recipe=("ffcv-rn50-88ep",), recipes="all")
-    [slow] = [each for each in long if each.instance_type == "GPU P100"]
+    [slow] = [each for each in long if each.instance_type == "GPU T4 x2"]
     assert slow.calendar_hours == pytest.approx(calendar_hours(slow.hours, 12, 30))
     assert slow.calendar_hours > slow.hours > 12
+
+
+@pytest.mark.parametrize(
+    ("day", "offered"),
+    [
+        (
+            "2020-02-15",
+            {
+                *("baidu-ai-studio V100 12 84", "kaggle GPU K80 9 None", "kaggle GPU P100 9 30"),
+                *(f"colab {machine} 12 None" for machine in ("K80", "P100", "T4", "TPU v2-8")),
+            },
+        ),
+        (
+            "2026-09-09",
+            {
+                *("colab T4 12 None", "colab TPU v5e-1 1.5 None"),
+                *("kaggle GPU P100 12 30", "kaggle GPU T4 x2 12 30", "kaggle TPU v3-8 9 20"),
+            },
+        ),
+        (
+            "2026-11-22",
+            {
+                *("colab T4 12 None", "colab TPU v5e-1 1.5 None"),
+                *("kaggle GPU T4 x2 12 30", "kaggle TPU v5e-8 9 20"),
+            },
+        ),
+    ],
+)
+def test_a_free_tier_is_known_while_it_is_offered(day: str, offered: set[str]) -> None:
+    current = CATALOGUE.current_offers(datetime.fromisoformat(day).replace(tzinfo=UTC))
+    rows = CATALOGUE.allowed_rows(current, OfferFilter(purchase=(PurchaseOption.FREE,)))
+    hours = "{0.provider} {0.instance_type} {0.session_hours:g} {1}"
+    found = {
+        hours.format(each, each.hours_per_week and f"{each.hours_per_week:g}") for each in map(CATALOGUE.offer, rows)
+    }
+    assert found == offered
+
+
+def test_retired_machines_of_free_tiers_are_in_no_answer_of_today() -> None:
+    found = {each.instance_type for each in estimates(NEWEST, purchase=(PurchaseOption.FREE,))}
+    assert found
+    assert not found & {"TPU v3-8", "GPU P100", "TPU v2-8"}
 
 
 @pytest.mark.parametrize(("day", "hours_a_day"), [("2020-05-15", 12), ("2021-02-28", 10), ("2022-11-10", 8)])
@@ -105,6 +147,8 @@ def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: i
         ("owned.csv", ",0.25,3,", ",1.25,3,", "line 2: a machine keeps 1.25 of its price after 3 years"),
         ("owned.csv", ",0.25,3,", ",0.25,0,", "line 2: a machine keeps 0.25 of its price after 0 years"),
         ("free_tiers.csv", ",12,84,", ",12,840,", "line 2: hours_per_week 840 is no number of hours in a week"),
+        ("free_tiers.csv", ",offered,", ",gone,", "line 2: status 'gone' is neither offered nor ended"),
+        ("price_sources.csv", ",first,", ",third,", "line 2: hand 'third' is neither first nor second"),
     ]:
         whole = (packaged_folder() / name).read_text()
         (tmp_path / name).write_text(whole.replace(old, new, 1))
