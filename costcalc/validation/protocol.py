@@ -9,12 +9,13 @@ from itertools import accumulate
 from costcalc.fitting.reference_model import fit_reference_model, observations
 from costcalc.fitting.transfer import fit_transfer, ratios
 from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
+from costcalc.validation.chances import brier_scores
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.implementations import Implementations
-from costcalc.validation.published import SPLITS_SHA256, Published, fingerprint
-from costcalc.validation.regret import brier, regret_of_lengths, regret_of_systems
+from costcalc.validation.published import FROZEN, Published, fingerprint
+from costcalc.validation.regret import regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
 from costcalc.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score
 from costcalc.validation.speeds import (
@@ -65,14 +66,14 @@ def report(published: Published, found: Sequence[Experiment]) -> Report:
     cases = {experiment.name: experiment.cases for experiment in found}
     return Report(
         evidence=published.evidence.version,
-        splits=SPLITS_SHA256,
+        splits=" ".join(digest[:12] for digest in FROZEN.values()),
         scores=tuple(score(experiment.name, experiment.cases, experiment.goal) for experiment in found),
         regrets={
             "same accelerator and count (MLPerf)": regret_of_systems(published, cases[SAME_SYSTEM]),
             "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Learner(published)),
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
-        brier=brier(published),
+        chances=brier_scores(published),
     )
 
 

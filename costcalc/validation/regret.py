@@ -1,4 +1,4 @@
-"""Whether the recipe picked is the right one, and whether chances of success are honest."""
+"""Whether the recipe picked is the right one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from costcalc.fitting.schedules import Lengths
 from costcalc.training import System
 from costcalc.validation.epochs import ends_by_length
-from costcalc.validation.published import Published, Repetitions
+from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
 TARGET_STEP = 0.0025  # in top-1 accuracy
@@ -25,15 +25,6 @@ class Regret:
     choices: int
     mean: float
     worst: float
-
-
-@dataclass(frozen=True, slots=True)
-class Brier:
-    """Mean squared error of the chance of success over single runs; `oracle` knows each recipe's own share of successes."""
-
-    runs: int
-    score: float
-    oracle: float
 
 
 def regret(excesses: Iterable[float]) -> Regret:
@@ -81,28 +72,3 @@ def _predicted_end(ends: Sequence[tuple[float, float]], place: int) -> float:
         return ends[place][1]
     others = [end for other, end in enumerate(ends) if other != place]
     return Lengths(np.array([e for e, _ in others]), np.array([a for _, a in others])).at(ends[place][0])
-
-
-def brier(published: Published) -> Brier:
-    """The share of other organisations' MLPerf runs that reached 75.9 %, as the chance of each run, against what it did."""
-    known = [repetitions for repetitions in published.repetitions if _is_comparable(published, repetitions)]
-    squares = oracle = 0.0
-    for repetitions in known:
-        group = _group(published, repetitions)
-        others = [other for other in known if _group(published, other) != group]
-        chance = sum(other.reached for other in others) / sum(other.runs for other in others)
-        missed = repetitions.runs - repetitions.reached
-        squares += repetitions.reached * (1 - chance) ** 2 + missed * chance**2
-        oracle += repetitions.reached * missed / repetitions.runs
-    runs = sum(repetitions.runs for repetitions in known)
-    return Brier(runs, squares / runs, oracle / runs)
-
-
-def _is_comparable(published: Published, repetitions: Repetitions) -> bool:
-    """Whether these are runs of MLPerf's LARS recipes that trained to the target, as few others did."""
-    recipe = published.recipes.get(repetitions.recipe)
-    return recipe is not None and recipe.family.startswith("mlperf-lars") and 0.74 < repetitions.top1_mean < 0.78
-
-
-def _group(published: Published, repetitions: Repetitions) -> str:
-    return published.organisation(published.recipes[repetitions.recipe].organisation)

@@ -6,7 +6,8 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-from costcalc.validation.regret import Brier, Regret
+from costcalc.validation.chances import Brier
+from costcalc.validation.regret import Regret
 from costcalc.validation.scores import Coverage, Score
 
 HEADINGS = (
@@ -24,7 +25,7 @@ class Report:
     splits: str
     scores: tuple[Score, ...]
     regrets: dict[str, Regret]
-    brier: Brier
+    chances: tuple[Brier, ...]
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
@@ -48,12 +49,12 @@ class Report:
             f"Selection regret, {name}: mean {_percent(regret.mean)}, worst {_percent(regret.worst)}, {regret.choices} choices."
             for name, regret in self.regrets.items()
         ]
-        brier = self.brier
-        remarks.append(
-            f"Brier score of the chance of success: {brier.score:.4f} over {brier.runs} runs "
-            f"({brier.oracle:.4f} for one who knew each recipe's own share)."
-        )
-        return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits[:12]}."]
+        remarks += [
+            f"Chance of success, {one.family}: said {one.said:.3f}, reached {one.reached:.3f}, Brier score {one.score:.4f} "
+            f"({one.baseline:.4f} by the share of others), {one.chances} chances of {one.runs} runs."
+            for one in self.chances
+        ]
+        return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
 
 
 def _cells(score: Score) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from support.services import packaged_service
 
 from api.cli import answers as terminal
 from api.cli.main import main
+from costcalc.validation.published import FROZEN
 from pricing.refresh import RefreshReport, SourceResult
 from pricing.store.publish import Published
 
@@ -140,7 +141,7 @@ class TestValidateInto:
         assert page.read_text("utf-8") == text
 
     def test_changed_groups_say_how_to_put_them_back(self, run, monkeypatch):
-        monkeypatch.setattr("costcalc.validation.published.SPLITS_SHA256", "of another file")
+        monkeypatch.setitem(FROZEN, "splits", "of another file")
         ended = run("validate")
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
         assert "git restore costcalc/evidence/data/splits.csv" in ended.stderr

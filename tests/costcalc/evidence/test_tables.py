@@ -25,7 +25,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,1,yes,training,,,no,,2020,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
-        "seed_noise": "r1,5,5,0,0.25,,2,,log\n",
+        "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,yes,org,,,2020,,paper,\n",
     }

@@ -4,7 +4,6 @@ import re
 import pytest
 
 from costcalc.validation.method_page import documented, inserted, require_markers, worked_example
-from costcalc.validation.regret import Brier
 from costcalc.validation.report import Report
 from costcalc.validation.scores import Case, score
 
@@ -38,7 +37,7 @@ class TestMarkers:
 
 
 def test_a_page_gets_the_report_and_the_example(example):
-    report = Report("e", "s" * 64, (score("a made-up experiment", [Case("a", "b", 0.1, 0.2)]),), {}, Brier(1, 0, 0))
+    report = Report("e", "s" * 64, (score("a made-up experiment", [Case("a", "b", 0.1, 0.2)]),), {}, ())
     page = documented(MARKERS, report)
     assert example in page
     assert report.markdown() in page

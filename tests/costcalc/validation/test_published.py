@@ -10,7 +10,9 @@ from costcalc.evidence import TableError
 from costcalc.training import System
 from costcalc.validation.published import (
     FITTED_TO,
+    FROZEN,
     TABLES,
+    Repetitions,
     fingerprint,
     load_published,
     mlperf_runs,
@@ -23,9 +25,8 @@ one,mlperf-x,Ada,A100-80GB,8,1,3264,36,28.5,mlperf,v2.0
 two,dawnbench-x,Bob,V100,,,,,13.25,dawnbench,
 three,,Cleo,V100,8,1,1024,35,99,dawnbench,
 """
-SEEDS = """recipe,runs,reached,top1_mean
-mlperf-x,5,4,0.7596
-mlperf-y,5,5,
+SEEDS = """recipe,runs,reached,top1_of_runs
+mlperf-x,2,1,0.7596;0.7571
 """
 
 
@@ -55,19 +56,18 @@ class TestTables:
     def test_a_result_without_a_recipe_is_left_out(self, parsed):
         assert [result.organisation for result in parsed.results] == ["Ada", "Bob"]
 
-    def test_repetitions_without_an_end_accuracy_are_left_out(self, parsed):
-        assert [(each.recipe, each.runs, each.reached, each.top1_mean) for each in parsed.repetitions] == [
-            ("mlperf-x", 5, 4, 0.7596)
-        ]
+    def test_repetitions_keep_the_end_of_each_run(self, parsed):
+        assert parsed.repetitions == (Repetitions("mlperf-x", 2, 1, (0.7596, 0.7571)),)
 
     def test_a_wrong_cell_is_named_with_its_line(self, texts, packaged_evidence):
         with pytest.raises(TableError, match=r"results\.csv, line 2: .*minutes"):
             parse_published(packaged_evidence, {**texts, "results": TIMES.replace("28.5", "soon")})
 
-    @pytest.mark.parametrize("change", [lambda text: text + "organisation,New,new\n", lambda text: text.lower()])
-    def test_the_frozen_groups_cannot_be_changed(self, texts, packaged_evidence, change):
-        with pytest.raises(ValueError, match=r"frozen.*git restore costcalc/evidence/data/splits\.csv"):
-            parse_published(packaged_evidence, {**texts, "splits": change(texts["splits"])})
+    @pytest.mark.parametrize("name", FROZEN)
+    @pytest.mark.parametrize("change", [lambda text: text + "organisation,New,new\n", lambda text: text.upper()])
+    def test_the_frozen_groups_cannot_be_changed(self, texts, packaged_evidence, name, change):
+        with pytest.raises(ValueError, match=rf"frozen.*git restore costcalc/evidence/data/{name}\.csv"):
+            parse_published(packaged_evidence, {**texts, name: change(texts[name])})
 
     def test_organisations_are_held_out_by_their_groups(self, parsed):
         assert parsed.organisation("nobody heard of") == "nobody heard of"

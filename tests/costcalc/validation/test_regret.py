@@ -4,10 +4,8 @@ from dataclasses import replace
 import pytest
 from support.mlperf_results import mlperf_row, publish
 
-from costcalc.convergence.eligibility import STOPPED_SHARE
 from costcalc.training import Evaluation
-from costcalc.validation.published import Repetitions, load_published
-from costcalc.validation.regret import Brier, Regret, brier, regret, regret_of_lengths, regret_of_systems
+from costcalc.validation.regret import Regret, regret, regret_of_lengths, regret_of_systems
 from costcalc.validation.scores import Case
 
 
@@ -80,52 +78,3 @@ class TestLengths:
         smooth = {epochs: 0.6 + 0.03 * math.log2(epochs / 16) for epochs in (16, 32, 64, 128)}
         published = family(smooth)
         assert regret_of_lengths(published, ("rn", "rn")).choices == 2 * regret_of_lengths(published, ("rn",)).choices
-
-
-class TestBrier:
-    """Chances from other organisations' shares."""
-
-    @staticmethod
-    def published(*found, family="mlperf-lars", groups=None, top1=0.7595):
-        rows = [mlperf_row(who, count=place + 1, family=family) for place, (who, _, _) in enumerate(found)]
-        repetitions = tuple(
-            Repetitions(row.recipe.name, runs, reached, top1)
-            for row, (_, runs, reached) in zip(rows, found, strict=True)
-        )
-        return publish(rows, repetitions=repetitions, groups=groups)
-
-    def test_by_hand(self):
-        found = brier(self.published(("Ada", 10, 9), ("Bob", 5, 4)))
-        ada = 9 * (1 - 0.8) ** 2 + 1 * 0.8**2
-        bob = 4 * (1 - 0.9) ** 2 + 1 * 0.9**2
-        oracle = 10 * 0.9 * 0.1 + 5 * 0.8 * 0.2
-        assert found == Brier(15, pytest.approx((ada + bob) / 15), pytest.approx(oracle / 15))
-
-    def test_an_organisations_own_runs_do_not_make_its_chance(self):
-        one = brier(self.published(("Ada", 10, 10), ("Ada", 10, 0), ("Bob", 10, 10)))
-        assert one.score == pytest.approx((10 * 0 + 10 * 1 + 10 * 0.25) / 30)
-
-    def test_nor_do_those_of_its_group(self):
-        grouped = {"organisation": {"Ada": "both", "Cleo": "both"}}
-        found = brier(self.published(("Ada", 10, 10), ("Cleo", 10, 0), ("Bob", 10, 10), groups=grouped))
-        assert found.score == pytest.approx((10 * 0 + 10 * 1 + 10 * 0.25) / 30)
-
-    @pytest.mark.parametrize("unlike", [{"family": "mlperf-sgd"}, {"top1": 0.74}, {"top1": 0.78}])
-    def test_runs_of_other_rules_do_not_count(self, unlike):
-        known = self.published(("Ada", 10, 9), ("Bob", 5, 4))
-        others = self.published(("Dan", 7, 1), **unlike)
-        recipes = (*known.evidence.recipes, *others.evidence.recipes)
-        together = replace(
-            known,
-            evidence=replace(known.evidence, recipes=recipes),
-            repetitions=(*known.repetitions, *others.repetitions, Repetitions("unheard of", 9, 0, 0.7595)),
-        )
-        assert brier(together) == brier(known)
-
-
-def test_the_share_of_runs_that_reach_their_own_target_is_that_of_the_logs():
-    published = load_published()
-    lars = [each for each in published.repetitions if published.recipes[each.recipe].family.startswith("mlperf-lars")]
-    assert sum(each.reached for each in lars) / sum(each.runs for each in lars) == pytest.approx(
-        STOPPED_SHARE, abs=0.002
-    )

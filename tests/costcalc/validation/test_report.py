@@ -3,7 +3,8 @@ import math
 
 import pytest
 
-from costcalc.validation.regret import Brier, Regret
+from costcalc.validation.chances import Brier
+from costcalc.validation.regret import Regret
 from costcalc.validation.report import Report
 from costcalc.validation.scores import Coverage, Goal, Score
 
@@ -22,7 +23,7 @@ def row(name, goal=None):
 def report():
     scores = (row("speeds"), row("a goal met", MET), row("a goal missed, with a longer name", MISSED))
     regrets = {"schedule length": Regret(41, 0.034, 0.75)}
-    return Report("evidence", "0123456789abcdef", scores, regrets, Brier(1239, 0.04758, 0.04))
+    return Report("evidence", "0123456789abcdef", scores, regrets, (Brier("lars", 9, 18, 0.95, 0.9449, 0.04758, 0.04),))
 
 
 CELLS = "8.0 % 4.0 % 0.50 {} 3.0 % 12.3 % -1.2 % 1.050 0.80 (0.70-0.90) 1.100 by rule 0.50 (0.40-0.60) !"
@@ -49,8 +50,9 @@ def test_markdown_is_one_table_and_a_list(report):
 def test_the_remarks_say_regret_chances_and_tables(report):
     assert report.text().splitlines()[-3:] == [
         "Selection regret, schedule length: mean 3.4 %, worst 75.0 %, 41 choices.",
-        "Brier score of the chance of success: 0.0476 over 1239 runs (0.0400 for one who knew each recipe's own share).",
-        "Evidence evidence; frozen groups 0123456789ab.",
+        "Chance of success, lars: said 0.950, reached 0.945, Brier score 0.0476 (0.0400 by the share of others), "
+        "18 chances of 9 runs.",
+        "Evidence evidence; frozen groups 0123456789abcdef.",
     ]
 
 
@@ -71,4 +73,4 @@ def test_json_holds_every_figure(report):
     assert printed["scores"][1]["goal"] == {"mape": 0.05, "share": 0.5}
     assert printed["scores"][0]["coverage"][0]["half_width"] == pytest.approx(math.log(1.05))
     assert printed["regrets"]["schedule length"]["choices"] == 41
-    assert printed["brier"]["oracle"] == 0.04
+    assert printed["chances"][0]["baseline"] == 0.04
