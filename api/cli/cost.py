@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.cli.estimates import bought, calendar, estimate_lines, machine, money
+from api.cli.estimates import bought, calendar, estimate_lines, hours, machine, money
 from api.cli.grid import View, paragraph
 from api.reports.cost import CostReport
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis
@@ -57,7 +57,7 @@ def _pick(pick: Pick, width: int) -> Iterator[str]:
 
 def _hours(each: Estimate) -> str:
     waiting = f" ({calendar(each.calendar_hours)})" if each.calendar_hours > each.hours else ""
-    return f"{each.hours:,.2f} h{waiting}"
+    return f"{hours(each.hours)} h{waiting}"
 
 
 def _notes(found: Answer, explain: bool) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
 
 
 def _free(each: Estimate) -> str:
-    return f"{machine(each)}, {each.hours:,.2f} h of work in {calendar(each.calendar_hours)}"
+    return f"{machine(each)}, {hours(each.hours)} h of work in {calendar(each.calendar_hours)}"
 
 
 def _rejected(found: Answer) -> Iterator[str]:

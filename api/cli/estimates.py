@@ -23,7 +23,12 @@ def money(amount: Decimal, currency: str = "USD") -> str:
 
 def calendar(hours: float) -> str:
     """A time on the calendar as people say it: hours up to two days, then days."""
-    return f"{hours:,.4g} h" if hours <= IN_DAYS else f"{hours / HOURS_PER_DAY:,.0f} days"
+    return f"{hours:.1f} h" if hours <= IN_DAYS else f"{hours / HOURS_PER_DAY:,.0f} days"
+
+
+def hours(value: float) -> str:
+    """Hours with as many decimals as matter: two below 100, none from 1,000 on."""
+    return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
 
 
 def machine(each: Estimate) -> str:
@@ -94,12 +99,12 @@ def _bought_and_seen(each: Estimate) -> str:
 
 def _hours(each: Estimate) -> str:
     waiting = f"\n({calendar(each.calendar_hours)})" if _waits(each) else ""
-    return f"{each.hours:,.2f}\n{each.hours_low:,.2f}-{each.hours_high:,.2f}{waiting}"
+    return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
 
 
 COLUMNS = (
     Column("#", lambda each: f"{each.rank}{'*' if each.frontier else ''}", figures=True),
-    Column("machine\naccelerators, region", _where),
+    Column("machine\nand region", _where),
     Column("bought\nprice seen", _bought_and_seen),
     Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
     Column(

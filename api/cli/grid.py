@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+PIPED_WIDTH = 100
 BETWEEN = 2  # columns between two cells
 EDGES = 2  # columns that the rule above and below reaches out
 NARROWEST = 8  # columns of text that is cut in words where nothing else can give way
@@ -55,6 +57,11 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterato
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 
 
+def terminal_width() -> int:
+    """Columns of the terminal, or of COLUMNS; a fixed width where the output goes into a file or another command."""
+    return shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
+
+
 def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], list[int]]:
     """The columns that fit, with their widths."""
     leaving = sorted((column for column in cells if column.leave), key=lambda column: column.leave)
@@ -92,5 +99,5 @@ def _printed(grid: Table, width: int) -> Iterator[str]:
 
 
 def paragraph(text: str, width: int, indent: int = 0) -> list[str]:
-    """The text in lines; those after the first are indented. Words, dates and ranges stay whole."""
+    """The text in lines; those after the first are indented. No word, figure or address is split."""
     return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from api.bootstrap import utc_now
+from api.cli.estimates import calendar
+from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout
 from api.reports.offers import OfferRow, offer_row
 from api.settings import Setting, Settings
+from costcalc.units import SECONDS_PER_HOUR
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
 from pricing.store.connection import StoreError
-from pricing.store.store import SourceState, Store
+from pricing.store.store import Store
 
 FINE, FAILED, WRONG_USE = 0, 1, 2
 NOT_CONFIGURED = "not configured"
-SHORTEST_LINE = 160  # a log that nobody watches is not folded at 80 signs
 
 
 def source_settings() -> Iterator[Setting]:
@@ -47,7 +49,8 @@ def refresh(settings: Settings, names: tuple[str, ...]) -> int:
         return _failed(error, WRONG_USE)
     except StoreError as error:
         return _failed(error, FAILED)
-    _console().print(_results(report.results))
+    _print(RESULTS, report.results)
+    _say((result.name, _told(result)) for result in report.results)
     published = report.published
     click.echo(f"snapshot {published.snapshot}: {published.new} new rates, {published.seen_again} seen again unchanged")
     return report.exit_code
@@ -68,15 +71,10 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
         return refreshing.refresh(names, store, os.environ, utc_now(), watch)
 
 
-def _results(results: Iterable[refreshing.SourceResult]) -> Table:
-    table = Table("source", "offers", "seconds", "failed, or could not see", box=None, padding=(0, 2))
-    for result in results:
-        if result.missing:
-            table.add_row(result.name, "", "", f"not asked, {NOT_CONFIGURED}: {result.missing}")
-            continue
-        silent = [result.error] if result.error else [gap.reason for gap in result.gaps]
-        table.add_row(result.name, str(len(result.offers)), f"{result.seconds:.1f}", "; ".join(filter(None, silent)))
-    return table
+def _told(result: refreshing.SourceResult) -> str:
+    if result.missing:
+        return f"not asked, {NOT_CONFIGURED}: {result.missing}"
+    return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))
 
 
 def try_source(name: str) -> int:
@@ -100,13 +98,10 @@ def try_source(name: str) -> int:
 
 
 def describe_all() -> int:
-    """Every source in a table: what it lists, what it needs and what it cannot see."""
-    table = Table(box=None, padding=(0, 2))
-    for header in ("source", "rates", "needs", "cannot see"):
-        table.add_column(header, overflow="fold")
+    """Every source: what it lists, what it needs and what it cannot see."""
     for spec in SOURCES.values():
-        table.add_row(spec.name, spec.rates, spec.needs, spec.cannot_see)
-    _console().print(table)
+        click.echo(f"{spec.name}: {spec.label}")
+        _say((("  rates", spec.rates), ("  needs", spec.needs), ("  cannot see", spec.cannot_see)))
     return FINE
 
 
@@ -130,22 +125,23 @@ def status(settings: Settings) -> int:
         states = refreshing.status(Store(settings.database_url))
     except StoreError as error:
         return _failed(error, FAILED)
-    table = Table("source", "last success", "age", "rows", "seconds", "last error", box=None, padding=(0, 2))
-    for state in states:
-        table.add_row(*_state(state, utc_now()))
-    _console().print(table)
+    _print(_states_at(utc_now()), states)
+    _say((state.name, state.error or _unconfigured(state.name)) for state in states)
     return FINE
 
 
-def _state(state: SourceState, now: datetime) -> tuple[str, ...]:
+def _states_at(now: datetime) -> tuple[Column, ...]:
     return (
-        state.name,
-        _moment(state.succeeded_at),
-        f"{(now - state.succeeded_at).total_seconds() / 3600:.1f} h" if state.succeeded_at else "",
-        "" if state.offers is None else str(state.offers),
-        "" if state.seconds is None else f"{state.seconds:.1f}",
-        state.error or _unconfigured(state.name) or "",
+        Column("source", lambda state: state.name),
+        Column("last success", lambda state: _moment(state.succeeded_at), figures=True),
+        Column("age", lambda state: _age(state.succeeded_at, now), figures=True),
+        Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", figures=True),
+        Column("seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", figures=True, leave=1),
     )
+
+
+def _age(moment: datetime | None, now: datetime) -> str:
+    return calendar((now - moment).total_seconds() / SECONDS_PER_HOUR) if moment else ""
 
 
 def _unconfigured(name: str) -> str | None:
@@ -157,11 +153,25 @@ def _moment(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "never"
 
 
-def _console() -> Console:
-    console = Console(markup=False, highlight=False, emoji=False)
-    return console if console.is_terminal else Console(width=SHORTEST_LINE, markup=False, highlight=False, emoji=False)
+def _print(columns: Sequence[Column], rows: Iterable[Any]) -> None:
+    for line in table(columns, list(rows), terminal_width()):
+        click.echo(line.rstrip())
+
+
+def _say(told: Iterable[tuple[str, str | None]]) -> None:
+    """A paragraph for each name of which something is told."""
+    for name, text in told:
+        for line in paragraph(f"{name}: {text}", terminal_width(), 4) if text else ():
+            click.echo(line)
 
 
 def _failed(error: object, exit_status: int) -> int:
     click.echo(f"costcalc: {error}", err=True)
     return exit_status
+
+
+RESULTS: tuple[Column, ...] = (
+    Column("source", lambda result: result.name),
+    Column("offers", lambda result: "" if result.missing else f"{len(result.offers):,}", figures=True),
+    Column("seconds", lambda result: "" if result.missing else f"{result.seconds:.1f}", figures=True, leave=1),
+)

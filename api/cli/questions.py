@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 FAILED, WRONG_USE = 1, 2
 FORMATS = ("table", "json", "csv")
-PIPED_WIDTH = 100
-"""Columns of a table that goes into a file or another command."""
 
 
 class Question(SchemaCommand):
@@ -45,10 +42,10 @@ class Question(SchemaCommand):
         """Prints the answer, or ends the command with what is wrong with the question."""
         gc.disable()  # the command is over before there is garbage worth a tenth of its time
         from api.cli.answers import answer
-        from api.cli.grid import View
+        from api.cli.grid import View, terminal_width
 
         with told():
-            view = View(shutil.get_terminal_size((PIPED_WIDTH, 0)).columns, explain)
+            view = View(terminal_width(), explain)
             click.echo(answer(self.answering, settings_of_environment(), texts(given), view), nl=False)
 
 

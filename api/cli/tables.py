@@ -133,7 +133,7 @@ def _trained(recipe: Recipe) -> str:
     return _best(max(points, default=None))
 
 
-MACHINE = Column("machine\naccelerators, region", _machine)
+MACHINE = Column("machine\nand region", _machine)
 BOUGHT = Column("bought", _bought)
 MODELS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),

@@ -201,9 +201,8 @@ class TestPrices:
         monkeypatch.delenv("COSTCALC_SHEET", raising=False)
         ended = run("prices", "refresh")
         assert ended.exit_code == 0
-        assert "not asked, not configured: set COSTCALC_SHEET to a file" in ended.stdout
-        [line] = [line for line in run("prices", "status").output.splitlines() if line.strip().startswith("sheet ")]
-        assert "not configured: set COSTCALC_SHEET" in line
+        assert "sheet: not asked, not configured: set COSTCALC_SHEET to a file" in ended.stdout
+        assert "\nsheet: not configured: set COSTCALC_SHEET" in run("prices", "status").output
 
     def test_try_prints_what_it_would_store(self, run, monkeypatch):
         result = SourceResult("aws", 2.0, (offer("3.06"), offer("1.53", region="eu-west-1")))
