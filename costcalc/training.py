@@ -99,10 +99,10 @@ class Recipe:
 
     `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it.
     `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
-    `mean_top1` is the mean over all runs of the accuracy they ended at, None where that was not published. `tuned_to` is the
-    top-1 accuracy at which its runs stop (MLPerf's rules: 0.749 in round v0.5, 0.759 since), None where they end with their
-    schedule. `division` is MLPerf's. `expensive_optimizer` says that a step of the optimizer itself takes a share of the time
-    that plain ones do not.
+    `mean_top1` is the mean over all runs of the accuracy they ended at, `reached` how many of them reached the target at which
+    they stop; None where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749
+    in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says that
+    a step of the optimizer itself takes a share of the time that plain ones do not.
     """
 
     name: str
@@ -128,6 +128,7 @@ class Recipe:
     evaluations: tuple[Evaluation, ...]
     is_interpolated: bool = False
     mean_top1: float | None = None
+    reached: int | None = None
     tuned_to: float | None = None
     division: str | None = None
     expensive_optimizer: bool = False

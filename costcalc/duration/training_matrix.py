@@ -109,6 +109,12 @@ class TrainingMatrix:
         ends = np.c_[self._phase_starts[:, 1:], np.full(len(epochs), np.inf)]
         return np.maximum(np.minimum(np.nan_to_num(epochs)[:, None], ends) - self._phase_starts, 0)
 
+    def mlperf_clock(self, epochs: Floats) -> Floats:
+        """What MLPerf's clock adds to the training of `epochs` by each recipe [R], in units of a power of the seconds per epoch;
+        0 for other recipes."""
+        factor, power = self.elapsed_time
+        return np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
+
     def training_hours(self, epochs: Floats, recipes: Indices, clusters: Indices) -> Floats:
         """Hours of training [r, c] of these recipes [r] on these clusters [c]; infinite where refused.
 
@@ -124,10 +130,8 @@ class TrainingMatrix:
             later = self.seconds_per_epoch[phase][row[longer]]
             hours[longer] += spent[longer, phase, None] * (later if every else later[:, clusters])
         mlperf = np.flatnonzero(self.recipes.is_mlperf[recipes])
-        factor, power = self.elapsed_time
-        beside = factor * epochs[recipes[mlperf]] ** power / SECONDS_PER_HOUR
         powers = self._seconds_to_power if every else self._seconds_to_power[:, clusters]
-        hours[mlperf] += beside[:, None] * powers[row[mlperf]]
+        hours[mlperf] += self.mlperf_clock(epochs)[recipes[mlperf], None] * powers[row[mlperf]]
         hours[self.own_system_only[recipes]] = np.inf
         return hours
 

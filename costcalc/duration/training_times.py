@@ -13,6 +13,8 @@ from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
 
+INTERPOLATED_FACTOR = 1.02  # a schedule that nobody ran must save this much to be chosen before one that somebody did
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingTime:
@@ -75,21 +77,27 @@ HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hour
 def training_times(
     matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, allowed: Flags
 ) -> TrainingTimes:
-    """On each allowed cluster [C] the quickest eligible recipe, or every eligible one where all are asked for."""
+    """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
+
+    The best takes the fewest hours, expected further runs included; schedules that nobody ran count as INTERPOLATED_FACTOR times
+    as long.
+    """
     clusters = np.flatnonzero(allowed)
-    elapsed = _elapsed(matrix, query, eligible.to_target.epochs)
+    elapsed = _elapsed(matrix, query, eligible)
     recipes = np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
-        recipes = _possibly_quickest(matrix, _by_preference(matrix, recipes), eligible.to_target.epochs, elapsed)
+        recipes = _possibly_best(matrix, _by_preference(matrix, recipes), eligible.to_target.epochs, elapsed)
     hours = matrix.training_hours(eligible.to_target.epochs, recipes, clusters)
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":
         hours[:] = np.inf
     logged = _put_logged_hours(matrix, eligible, recipes, clusters, hours)
-    total = hours * elapsed.evaluation_factor[recipes, None]
-    total += elapsed.fixed_hours[recipes, None]
-    r, c = _quickest(total) if query.recipes == "best" else _every(matrix, query, total, recipes, clusters)
-    return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total[r, c]))
+    if query.recipes == "best":
+        r, c = _best(hours * elapsed.weight[recipes, None] + elapsed.constant[recipes, None])
+    else:
+        r, c = _every(matrix, query, hours, recipes, clusters)
+    total = hours[r, c] * elapsed.evaluation_factor[recipes[r]] + elapsed.fixed_hours[recipes[r]]
+    return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total))
 
 
 def repeated(times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
@@ -122,22 +130,24 @@ def interrupted(times: TrainingTimes, nodes: Indices) -> TrainingTimes:
 
 
 def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
-    """These recipes in the order that decides between equally quick ones: what most people ran comes first, then the newest."""
+    """These recipes in the order that decides between equally good ones: what most people ran comes first, then the newest."""
     return recipes[np.lexsort((recipes, -matrix.recipes.years[recipes], -matrix.same_speed[recipes]))]
 
 
-def _possibly_quickest(matrix: TrainingMatrix, recipes: Indices, epochs: Floats, elapsed: _Elapsed) -> Indices:
-    """Those of these recipes that can be the quickest on some cluster, in the same order.
+def _possibly_best(matrix: TrainingMatrix, recipes: Indices, epochs: Floats, elapsed: _Elapsed) -> Indices:
+    """Those of these recipes that can be the best on some cluster, in the same order.
 
-    Of equally fast ones that is the one that trains least, and any that trains less at some image size; and all with a log of
-    their own. Comparing these alone makes an answer a tenth faster.
+    Of equally fast ones that is the one that trains least, and any with less of one part of the hours: an image size, what
+    MLPerf's clock adds, or the hours that no speed changes; and all with a log of their own. Comparing these alone makes an
+    answer a tenth faster.
     """
     free = recipes[~matrix.own_system_only[recipes]]
-    spent = (matrix.phase_epochs(epochs) * (elapsed.clock_factor * elapsed.evaluation_factor)[:, None])[free]
-    order = np.lexsort((spent.sum(axis=1), matrix.speed_row[free]))
+    by_speed = np.c_[matrix.phase_epochs(epochs), matrix.mlperf_clock(epochs)]
+    parts = np.c_[by_speed * (elapsed.clock_factor * elapsed.weight)[:, None], elapsed.constant][free]
+    order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
     is_first = np.diff(matrix.speed_row[free][order], prepend=-1) != 0
     least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
-    less = (spent[order] < spent[least]).any(axis=1)
+    less = (parts[order] < parts[least]).any(axis=1)
     own = recipes[matrix.own_cluster[recipes] != NOWHERE]
     return recipes[np.isin(recipes, np.concatenate([free[order[is_first | less]], own]))]
 
@@ -156,10 +166,10 @@ def _put_logged_hours(
 
 
 def _every(
-    matrix: TrainingMatrix, query: EstimateQuery, total: Floats, recipes: Indices, clusters: Indices
+    matrix: TrainingMatrix, query: EstimateQuery, hours: Floats, recipes: Indices, clusters: Indices
 ) -> tuple[Indices, Indices]:
     """Row and column of every finite entry; a recipe that nobody asked to scale stays on one machine or its own number."""
-    possible = np.isfinite(total)
+    possible = np.isfinite(hours)
     if query.nodes is None and query.accelerators is None:
         nodes = matrix.nodes[clusters]
         possible &= (nodes == 1) | (nodes == matrix.own_nodes[recipes, None])
@@ -167,12 +177,12 @@ def _every(
     return row, column
 
 
-def _quickest(total: Floats) -> tuple[Indices, Indices]:
+def _best(expected: Floats) -> tuple[Indices, Indices]:
     """Row and column of the smallest entry of each column that has a finite one; the first row of equal ones."""
-    if not total.size:
+    if not expected.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    row = total.argmin(axis=0)
-    finite = np.flatnonzero(np.isfinite(total[row, np.arange(total.shape[1])]))
+    row = expected.argmin(axis=0)
+    finite = np.flatnonzero(np.isfinite(expected[row, np.arange(expected.shape[1])]))
     return row[finite], finite
 
 
@@ -202,23 +212,38 @@ def _times(
         hours_high=train * np.exp(np.hypot(width, eligible.log_width_above[r]))
         + overhead
         + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
-        retry_hours=(1 - probability) / np.maximum(probability, 1e-9) * to_the_end,
+        retry_hours=_further_runs(probability) * to_the_end,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Elapsed:
     """By recipe [R]: training alone x clock factor is its own clock's time; that x evaluation factor + fixed hours is the whole
-    run."""
+    run; that x weight + constant is what recipes are chosen by."""
 
     clock_factor: Floats
     evaluation_factor: Floats
     fixed_hours: Floats
+    weight: Floats
+    constant: Floats
 
 
-def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, epochs: Floats) -> _Elapsed:
+def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> _Elapsed:
+    """With further runs after misses: hours + (1 - p)/p x (hours, but trained to the end) is a weight of the training hours and a
+    constant."""
     counted = matrix.counts_evaluation
-    if query.overheads == "none":
-        return _Elapsed(matrix.clock_factor, np.ones(len(counted)), np.zeros(len(counted)))
-    fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + overheads.checkpoint_hours(epochs)
-    return _Elapsed(matrix.clock_factor, np.where(counted, 1.0, 1 + EVALUATION_SHARE), fixed)
+    evaluation, fixed = np.ones(len(counted)), np.zeros(len(counted))
+    if query.overheads == "typical":
+        evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
+        checkpoints = overheads.checkpoint_hours(eligible.to_target.epochs)
+        fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + checkpoints
+    further, runs = _further_runs(eligible.success_probability), 1 + _further_runs(eligible.success_probability)
+    beyond = eligible.to_target.end_epochs / eligible.to_target.epochs - 1
+    factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)
+    weight = factor * (runs * evaluation + further * beyond)
+    return _Elapsed(matrix.clock_factor, evaluation, fixed, weight, factor * runs * fixed)
+
+
+def _further_runs(probability: Floats) -> Floats:
+    """How many runs are expected after misses."""
+    return (1 - probability) / np.maximum(probability, 1e-9)

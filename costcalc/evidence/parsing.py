@@ -29,10 +29,12 @@ TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs"
 
 
 @dataclass(frozen=True, slots=True)
-class EndAccuracy:
-    """The mean top-1 accuracy that the published runs of a recipe ended at, None where it was not published."""
+class Ends:
+    """How the published runs of a recipe ended: the mean top-1 accuracy, None where it was not published, and how many of them
+    reached the target at which they stop."""
 
     recipe: str
+    reached: int
     top1_mean: float | None
 
 
@@ -155,19 +157,22 @@ def _grouped(texts: Mapping[str, str], name: str, of: type[T]) -> dict[str, tupl
 
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     curves, phases = _grouped(texts, "curves", Evaluation), _grouped(texts, "phases", Phase)
-    ends = {end.recipe: end.top1_mean for end in (_read(texts, ENDS, EndAccuracy) if ENDS in texts else ())}
+    ends = {end.recipe: end for end in (_read(texts, ENDS, Ends) if ENDS in texts else ())}
     for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
         if recipe.name not in curves or recipe.name not in phases:
             raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
-    return _unique(
-        "recipes",
-        [
-            replace(
-                recipe, phases=phases[recipe.name], evaluations=curves[recipe.name], mean_top1=ends.get(recipe.name)
-            )
-            for recipe in found
-        ],
-    )
+    return _unique("recipes", [_completed(recipe, phases, curves, ends.get(recipe.name)) for recipe in found])
+
+
+def _completed(
+    recipe: Recipe,
+    phases: Mapping[str, tuple[Phase, ...]],
+    curves: Mapping[str, tuple[Evaluation, ...]],
+    ends: Ends | None,
+) -> Recipe:
+    """The recipe with its phases, its curve and how its runs ended."""
+    recipe = replace(recipe, phases=phases[recipe.name], evaluations=curves[recipe.name])
+    return recipe if ends is None else replace(recipe, mean_top1=ends.top1_mean, reached=ends.reached)
 
 
 def _recipe(line: Cells) -> Cells:

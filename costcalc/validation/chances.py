@@ -103,7 +103,9 @@ def _without_each(ends: Sequence[float]) -> Iterator[list[float]]:
 
 def _known_from(recipe: Recipe, ends: Sequence[float]) -> Recipe:
     """The recipe as it would stand if these were its published runs."""
-    return replace(recipe, runs=len(ends), mean_top1=float(np.mean([end for end in ends if end > DIVERGED])))
+    mean = float(np.mean([end for end in ends if end > DIVERGED]))
+    reached = sum(end >= (recipe.tuned_to or 0.0) for end in ends)
+    return replace(recipe, runs=len(ends), mean_top1=mean, reached=reached)
 
 
 def _said(recipes: Sequence[Recipe], target: float) -> list[float]:

@@ -294,6 +294,11 @@ def test_measured_evidence_is_a_replay_on_the_own_system(ask):
     assert {identity(one) for one in measured if one.provider == "gcp" and one.nodes == 1} <= some
 
 
+def expected(estimate):
+    """What recipes are chosen by: hours with those of further runs, schedules that nobody ran counting 2 % more."""
+    return (estimate.hours + estimate.retry_hours) * (1.02 if estimate.evidence.convergence == "interpolated" else 1)
+
+
 IN_2018 = {"as_of": datetime(2018, 10, 1, tzinfo=UTC), "confidence": 0.4, "crossing": Crossing.FIRST}
 
 
@@ -306,16 +311,17 @@ IN_2018 = {"as_of": datetime(2018, 10, 1, tzinfo=UTC), "confidence": 0.4, "cross
         (0.93, IN_2018 | {"instance_type": ("p3.16xlarge",), "nodes": 1, "metric": Metric.TOP5}),
     ],
 )
-def test_the_best_recipe_is_the_shortest_sure_one(ask, target, asked):
+def test_the_best_recipe_is_the_sure_one_of_the_fewest_expected_hours(ask, target, asked):
     asked = {"purchase": (PurchaseOption.ON_DEMAND,), "limit": 5000} | asked
     asked |= {"recipe": ("*",)}
     best, every = ask(target, **asked).estimates, ask(target, **asked, recipes="all")
     assert every.count == len(every.estimates)
     sure = [one for one in every.estimates if one.success_probability >= asked.get("confidence", 0.9)]
     shortest = {}
-    for one in sorted(sure, key=lambda one: -one.hours):
-        shortest[identity(one)[:-1]] = one.hours
-    assert {identity(one)[:-1]: one.hours for one in best} == shortest
+    for one in sorted(sure, key=lambda one: -expected(one)):
+        shortest[identity(one)[:-1]] = expected(one)
+    assert {identity(one)[:-1]: expected(one) for one in best} == pytest.approx(shortest)
+    assert {identity(one) for one in best} <= {identity(one) for one in every.estimates}
     assert best
 
 
@@ -441,10 +447,11 @@ def test_clusters_say_which_network_they_count_on(ask):
 
 
 def test_all_recipes_are_those_published_on_one_machine_or_their_own_number(ask, packaged_evidence):
-    by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes}
+    by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes_of("resnet50")}
     asked = {"provider": ("lambda",), "accelerator": ("V100", "A100-40GB"), "recipes": "all", "limit": 1000}
     found = ask(0.757, **asked).estimates
     assert {one.recipe for one in found} <= set(by_name)
+    assert {by_name[one.recipe].is_interpolated for one in found} == {True, False}
     assert any(one.nodes > 1 for one in found)
     assert all(one.nodes in (1, by_name[one.recipe].system.nodes) for one in found if by_name[one.recipe].system)
     two = ask(0.757, **asked, nodes=2).estimates

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from costcalc.convergence.eligibility import (
     INTERPOLATION_SIGMA,
+    RUNS_IN_COMMON,
     SEED_SIGMA,
-    STOPPED_SHARE,
+    STOPPED_REACHED,
+    STOPPED_RUNS,
     ModelRecipes,
     best_reached,
     eligible_recipes,
@@ -117,10 +119,17 @@ class TestReaching:
 
     def test_runs_that_stop_at_their_target_reach_it_as_often_as_published_ones(self):
         end = 0.7595
-        assert found(ending_at(0.7, end, tuned_to=0.759), target=0.759).success_probability[0] == STOPPED_SHARE
-        assert found(ending_at(0.7, end), target=0.759).success_probability[0] < STOPPED_SHARE
+        share = STOPPED_REACHED / STOPPED_RUNS
+        assert found(ending_at(0.7, end, tuned_to=0.759), target=0.759).success_probability[0] == pytest.approx(share)
+        assert found(ending_at(0.7, end), target=0.759).success_probability[0] < share
         beyond = found(ending_at(0.7, end, tuned_to=0.759), target=0.7593).success_probability[0]
         assert beyond == pytest.approx(chance(end, 0.7593))
+
+    @pytest.mark.parametrize("reached", [3, 4, 5])
+    def test_its_own_runs_count_beside_those_of_all(self, reached):
+        one = ending_at(0.7, 0.7595, tuned_to=0.759, runs=5, reached=reached)
+        share = (reached + RUNS_IN_COMMON * STOPPED_REACHED / STOPPED_RUNS) / (5 + RUNS_IN_COMMON)
+        assert found(one, target=0.759).success_probability[0] == pytest.approx(share)
 
     def test_the_mean_end_of_all_runs_counts_for_the_metric_it_is_of(self):
         points = (Evaluation(1, None, 0.76, 0.93),)
@@ -157,10 +166,10 @@ class TestRequested:
         assert (named.eligible.tolist(), named.rejections["not_yet_published"]) == ([False, True], 0)
         assert found(old, new, recipe=("other*",)).rejections["no_recipe"] == 1
 
-    def test_all_are_all_that_somebody_ran(self):
+    def test_all_hold_what_the_best_is_chosen_from(self):
         pair = ending_at(*self.ends), ending_at(*self.ends, is_interpolated=True)
         assert found(*pair, target=0.78).eligible.tolist() == [True, True]
-        assert found(*pair, target=0.78, recipes="all").eligible.tolist() == [True, False]
+        assert found(*pair, target=0.78, recipes="all").eligible.tolist() == [True, True]
 
 
 class TestWidths:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.eligibility import STOPPED_SHARE
 from costcalc.estimate import answer
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
@@ -38,7 +37,8 @@ def test_naming_a_recipe_changes_none_of_its_hours(hours, software):
 
 def test_any_round_lies_between_the_oldest_and_the_newest_software(hours):
     years = [hours(f"mlperf-{name}-*", software="recipe").hours for name in ("v1.1", "v2.1", "v3.1")]
-    assert min(years) < hours("mlperf-*").hours <= max(years) * 1.0001
+    of_the_same_batch = hours("mlperf-*-as-4124gs-*")
+    assert min(years) < of_the_same_batch.hours <= max(years) * 1.0001
 
 
 def test_a_recipe_of_the_open_division_hides_none_of_the_closed(packaged_evidence):
@@ -57,7 +57,7 @@ def test_the_speed_of_a_round_is_that_of_its_year(hours):
 
 def test_larger_steps_than_usual_are_no_reason_to_choose_a_recipe(hours, packaged_evidence):
     by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes}
-    assert by_name[hours("mlperf-*").recipe].global_batch_size in (3200, 3264)
+    assert by_name[hours("mlperf-*").recipe].global_batch_size <= 3264
 
 
 @settings(max_examples=30, deadline=None)
@@ -86,4 +86,15 @@ def test_a_run_that_stops_at_its_target_mostly_reaches_it_and_promises_no_more(h
     chances = [
         hours("mlperf-v2.1-*", target=target, recipes="all").success_probability for target in (0.75, 0.759, 0.7605)
     ]
-    assert chances[0] >= chances[1] == STOPPED_SHARE > chances[2]
+    assert chances[0] >= chances[1] > 0.94 > chances[2]
+
+
+def test_no_confidence_that_is_asked_for_lies_just_above_a_rounded_share(packaged_evidence):
+    """0.95 stood for the share of MLPerf's runs that reach their target, so 0.9501 lost 237 recipes that 0.95 had."""
+    for target in (0.757, 0.759):
+        asked = EstimateQuery("resnet50", target, as_of=DAY)
+        lost = [
+            answer(replace(asked, confidence=least), packaged_evidence, A100, DAY).rejections["below_confidence"]
+            for least in (0.95, 0.9501)
+        ]
+        assert lost[0] == lost[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import costcalc
+from costcalc.convergence.eligibility import STOPPED_REACHED, STOPPED_RUNS
 
 DATA = Path(costcalc.__file__).parent / "evidence" / "data"
 IMAGES_PER_EPOCH = 1_281_167
@@ -264,6 +265,7 @@ def test_batches_grow_epochs_grow():
 def test_seed_noise_counts_failures():
     noise = rows("seed_noise.csv")
     assert all(int(row["reached"]) <= int(row["runs"]) for row in noise)
-    assert sum(int(row["runs"]) - int(row["reached"]) for row in noise) == 64
+    assert sum(int(row["reached"]) for row in noise) == STOPPED_REACHED
     assert sum(int(row["diverged"]) for row in noise) == 1
-    assert sum(int(row["runs"]) for row in noise) == 1419
+    assert sum(int(row["runs"]) for row in noise) == STOPPED_RUNS
+    assert all(RECIPES[row["recipe"]]["tuned_to"] for row in noise)

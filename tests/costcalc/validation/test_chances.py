@@ -7,10 +7,10 @@ from statistics import NormalDist
 import pytest
 from support.mlperf_results import mlperf_row, publish
 
-from costcalc.convergence.eligibility import SEED_SIGMA, STOPPED_SHARE
+from costcalc.convergence.eligibility import RUNS_IN_COMMON, SEED_SIGMA, STOPPED_REACHED, STOPPED_RUNS
 from costcalc.training import Evaluation, Metric
 from costcalc.validation.chances import FEWEST_RUNS, MARGINS, brier_scores, mlperf_chances, repeated_chances
-from costcalc.validation.published import Repetitions, load_published
+from costcalc.validation.published import Repetitions
 
 SIGMA = SEED_SIGMA[Metric.TOP1]
 
@@ -45,7 +45,8 @@ class TestMLPerf:
     def test_each_run_is_foretold_by_the_others(self):
         low, high = mlperf_chances(mlperf(("Ada", "lars", (0.7590 + 0.005, 0.7580))))
         assert (low.reached, high.reached) == (True, False)
-        assert low.said == STOPPED_SHARE  # the other one missed
+        common = RUNS_IN_COMMON * STOPPED_REACHED / STOPPED_RUNS
+        assert low.said == pytest.approx(common / (RUNS_IN_COMMON + 1))  # the other one missed
         assert high.said == pytest.approx(NormalDist().cdf(0.005 / (SIGMA * sqrt(2))))
 
     def test_more_runs_are_surer_of_their_mean(self):
@@ -103,11 +104,3 @@ class TestRepeated:
         said = [NormalDist().cdf(margin / (2 * SIGMA * sqrt(2))) for margin in MARGINS]
         assert tool.score == pytest.approx(sum((1 - p) ** 2 + p**2 for p in said) / 2 / len(said))
         assert tool.baseline == 0.25  # nobody else's runs are known
-
-
-def test_the_share_of_runs_that_reach_their_own_target_is_that_of_the_logs():
-    published = load_published()
-    lars = [each for each in published.repetitions if published.recipes[each.recipe].family.startswith("mlperf-lars")]
-    assert sum(each.reached for each in lars) / sum(each.runs for each in lars) == pytest.approx(
-        STOPPED_SHARE, abs=0.002
-    )
