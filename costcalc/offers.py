@@ -40,6 +40,9 @@ SPOT_RATE_WIDTH = 0.17
 year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
+DAYS_SOLD_SINGLY = {"aws": 14}
+"""By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: 1 to 14 days, then multiples of 7 to 182."""
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
 
 
@@ -154,7 +157,8 @@ class Tariff:
     """A two-part tariff, per machine: a fee for each started period, and a rate for each metered hour.
 
     On demand is all metered; a reservation, a month or a capacity block is all fee; an owned machine is a fee (its price)
-    over its life and metered electricity. Billed cost = fee x periods + metered_hourly x metered hours.
+    over its life and metered electricity. Billed cost = fee x periods + metered_hourly x metered hours. More periods than
+    `sold_singly` are sold in multiples of seven; 0 where any number is sold.
     """
 
     fee: Decimal = Decimal(0)
@@ -163,6 +167,7 @@ class Tariff:
     metered_hourly: Decimal = Decimal(0)
     increment_seconds: int = 1
     minimum_seconds: int = 0
+    sold_singly: int = 0
 
     @property
     def effective_hourly(self) -> Decimal:
@@ -189,7 +194,8 @@ def tariff(offer: Offer) -> Tariff:
         return _rental(offer)
     if option is PurchaseOption.CAPACITY_BLOCK:
         days = term_hours(offer.term) // HOURS_PER_DAY if offer.term else 1
-        return Tariff(offer.hourly_rate * HOURS_PER_DAY, HOURS_PER_DAY, days)
+        singly = DAYS_SOLD_SINGLY.get(offer.provider, 0)
+        return Tariff(offer.hourly_rate * HOURS_PER_DAY, HOURS_PER_DAY, days, sold_singly=singly)
     if option is PurchaseOption.OWNED:
         return _owned(offer)
     return Tariff(

@@ -24,7 +24,8 @@ class Columns:
     """One entry per observation, ordered by key and moment. Money in nano-units of its currency, -1 for unknown.
 
     `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region.
-    `fee`, `period_hours`, `minimum_periods`, `metered` are its tariff. Moments are seconds since 1970, -1 for unknown.
+    `fee`, `period_hours`, `minimum_periods`, `sold_singly`, `metered` are its tariff. Moments are seconds since 1970, -1 for
+    unknown.
     """
 
     key: Int32
@@ -47,6 +48,7 @@ class Columns:
     fee: Int64
     period_hours: Int32
     minimum_periods: Int32
+    sold_singly: Int8
     metered: Int64
     increment_seconds: Int32
     minimum_seconds: Int32

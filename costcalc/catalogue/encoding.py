@@ -75,6 +75,7 @@ def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
         to_nanos(billed.fee),
         billed.period_hours,
         billed.minimum_periods,
+        billed.sold_singly,
         to_nanos(billed.metered_hourly),
         billed.increment_seconds,
         billed.minimum_seconds,

@@ -17,6 +17,7 @@ from costcalc.units import SECONDS_PER_HOUR, Floats
 
 MILLIONTH = Decimal("0.000001")
 ONE = Decimal(1)
+SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
 
 
@@ -130,8 +131,10 @@ class Bill:
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:
             return 0
-        started = (hours / self.tariff.period_hours).quantize(MILLIONTH).to_integral_value(ROUND_CEILING)
-        return max(int(started), self.tariff.minimum_periods)
+        started = int((hours / self.tariff.period_hours).quantize(MILLIONTH).to_integral_value(ROUND_CEILING))
+        if 0 < self.tariff.sold_singly < started:
+            started = -(-started // SOLD_TOGETHER) * SOLD_TOGETHER
+        return max(started, self.tariff.minimum_periods)
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
         increment = self.tariff.increment_seconds
@@ -192,6 +195,7 @@ class Tariffs:
     fee: Floats
     period_hours: NDArray[np.int32]
     minimum_periods: NDArray[np.int32]
+    sold_singly: NDArray[np.int8]
     metered_hourly: Floats
     increment_seconds: NDArray[np.int32]
     minimum_seconds: NDArray[np.int32]
@@ -210,4 +214,7 @@ class Tariffs:
 
     def _periods(self, hours: Floats) -> Floats:
         started: Floats = np.ceil(np.round(hours / self.period_hours, 6))
+        if self.sold_singly.any():
+            together = (self.sold_singly > 0) & (self.sold_singly < started)
+            started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
         return np.maximum(started, self.minimum_periods)

@@ -243,6 +243,7 @@ def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
         fee=columns.fee[row] * unit,
         period_hours=columns.period_hours[row],
         minimum_periods=columns.minimum_periods[row],
+        sold_singly=columns.sold_singly[row],
         metered_hourly=columns.metered[row] * unit,
         increment_seconds=columns.increment_seconds[row],
         minimum_seconds=columns.minimum_seconds[row],

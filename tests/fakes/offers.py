@@ -1,5 +1,6 @@
 """Offers made up for tests: one with sensible defaults, and strategies for all kinds of them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -136,7 +137,9 @@ def rented_offers(draw: st.DrawFn) -> Offer:
 @st.composite
 def block_offers(draw: st.DrawFn) -> Offer:
     term = draw(st.sampled_from([None, "1d", "14d"]))
-    return _named(draw, purchase_option=PurchaseOption.CAPACITY_BLOCK, hourly_rate=draw(amounts), term=term)
+    seller = draw(st.sampled_from(["acme", "aws"]))
+    block = _named(draw, purchase_option=PurchaseOption.CAPACITY_BLOCK, hourly_rate=draw(amounts), term=term)
+    return replace(block, provider=seller)
 
 
 @st.composite

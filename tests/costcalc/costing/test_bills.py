@@ -44,6 +44,7 @@ def columns(one: Offer, factor: Decimal) -> Tariffs:
         fee=np.array([float(paid.fee * factor)]),
         period_hours=np.array([paid.period_hours], np.int32),
         minimum_periods=np.array([paid.minimum_periods], np.int32),
+        sold_singly=np.array([paid.sold_singly], np.int8),
         metered_hourly=np.array([float(paid.metered_hourly * factor)]),
         increment_seconds=np.array([paid.increment_seconds], np.int32),
         minimum_seconds=np.array([paid.minimum_seconds], np.int32),
@@ -201,6 +202,16 @@ LINES = [
         offer(purchase_option=PurchaseOption.CAPACITY_BLOCK, term="14d"),
         30,
         [("one", "14", "days", "72", "1008.00")],
+    ),
+    (
+        offer(provider="aws", purchase_option=PurchaseOption.CAPACITY_BLOCK, hourly_rate=Decimal("14.75")),
+        "336",
+        [("one", "14", "days", "354", "4956.00")],
+    ),
+    (
+        offer(provider="aws", purchase_option=PurchaseOption.CAPACITY_BLOCK, hourly_rate=Decimal("14.75")),
+        "2022.24",  # 84.26 days
+        [("one", "91", "days", "354", "32214.00")],
     ),
     (
         owned(),
