@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 PIPED_WIDTH = 100
 BETWEEN = 2  # columns between two cells
-EDGES = 2  # columns that the rule above and below reaches out
 NARROWEST = 8  # columns of text that is cut in words where nothing else can give way
 
 
@@ -45,13 +40,13 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterato
     """The lines of the table, what its columns mean, and which are left out to fit the width."""
     cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
     shown, widths = fitted(cells, width)
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, BETWEEN - 1, 0, 0))
-    for column, wide in zip(shown, widths, strict=True):
-        justify, overflow = ("right" if column.figures else "left"), "fold"
-        grid.add_column(column.heading, justify=justify, overflow=overflow, width=wide)  # type: ignore[arg-type]
-    for texts in zip(*(cells[column][1:] for column in shown), strict=True):
-        grid.add_row(*texts)
-    yield from _printed(grid, width)
+    heading, *texts = zip(*(cells[column] for column in shown), strict=True)
+    yield ""
+    yield from _row(shown, heading, widths)
+    yield "─" * (sum(widths) + BETWEEN * (len(widths) - 1))
+    for row in texts:
+        yield from _row(shown, row, widths)
+    yield ""
     if left := [column.heading.partition("\n")[0] for column in columns if column not in shown]:
         yield from paragraph(f"Left out to fit {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
@@ -67,7 +62,7 @@ def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], li
     leaving = sorted((column for column in cells if column.leave), key=lambda column: column.leave)
     for count in range(len(leaving) + 1):
         shown = [column for column in cells if column not in leaving[:count]]
-        room = width - EDGES - BETWEEN * (len(shown) - 1)
+        room = width - BETWEEN * (len(shown) - 1)
         least = [_least(column, cells[column]) for column in shown]
         if sum(least) <= room:
             break
@@ -92,10 +87,18 @@ def _longest(texts: list[str]) -> int:
     return max(len(line) for text in texts for line in text.split("\n"))
 
 
-def _printed(grid: Table, width: int) -> Iterator[str]:
-    out = io.StringIO()
-    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(grid)
-    yield from out.getvalue().splitlines()
+def _row(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    """The lines of one row, figures to the right."""
+    cells = [_wrapped(text, wide) for text, wide in zip(texts, widths, strict=True)]
+    for line in zip_longest(*cells, fillvalue=""):
+        parts = zip(columns, line, widths, strict=True)
+        yield (" " * BETWEEN).join(
+            part.rjust(wide) if column.figures else part.ljust(wide) for column, part, wide in parts
+        )
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [part for line in text.split("\n") for part in textwrap.wrap(line, width, break_on_hyphens=False) or [""]]
 
 
 def paragraph(text: str, width: int, indent: int = 0) -> list[str]:

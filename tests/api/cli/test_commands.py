@@ -275,7 +275,7 @@ def test_a_store_that_cannot_be_reached_is_told_without_a_trace(tmp_path):
 
 def test_an_answer_in_a_terminal_imports_no_server_and_no_cloud():
     code = "import sys; import api.cli.cost; print([m for m in sys.modules if m in %r])"
-    unwanted = ["flask", "sqlalchemy", "alembic", "boto3", "scipy", "requests", "prometheus_client", "gunicorn"]
+    unwanted = ["flask", "sqlalchemy", "alembic", "boto3", "scipy", "requests", "prometheus_client", "gunicorn", "rich"]
     printed = subprocess.run([sys.executable, "-c", code % unwanted], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "[]"
 
