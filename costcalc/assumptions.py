@@ -12,6 +12,7 @@ from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, SPOT_RATE_WIDTH, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Recipe
+from costcalc.units import HOURS_PER_DAY
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
 OLD_PRICE = timedelta(days=30)
@@ -36,7 +37,7 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
         )
 
 
-def rests_on(recipe: Recipe) -> str:
+def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
     if recipe.is_interpolated:
         return f"Nobody ran this schedule: {recipe.note}."
@@ -51,7 +52,7 @@ def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str
     if recipe.year > as_of.year:
         yield f"The recipe is of {recipe.year}, later than the date asked for: only prices go back."
     if recipe.is_interpolated:
-        yield rests_on(recipe)
+        yield curve_note(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None:
@@ -106,13 +107,24 @@ def _overhead(recipe: Recipe) -> str:
     )
 
 
-def _free(offer: Offer) -> str:
-    session = f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
-    week = f"{offer.hours_per_week:g} h a week" if offer.hours_per_week else "no weekly quota published"
-    return (
-        f"Free tier, never guaranteed: {session}, {week}; calendar hours count the waiting, with "
-        f"{overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart in each session, and assume that quotas stay as they are."
-    )
+def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:
+    """How long so many hours of work take on the calendar of a free tier, and what that assumes."""
+    if offer.purchase_option is PurchaseOption.FREE:
+        session = (
+            f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
+        )
+        week = f"{offer.hours_per_week:g} h a week" if offer.hours_per_week else "no weekly quota published"
+        yield (
+            f"Free tier, never guaranteed: {in_words(hours)} of work take {in_words(calendar_hours)} at {week}, in {session}, "
+            f"with {overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart in each; quotas may change."
+        )
+
+
+def in_words(hours: float) -> str:
+    """A time as a person says it: 12 min, 3.1 h, 78 days."""
+    if hours < 1:
+        return f"{hours * 60:.0f} min"
+    return f"{hours:.1f} h" if hours < 3 * HOURS_PER_DAY else f"{hours / HOURS_PER_DAY:,.0f} days"
 
 
 def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
@@ -136,8 +148,6 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
             f"Owned: billed is what the machine loses in a life of {offer.term}, its price less its residual value, and this "
             "run's electricity; effective cost is the run's share of both."
         )
-    if offer.purchase_option is PurchaseOption.FREE:
-        yield _free(offer)
     if query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
     if offer.flags:

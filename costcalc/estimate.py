@@ -9,14 +9,22 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import count
 
-from costcalc.answers import Answer, PriceBasis
+import numpy as np
+
+from costcalc.answers import Answer, Pick, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
 from costcalc.costing.candidates import (
+    AllowedOffers,
     Candidates,
+    Picked,
     allowed_offers,
     costs,
+    free_tiers,
+    is_sure,
     page,
+    picks,
+    rank,
     rentals,
     within_limits,
     without_training_time,
@@ -24,7 +32,7 @@ from costcalc.costing.candidates import (
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
 from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
-from costcalc.estimate_details import EstimateDetails, RankedCandidate
+from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
 from costcalc.evidence import Evidence
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
@@ -59,23 +67,31 @@ def answer(
     times = training_times(matrix, query, eligible, offers.clusters)
     unused = without_training_time(matrix, query, offers, eligible, times)
     times, rented = rentals(catalogue, matrix, offers, times, query)
-    candidates, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
-    ranked = known.ranked(query, current, times, candidates)
+    candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
+    picked = picks(catalogue, candidates, is_sure(matrix, times)[candidates.time], as_of)
+    shown = known.shown(query, current, times, candidates, picked)
+    tiers = known.ranked(current, times, free.take(free_tiers(catalogue, free)), count(1))
     details = EstimateDetails(query, matrix, market, as_of)
-    bills = tuple(map(details.bill, ranked))
+    bills = tuple(map(details.bill, shown.values()))
+    estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
+    on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
     rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
     return Answer(
         query=query,
-        prices=_price_basis(catalogue, as_of, current),
+        prices=_price_basis(catalogue, as_of, offers),
+        picks=tuple(
+            Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position]) for one in picked
+        ),
         count=len(candidates.row),
-        estimates=tuple(map(details.estimate, ranked, bills)),
+        estimates=tuple(estimates.values())[:on_page],
+        free=tuple(map(details.priced, tiers)),
         rejections={reason: number for reason, (_, number) in rejected.items()},
         rejection_units={reason: unit for reason, (unit, _) in rejected.items()},
         best_reached=best_reached(matrix.recipes, query.metric),
         exchange=market.exchange[query.currency] if query.currency != "USD" else None,
-        quoted_exchange=_quoted_exchange(query, market, (one.offer for one in ranked)),
-        bills=bills,
-        on_demand=tuple(one.on_demand for one in ranked),
+        quoted_exchange=_quoted_exchange(query, market, (*shown.values(), *tiers)),
+        bills=bills[:on_page],
+        on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
     )
 
 
@@ -94,15 +110,34 @@ class Memory:
         """The recipes of the question's model on the clusters it asks about."""
         return self._matrix(query.model, query.accelerators, query.nodes, query.software == "recipe")
 
+    def shown(
+        self,
+        query: EstimateQuery,
+        current: CurrentOffers,
+        times: TrainingTimes,
+        candidates: Candidates,
+        picked: Iterable[Picked],
+    ) -> dict[int, RankedCandidate]:
+        """By position: the candidates of the page asked for, in order, then those that are picked from elsewhere."""
+        order = candidates.order(self.catalogue, query.sort)
+        ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
+        ranks |= {one.position: rank(order, one.position) for one in picked if one.position not in ranks}
+        chosen = candidates.take(np.array(list(ranks), np.int64))
+        return dict(zip(ranks, self.ranked(current, times, chosen, ranks.values()), strict=True))
+
     def ranked(
-        self, query: EstimateQuery, current: CurrentOffers, times: TrainingTimes, candidates: Candidates
+        self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]
     ) -> tuple[RankedCandidate, ...]:
-        """The candidates of the page asked for, in order, with their exact offers."""
-        chosen = candidates.take(page(self.catalogue, query, candidates))
-        rows = chosen.row.tolist()
+        """These candidates with their exact offers."""
+        rows, hours, front = (
+            candidates.row.tolist(),
+            candidates.calendar_hours.tolist(),
+            candidates.on_frontier.tolist(),
+        )
         on_demand = (self._on_demand(current, row) for row in rows)
-        columns = map(self._offer, rows), times.at(chosen.time), count(query.offset + 1), chosen.on_frontier.tolist()
-        return tuple(map(RankedCandidate, *columns, on_demand))
+        return tuple(
+            map(RankedCandidate, map(self._offer, rows), times.at(candidates.time), hours, ranks, front, on_demand)
+        )
 
     def _on_demand(self, current: CurrentOffers, row: int) -> Offer | None:
         """The same machine on demand, in the same region and currency."""
@@ -133,10 +168,8 @@ def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[
     return dict(zip(zip(*keys, strict=True), rows.tolist(), strict=True))
 
 
-def _price_basis(catalogue: Catalogue, as_of: datetime, current: CurrentOffers) -> PriceBasis:
-    oldest, newest = (
-        None if at is None else datetime.fromtimestamp(at, UTC) for at in (current.oldest, current.newest)
-    )
+def _price_basis(catalogue: Catalogue, as_of: datetime, offers: AllowedOffers) -> PriceBasis:
+    oldest, newest = (datetime.fromtimestamp(at, UTC) for at in offers.observed) if offers.observed else (None, None)
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
 
 
@@ -147,7 +180,9 @@ def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
     return {reason: (unit, number) for reason, unit, number in sorted(found)}
 
 
-def _quoted_exchange(query: EstimateQuery, market: Market, offers: Iterable[Offer]) -> tuple[ExchangeRate, ...]:
+def _quoted_exchange(
+    query: EstimateQuery, market: Market, shown: Iterable[RankedCandidate]
+) -> tuple[ExchangeRate, ...]:
     """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
-    quoted = {offer.currency for offer in offers} - {"USD", query.currency}
+    quoted = {one.offer.currency for one in shown} - {"USD", query.currency}
     return tuple(market.exchange[code] for code in sorted(quoted))

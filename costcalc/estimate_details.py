@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
-from costcalc.assumptions import accumulated, assumptions, converted, rests_on
+from costcalc.assumptions import accumulated, assumptions, converted, curve_note, free_tier, in_words
 from costcalc.costing.bills import Bill, Terms, break_even_hours
-from costcalc.costing.candidates import discount_fraction
+from costcalc.costing.candidates import SURE, Picked, discount_fraction
 from costcalc.costing.storage_and_egress import Market
-from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.money import cents
@@ -29,11 +29,13 @@ CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand cla
 class RankedCandidate:
     """One offer with one training time on it, and where it stands in the whole answer.
 
-    `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
+    `calendar_hours` are those of the training time with the waiting that the offer imposes. `on_demand` is the same machine on
+    demand, in the same region and currency, None where it can't be had.
     """
 
     offer: Offer
     time: TrainingTime
+    calendar_hours: float
     rank: int
     on_frontier: bool
     on_demand: Offer | None
@@ -54,6 +56,7 @@ class EstimateDetails:
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
         cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
+        rests_on = EvidenceNotes(self._speed_note(time), curve_note(recipe))
         even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
@@ -83,7 +86,7 @@ class EstimateDetails:
             hours_low=time.hours_low,
             hours_high=time.hours_high,
             retry_hours=time.retry_hours,
-            calendar_hours=calendar_hours(time.hours, offer.session_hours, offer.hours_per_week),
+            calendar_hours=candidate.calendar_hours,
             success_probability=time.success_probability,
             hourly_rate=bill.effective_hourly(point),
             effective_cost=cents(bill.effective(point)),
@@ -97,13 +100,17 @@ class EstimateDetails:
             evidence=EvidenceTiers(self._tier(time), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
             components=bill.components(point),
             sources=self._sources(offer, time, recipe),
-            assumptions=self._assumptions(offer, recipe, time),
+            assumptions=self._assumptions(candidate, recipe, rests_on.throughput),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by="accelerator",
             price_age_days=(self.as_of - offer.observed_at).days,
             price_first_hand=offer.first_hand,
-            evidence_notes=EvidenceNotes(self._speed_note(time), rests_on(recipe)),
+            evidence_notes=rests_on,
         )
+
+    def priced(self, candidate: RankedCandidate) -> Estimate:
+        """The exact estimate of a candidate."""
+        return self.estimate(candidate, self.bill(candidate))
 
     def bill(self, candidate: RankedCandidate) -> Bill:
         """What the candidate's machines, storage and egress cost under the question's terms."""
@@ -117,14 +124,15 @@ class EstimateDetails:
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
 
-    def _assumptions(self, offer: Offer, recipe: Recipe, time: TrainingTime) -> tuple[str, ...]:
-        query = self.query
-        speed = (self._speed_note(time), *(() if time.logged else self._split(time)))
+    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed_note: str) -> tuple[str, ...]:
+        query, offer, time = self.query, candidate.offer, candidate.time
+        speed = (speed_note, *(() if time.logged else self._split(time)))
         own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
         return (
             *own,
             *self._wide_by_rule(time, recipe),
+            *free_tier(offer, time.hours, candidate.calendar_hours),
             *converted(query.currency, offer, self.market.exchange),
             *beside,
         )
@@ -160,3 +168,31 @@ class EstimateDetails:
         if measured is not None:
             speed = ThroughputSource(measured.source, measured.year)
         return Sources(PriceSource(offer.source, offer.observed_at), speed, ConvergenceSource(recipe.source))
+
+
+def why(picked: Picked, estimate: Estimate, basis: Literal["billed", "effective"]) -> str:
+    """Why this estimate is picked, with the figures that a person goes by, in one sentence."""
+    billed = basis == "billed"
+    cost = f"{estimate.billed_cost if billed else estimate.effective_cost:,.2f} {estimate.currency}"
+    days = f"{estimate.price_age_days:,} {'day' if estimate.price_age_days == 1 else 'days'}"
+    best, among = {
+        "cheapest": ("Costs least", ""),
+        "fastest": ("Ends first", ""),
+        "balanced": ("Has the least cost x time", " that no other beats on both"),
+        "surest": (
+            "Costs least",
+            " whose recipe somebody ran, whose speed was measured on such accelerators, with a probability of "
+            f"{SURE * 100:.0f} % or more, and whose rate is the provider's own, here {days} old",
+        ),
+    }[picked.name]
+    of = f"{best} of {picked.among:,} estimates" if picked.among > 1 else "The only estimate"
+    share = "" if billed else ", its share of the bill,"
+    return f"{of}{among}: {cost}{share} and {in_words(estimate.calendar_hours)} on {_machines(estimate)}."
+
+
+def _machines(estimate: Estimate) -> str:
+    """How many machines of which kind, and how they are bought."""
+    number = "one" if estimate.nodes == 1 else f"{estimate.nodes:,}"
+    words = estimate.purchase_option.value, estimate.term, estimate.payment and estimate.payment.value
+    bought = " ".join(word.replace("_", " ") for word in words if word)
+    return f"{number} {estimate.provider} {estimate.instance_type}, {bought}"

@@ -30,16 +30,13 @@ class CurrentOffers:
 
     All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.
     `rows` are those of them that are first hand, and those of groups that have no first-hand one; `heads` are the positions
-    in `rows` where a group starts. `stale` are the rows left out as too old, `oldest` and `newest` bound what was observed,
-    in seconds since 1970.
+    in `rows` where a group starts. `stale` are the rows left out as too old.
     """
 
     listed: Indices
     rows: Indices
     heads: Indices
     stale: Indices
-    oldest: int | None
-    newest: int | None
 
 
 class OfferFilter(NamedTuple):
@@ -161,6 +158,12 @@ class Catalogue:
         return np.array([index[machine.accelerator, machine.accelerators] for machine in self._machines], np.int64)
 
     @cached_property
+    def provider_of_instance(self) -> Indices:
+        """A number for the provider of each instance code."""
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(name, len(number)) for name, _, _ in self.vocabulary.instances], np.int64)
+
+    @cached_property
     def instance_code(self) -> dict[tuple[str, str], int]:
         """The instance code of (provider, instance type)."""
         return {(provider, name): code for code, (provider, name, _) in enumerate(self.vocabulary.instances)}
@@ -229,9 +232,8 @@ def _current(
         fresh = columns.observed[known] >= moments[oldest]
     listed = known[fresh]
     listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    rows, seen = listed[~_gives_way(columns, first_hand, listed)], columns.observed[listed]
-    bounds = (int(seen.min()), int(seen.max())) if len(listed) else (None, None)
-    return CurrentOffers(listed, rows, _starts(columns.group[rows]), known[~fresh], *bounds)
+    rows = listed[~_gives_way(columns, first_hand, listed)]
+    return CurrentOffers(listed, rows, _starts(columns.group[rows]), known[~fresh])
 
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:

@@ -16,7 +16,7 @@ from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.units import SECONDS_PER_HOUR, Floats
 
 MILLIONTH = Decimal("0.000001")
-ONE = Decimal(1)
+ZERO, ONE = Decimal(0), Decimal(1)
 SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
 
@@ -126,7 +126,9 @@ class Bill:
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
     def _storage_and_egress_cost(self, hours: Decimal) -> Decimal:
-        return sum((each.rate * each.units(hours) for each in self.storage_and_egress), Decimal(0))
+        if not self.storage_and_egress:
+            return ZERO
+        return sum((each.rate * each.units(hours) for each in self.storage_and_egress), ZERO)
 
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:

@@ -1,11 +1,13 @@
-"""Candidates: which offers a question allows, how long each trains, what it costs, which stay within limits, and their order."""
+"""Candidates: which offers a question allows, how long each trains, what it costs, which stay within limits, their order, and
+which are picked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +16,22 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, Offe
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
-from costcalc.duration.overheads import ENDLESS_HOURS
+from costcalc.duration.overheads import ENDLESS_HOURS, calendar_hours
 from costcalc.duration.training_matrix import NOWHERE, TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.throughput import REFUSALS
-from costcalc.units import Flags, Floats, Indices
+from costcalc.throughput import REFUSALS, TIERS
+from costcalc.training import Tier
+from costcalc.units import SECONDS_PER_DAY, Flags, Floats, Indices
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
+MOST_FREE, FRESH_DAYS, SURE = 3, 30, 0.95
 SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
+
+Order = tuple[NDArray[Any], ...]  # keys, the first decides
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,42 +39,61 @@ class AllowedOffers:
     """One entry per offer and cluster that it can be rented for: `row` of the catalogue, `cluster` of the training matrix.
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
-    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for.
+    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `observed` are the first
+    and the last moment, in seconds since 1970, at which the allowed offers were observed, None where there are none.
     """
 
     row: Indices
     cluster: Indices
     clusters: Flags
     rejections: dict[str, int]
+    observed: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Rentals:
-    """An offer, how many machines of it, which training time they have and how many hours that is: columns of equal length.
+    """An offer, how many machines of it, which training time they have and how many hours that is, also on the calendar: columns
+    of equal length.
 
-    `row` is of the catalogue, `time` a position in the training times.
+    `row` is of the catalogue, `time` a position in the training times. `beside` flags free tiers that nobody asked for, which
+    stand beside the estimates.
     """
 
     row: Indices
     time: Indices
     nodes: Indices
     hours: Floats
+    calendar_hours: Floats
+    beside: Flags
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Rentals within the limits of the question, with their cost in the requested currency; `on_frontier` flags those that no
-    other beats on both cost and time."""
+    other beats on both cost and time. Time is that of the calendar."""
 
     row: Indices
     time: Indices
-    hours: Floats
+    calendar_hours: Floats
     cost: Floats
     on_frontier: Flags
 
     def take(self, which: Flags | Indices) -> Candidates:
         """These entries alone."""
         return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def order(self, catalogue: Catalogue, by: Literal["cost", "time"]) -> Order:
+        """What sorts them: cost, then time, or the other way round; ties go by the offer's and the recipe's name."""
+        first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
+        return first, second, catalogue.columns.key[self.row], self.time
+
+
+class Picked(NamedTuple):
+    """The position of a candidate to look at first, which is the best of so many."""
+
+    name: Literal["cheapest", "fastest", "balanced", "surest"]
+    position: int
+    among: int
 
 
 def allowed_offers(
@@ -90,7 +115,9 @@ def allowed_offers(
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
     in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
-    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections)
+    seen = catalogue.columns.observed[rows]
+    observed = (int(seen.min()), int(seen.max())) if len(rows) else None
+    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, observed)
 
 
 def _without_cluster(
@@ -122,13 +149,24 @@ def rentals(
     if counts.max(initial=0) > 1:
         first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
     time = order[first_time]
+    option = catalogue.columns.option[row]
     if query.runs > 1:
         times = repeated(times, query)
     if query.overheads == "typical":
-        spot = catalogue.columns.option[row] == SPOT
-        time = time + spot * len(times.cluster)
+        time = time + (option == SPOT) * len(times.cluster)
         times = times + interrupted(times, matrix.nodes[times.cluster])
-    return times, Rentals(row, time, matrix.nodes[cluster], times.hours[time])
+    hours, free = times.hours[time], option == FREE
+    beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
+    return times, Rentals(row, time, matrix.nodes[cluster], hours, _calendar_hours(catalogue, row, hours, free), beside)
+
+
+def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:
+    """The hours with the waiting for sessions and quotas, which free tiers alone have."""
+    at = np.flatnonzero(free)
+    session, week = catalogue.columns.session_hours[row[at]], catalogue.columns.hours_per_week[row[at]]
+    calendar = hours.copy()
+    calendar[at] = calendar_hours(hours[at], session.astype(float), week.astype(float))
+    return calendar
 
 
 def without_training_time(
@@ -169,22 +207,36 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
     return machines + _storage_and_egress(catalogue, query, rented, market)
 
 
-def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, dict[str, int]]:
-    """The rentals that end, within `max_hours` and `max_cost`, and no others than the frontier where that is asked for; those
-    beyond a limit are counted by the first they break."""
-    passing, rejections = np.ones(len(rented.row), bool), {}
+def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, Candidates, dict[str, int]]:
+    """The rentals that end, within `max_hours` and `max_cost`, and no others than the frontier where that is asked for; apart,
+    the free tiers that stand beside them. Of the others those beyond a limit are counted by the first they break."""
+    passing, rejections = ~rented.beside, {}
+    beside = rented.beside
     for reason, within in (
         ("interrupted_too_often", rented.hours < ENDLESS_HOURS),
         ("no_exchange_rate", ~np.isnan(cost)),
-        ("over_max_hours", rented.hours <= (np.inf if query.max_hours is None else query.max_hours)),
+        ("over_max_hours", rented.calendar_hours <= (np.inf if query.max_hours is None else query.max_hours)),
         ("over_max_cost", cost <= (np.inf if query.max_cost is None else float(query.max_cost))),
     ):
         rejections[reason] = int((passing & ~within).sum())
         passing &= within
+        beside = beside & within
     kept = slice(None) if passing.all() else passing
-    row, time, hours, cost = rented.row[kept], rented.time[kept], rented.hours[kept], cost[kept]
-    found = Candidates(row, time, hours, cost, _unbeaten(time, hours, cost))
-    return (found.take(found.on_frontier) if query.frontier else found), rejections
+    row, time, calendar, cost_kept = rented.row[kept], rented.time[kept], rented.calendar_hours[kept], cost[kept]
+    waiting = np.flatnonzero(calendar != rented.hours[kept])
+    found = Candidates(row, time, calendar, cost_kept, _unbeaten(_apart(time, waiting), calendar, cost_kept))
+    no_frontier = np.zeros(int(beside.sum()), bool)
+    free = Candidates(rented.row[beside], rented.time[beside], rented.calendar_hours[beside], cost[beside], no_frontier)
+    return (found.take(found.on_frontier) if query.frontier else found), free, rejections
+
+
+def _apart(time: Indices, waits: Indices) -> Indices:
+    """The training times, a new one for each of those that wait, since they take longer on the calendar."""
+    if not len(waits):
+        return time
+    apart = time.copy()
+    apart[waits] = time.max() + 1 + np.arange(len(waits))
+    return apart
 
 
 def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
@@ -198,15 +250,75 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
     return np.asarray(frontier(cheapest, each_hours)[time] & (cost == cheapest[time]))
 
 
-def page(catalogue: Catalogue, query: EstimateQuery, candidates: Candidates) -> Indices:
-    """The positions of the page asked for, in order; ties go by time or cost, then by the offer's and the recipe's name."""
-    cost, hours = candidates.cost, candidates.hours
-    order = (cost, hours) if query.sort == "cost" else (hours, cost)
-    names = (catalogue.columns.key[candidates.row].astype(float), candidates.time.astype(float))
-    return first((*order, *names), query.offset + query.limit)[query.offset :]
+def page(order: Order, query: EstimateQuery) -> Indices:
+    """The positions of the page asked for, in order."""
+    return first(order, query.offset + query.limit)[query.offset :]
 
 
-def first(sort_by: tuple[Floats, ...], count: int) -> Indices:
+def free_tiers(catalogue: Catalogue, free: Candidates) -> Indices:
+    """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
+    in_order = first(free.order(catalogue, "time"), len(free.row))
+    _, each = np.unique(free.row[in_order], return_index=True)
+    return in_order[np.sort(each)[:MOST_FREE]]
+
+
+def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: datetime) -> list[Picked]:
+    """The candidates to look at first: the cheapest, the fastest, the balanced and the surest, those there are.
+
+    The balanced has the least cost x time of the frontier, the surest the least cost of those that are `sure` and have the
+    freshest price of a provider's own.
+    """
+    if not len(candidates.row):
+        return []
+    by_cost, by_time = candidates.order(catalogue, "cost"), candidates.order(catalogue, "time")
+    front = np.flatnonzero(candidates.on_frontier)
+    safe = np.flatnonzero(sure)
+    safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
+    both = (candidates.cost * candidates.calendar_hours, *by_cost)
+    found = [
+        Picked("cheapest", int(first(by_cost, 1)[0]), len(sure)),
+        Picked("fastest", int(first(by_time, 1)[0]), len(sure)),
+    ]
+    found.append(Picked("balanced", _first_of(front, both), len(front)))
+    return [*found, Picked("surest", _first_of(safe, by_cost), len(safe))] if len(safe) else found
+
+
+def _first_of(positions: Indices, order: Order) -> int:
+    """The first of these positions in order."""
+    return int(positions[first(tuple(key[positions] for key in order), 1)[0]])
+
+
+def is_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
+    """The training times of recipes that somebody ran, at a measured or transferred speed, that most likely reach the target."""
+    tier = matrix.speeds.tier[matrix.speed_row[times.recipe], times.cluster]
+    known = times.logged | (tier <= TIERS.index(Tier.TRANSFERRED))
+    ran = ~matrix.recipes.is_interpolated[times.recipe]
+    return np.asarray(ran & known & (times.success_probability >= SURE))
+
+
+def _freshest(catalogue: Catalogue, row: Indices, as_of: datetime) -> Indices:
+    """The positions of the rows whose provider itself stated the rate at most 30 days before; if there are none, of the newest
+    that each provider stated."""
+    columns = catalogue.columns
+    own = np.flatnonzero(catalogue.first_hand[row])
+    days = (int(as_of.timestamp()) - columns.observed[row[own]]) // SECONDS_PER_DAY
+    if (days <= FRESH_DAYS).any():
+        return own[days <= FRESH_DAYS]
+    provider = catalogue.provider_of_instance[columns.instance[row[own]]]
+    newest = np.full(len(catalogue.vocabulary.instances), np.iinfo(np.int64).max)
+    np.minimum.at(newest, provider, days)
+    return np.asarray(own[days == newest[provider]])
+
+
+def rank(order: Order, position: int) -> int:
+    """Where a position stands among all, counted from 1."""
+    primary = order[0]
+    tied = np.flatnonzero(primary == primary[position])
+    before = np.lexsort(tuple(key[tied] for key in reversed(order)))
+    return int((primary < primary[position]).sum()) + int(np.flatnonzero(tied[before] == position)[0]) + 1
+
+
+def first(sort_by: Order, count: int) -> Indices:
     """The positions of the `count` smallest in order, ties settled by the later keys, then by position."""
     primary = sort_by[0]
     candidates = np.arange(len(primary))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 
 from costcalc.units import DAYS_PER_WEEK, HOURS_PER_DAY, SECONDS_PER_HOUR, Floats
@@ -54,16 +52,17 @@ def interrupted_hours(hours: Floats, hours_between: Floats) -> Floats:
     return np.fmin(expected, ENDLESS_HOURS)
 
 
-def calendar_hours(hours: float, session_hours: float | None, hours_per_week: float | None) -> float:
-    """Wall clock to the end where sessions end and quotas run out; work longer than a session restarts in each.
+def calendar_hours(hours: Floats, session_hours: Floats, hours_per_week: Floats) -> Floats:
+    """Wall clock to the end where sessions end and quotas run out, NaN where they don't; work longer than a session restarts in
+    each.
 
     A quota of seven sessions a week is a session a day, and the work is spread evenly over the days. Any other weekly quota
     is used at once and then waited for.
     """
-    used = hours
-    if session_hours and hours > session_hours:
-        used += SPOT_RESTART_HOURS * ceil(hours / (session_hours - SPOT_RESTART_HOURS))
-        if hours_per_week == DAYS_PER_WEEK * session_hours:
-            return used * HOURS_PER_DAY / session_hours
-    weeks = ceil(used / hours_per_week) - 1 if hours_per_week else 0
-    return weeks * DAYS_PER_WEEK * HOURS_PER_DAY + used - weeks * (hours_per_week or 0)
+    several = hours > session_hours
+    restarts = np.ceil(hours / (session_hours - SPOT_RESTART_HOURS))
+    used = hours + np.where(several, SPOT_RESTART_HOURS * restarts, 0)
+    weeks = np.nan_to_num(np.ceil(used / hours_per_week) - 1)
+    waited = weeks * (DAYS_PER_WEEK * HOURS_PER_DAY - np.nan_to_num(hours_per_week))
+    daily = several & (hours_per_week == DAYS_PER_WEEK * session_hours)
+    return np.where(daily, used * HOURS_PER_DAY / session_hours, used + waited)

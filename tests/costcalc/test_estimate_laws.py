@@ -346,7 +346,7 @@ def test_surer_answers_take_no_less_time(ask):
     ],
 )
 def test_recipes_are_named_or_end_in_a_star(ask, patterns, kept):
-    answer = ask(0.75, recipe=patterns, recipes="all", limit=1000, nodes=1)
+    answer = ask(0.75, recipe=patterns, recipes="all", limit=5000, nodes=1)
     assert {one.recipe.split("-")[0] for one in answer.estimates} == kept
 
 
@@ -482,6 +482,7 @@ def test_every_current_offer_is_answered_or_counted(ask, asked):
         "no_matching_cluster",
         "no_exchange_rate",
     ]
-    answers = [ask(0.757, **each, regions="all", limit=1) for each in ({"nodes": 1}, asked)]
+    bought = tuple(option for option in PurchaseOption if option is not PurchaseOption.FREE)
+    answers = [ask(0.757, **each, regions="all", limit=1, purchase=bought) for each in ({"nodes": 1}, asked)]
     one, other = (found.count + sum(found.rejections.get(reason, 0) for reason in reasons) for found in answers)
     assert one == other > 1000

@@ -207,11 +207,13 @@ class TestRentals:
         assert without_training_time(made_up, QUERY, offers, eligible(True), times) == {}
 
 
-def rented(hours, row=None, nodes=None):
+def rented(hours, row=None, nodes=None, calendar=None, beside=None):
     hours = np.array(hours, float)
+    waited = hours if calendar is None else np.array(calendar, float)
+    apart = np.zeros(len(hours), bool) if beside is None else np.array(beside)
     rows = np.zeros(len(hours), np.int64) if row is None else np.array(row)
     machines = np.ones(len(hours), np.int64) if nodes is None else np.array(nodes)
-    return Rentals(rows, np.arange(len(hours)), machines, hours)
+    return Rentals(rows, np.arange(len(hours)), machines, hours, waited, apart)
 
 
 class TestCosts:
@@ -248,33 +250,51 @@ class TestLimits:
         hours = rented([overheads.ENDLESS_HOURS, 1, 9, 9, 2, 2, 1])
         cost = np.array([np.nan, np.nan, 99, 1, 99, 5, 5])
         query = replace(QUERY, max_hours=2, max_cost=Decimal(5))
-        kept, rejections = within_limits(query, hours, cost)
+        kept, _, rejections = within_limits(query, hours, cost)
         assert rejections == {
             "interrupted_too_often": 1, "no_exchange_rate": 1, "over_max_hours": 2, "over_max_cost": 1,
         }  # fmt: skip
-        assert (kept.hours.tolist(), kept.cost.tolist()) == ([2, 1], [5, 5])
+        assert (kept.calendar_hours.tolist(), kept.cost.tolist()) == ([2, 1], [5, 5])
         assert kept.on_frontier.tolist() == [False, True]
 
     def test_without_limits_all_that_end_stay(self):
-        kept, rejections = within_limits(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
+        kept, _, rejections = within_limits(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
         assert len(kept.row) == 2
         assert not any(rejections.values())
         assert kept.on_frontier.tolist() == [True, True]
 
     def test_the_frontier_alone_where_it_is_asked_for(self):
         whole, cost = rented([1, 2, 3]), np.array([5.0, 6, 4])
-        kept, rejections = within_limits(replace(QUERY, frontier=True), whole, cost)
-        assert (kept.hours.tolist(), kept.on_frontier.tolist()) == ([1, 3], [True, True])
+        kept, _, rejections = within_limits(replace(QUERY, frontier=True), whole, cost)
+        assert (kept.calendar_hours.tolist(), kept.on_frontier.tolist()) == ([1, 3], [True, True])
         assert not any(rejections.values())
 
     def test_nothing_is_on_no_frontier(self):
-        kept, _ = within_limits(QUERY, rented([]), np.zeros(0))
+        kept, *_ = within_limits(QUERY, rented([]), np.zeros(0))
         assert kept.on_frontier.tolist() == []
 
     def test_of_one_training_time_the_cheapest_offers_are_on_the_frontier(self):
         shared = replace(rented([1, 1, 1], row=[0, 1, 2]), time=np.array([0, 0, 0]))
-        kept, _ = within_limits(QUERY, shared, np.array([2.0, 1, 1]))
+        kept, *_ = within_limits(QUERY, shared, np.array([2.0, 1, 1]))
         assert kept.on_frontier.tolist() == [False, True, True]
+
+    def test_hours_of_the_calendar_count(self):
+        waiting = rented([1, 2, 3], calendar=[1, 9, 3])
+        kept, _, rejections = within_limits(replace(QUERY, max_hours=3), waiting, np.ones(3))
+        assert kept.calendar_hours.tolist() == [1, 3]
+        assert rejections["over_max_hours"] == 1
+
+    def test_who_waits_longer_in_the_same_training_time_is_beaten(self):
+        waiting = replace(rented([2, 2, 2], calendar=[2, 9, 5]), time=np.array([0, 0, 0]))
+        kept, *_ = within_limits(QUERY, waiting, np.array([1.0, 0, 1]))
+        assert kept.on_frontier.tolist() == [True, True, False]
+
+    def test_free_tiers_that_stand_beside_obey_limits_uncounted_and_beat_nobody(self):
+        mixed = rented([1, 2, 3, 4], row=[0, 1, 2, 3], calendar=[1, 2, 30, 4], beside=[False, True, True, False])
+        kept, free, rejections = within_limits(replace(QUERY, max_hours=20), mixed, np.array([5.0, 0, 0, 4]))
+        assert (kept.row.tolist(), kept.on_frontier.tolist()) == ([0, 3], [True, True])
+        assert (free.row.tolist(), free.on_frontier.tolist()) == ([1], [False])
+        assert not any(rejections.values())
 
 
 class TestPage:
@@ -283,7 +303,8 @@ class TestPage:
     def positions(self, hours, cost, row, **asked):
         whole = rented(hours, row)
         candidates = Candidates(whole.row, whole.time, whole.hours, np.array(cost, float), np.ones(len(row), bool))
-        return page(self.prices, replace(QUERY, **asked), candidates).tolist()
+        query = replace(QUERY, **asked)
+        return page(candidates.order(self.prices, query.sort), query).tolist()
 
     def test_ties_go_by_the_other_figure_then_by_name(self):
         hours, cost, row = [2, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 0]

@@ -55,6 +55,10 @@ def test_checkpoints_are_every_ten_epochs():
     assert (checkpoint_hours(np.array([9.9, 10, 84])) * 3600).tolist() == pytest.approx([0, 20, 160])
 
 
+def on_the_calendar(*figures):
+    return float(calendar_hours(*(np.array([figure], float) for figure in figures))[0])
+
+
 @pytest.mark.parametrize(
     ("hours", "session", "week", "calendar"),
     [
@@ -71,9 +75,9 @@ def test_checkpoints_are_every_ten_epochs():
     ],
 )
 def test_calendars_by_hand(hours, session, week, calendar):
-    assert calendar_hours(hours, session, week) == pytest.approx(calendar)
+    assert on_the_calendar(hours, session, week) == pytest.approx(calendar)
 
 
 @given(st.floats(0.1, 500), st.none() | st.floats(1, 24), st.none() | st.floats(10, 168))
 def test_a_calendar_is_never_shorter_than_the_work(hours, session, week):
-    assert calendar_hours(hours, session, week) >= hours * (1 - 1e-12)
+    assert on_the_calendar(hours, session, week) >= hours * (1 - 1e-12)
