@@ -143,6 +143,17 @@ class PriceBasis:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """A change of a question that found little: how it is written (`max_price_age=900`, `without provider`), how many estimates
+    the changed question has, both in one sentence, and the changed question as a query string."""
+
+    change: str
+    count: int
+    sentence: str
+    query_string: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """All that an edge needs to render; no edge computes.
 
@@ -150,6 +161,8 @@ class Answer:
     that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where
     the question asks for free tiers, which are estimates then. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
+
+    `hints` are for a person to whom nothing or little was found; the engine itself gives none.
 
     `bills` and `on_demand` have an entry for each estimate: the offer and the terms that its costs follow from, and the same
     machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency, None
@@ -169,6 +182,7 @@ class Answer:
     bills: tuple[Bill, ...] = ()
     on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
+    hints: tuple[Hint, ...] = ()
 
     @property
     def on_demand_hourly(self) -> tuple[Decimal | None, ...]:

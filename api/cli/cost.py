@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from api.cli.estimates import bought, calendar, estimate_lines, hours, machine, money
 from api.cli.grid import View, paragraph
 from api.reports.cost import CostReport
+from api.reports.left_out import left_out
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 
 NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
@@ -21,6 +22,8 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, view)
+    for hint in found.hints:
+        yield from paragraph(f"Instead: {hint.sentence}", view.width, 2)
     for line in _notes(found, view.explain):
         yield from paragraph(line, view.width, 2)
 
@@ -70,17 +73,12 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
     else:
         yield NO_RECIPE.format(found.query)
     if found.rejections:
-        yield f"Left out: {', '.join(_rejected(found))}"
+        yield f"Left out: {left_out(found)}"
     yield from gaps(found.prices, explain)
 
 
 def _free(each: Estimate) -> str:
     return f"{machine(each)}, {hours(each.hours)} h of work in {calendar(each.calendar_hours)}"
-
-
-def _rejected(found: Answer) -> Iterator[str]:
-    for reason, count in found.rejections.items():
-        yield f"{reason.replace('_', ' ')} ({count:,} {found.rejection_units[reason]})"
 
 
 def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:

@@ -90,6 +90,7 @@ def _facts(answer: Answer) -> Iterator[tuple[Any, ...]]:
     if answer.best_reached:
         yield "best accuracy of any recipe", answer.best_reached.accuracy, answer.best_reached.recipe
     yield from ((f"left out: {name.replace('_', ' ')}", count) for name, count in answer.rejections.items())
+    yield from (("instead", hint.sentence) for hint in answer.hints)
     yield from (("no new prices from", gap.source, gap.since, gap.reason) for gap in answer.prices.gaps)
     yield ()
     yield "the question", "as understood"

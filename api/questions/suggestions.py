@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
@@ -111,8 +111,3 @@ class Guesses:
 def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
     """The same of a name that no others come with."""
     return Guesses().unknown(what, text, known, where)
-
-
-def counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with how often each holds: `3 stale price, 2 no throughput`."""
-    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in reasons.items())

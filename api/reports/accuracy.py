@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from api.questions.suggestions import counted
+from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -109,7 +109,7 @@ class AccuracyReport:
         for estimate in self._ask(LEAST, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
-        return f"No estimate matches these filters: {counted(nothing.rejections) or 'there are no offers'}."
+        return f"No estimate matches these filters: {left_out(nothing) or 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.billed_cost if self.query.basis == "billed" else estimate.effective_cost

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from api.reports.left_out import FEW, Hints
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, Pick, PriceBasis
-from costcalc.catalogue.catalogue import Catalogue
+from costcalc.answers import Answer, Estimate, Hint, Pick, PriceBasis
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
@@ -35,6 +38,7 @@ class CostDocument:
     best_reached: BestReached | None
     exchange: ExchangeRate | None
     quoted_exchange: tuple[ExchangeRate, ...]
+    hints: tuple[Hint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,17 @@ class CostReport:
         return f"cost-{self.query.model}-{self.query.target:g}"
 
     def answer(self) -> Answer:
-        """The estimates."""
-        return self.service.answer(self.query, self.catalogue)
+        """The estimates; where there are none or a few, with the changes of the question that bring more."""
+        found = self.service.answer(self.query, self.catalogue)
+        return found if found.count >= FEW else self.hints().added(found)
+
+    def hints(self) -> Hints:
+        """What looks for such changes."""
+        return Hints(self.service.evidence, partial(self.service.answer, catalogue=self.catalogue), self._last_seen)
+
+    def _last_seen(self, query: EstimateQuery) -> datetime | None:
+        now, wanted = self.service.clock(), OfferFilter.of(query)
+        return self.catalogue.last_seen(query.as_of or now, wanted) or self.catalogue.last_seen(now, wanted)
 
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""
@@ -96,4 +109,5 @@ def cost_document(answer: Answer) -> CostDocument:
         best_reached=answer.best_reached,
         exchange=answer.exchange,
         quoted_exchange=answer.quoted_exchange,
+        hints=answer.hints,
     )

@@ -18,7 +18,8 @@ from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Number
 from api.questions.parsing import Arguments
 from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
-from api.questions.suggestions import Guesses, clip, counted
+from api.questions.suggestions import Guesses, clip
+from api.reports.left_out import left_out
 from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -125,7 +126,7 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best and best.accuracy < answer.query.target:
         return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
-    return f"no estimate matches these filters: {counted(answer.rejections) or 'there are no offers'}"
+    return f"no estimate matches these filters: {left_out(answer) or 'there are no offers'}"
 
 
 def check_columns(rows: Sequence[Given]) -> None:

@@ -8,11 +8,11 @@ from decimal import Decimal
 from urllib.parse import parse_qsl
 
 from api.questions.links import to_url
+from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
 from costcalc.answers import Answer, Estimate
 
 BEST = 5
-MOST_REASONS = 8
 COLUMNS = (
     ("#", "right"), ("Machine", "left"), ("Accelerators", "left"), ("Bought", "left"), ("Time", "right"),
     ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
@@ -38,6 +38,7 @@ def message(answer: Answer, ends: FrontierPoints | None, links: Links, most: int
     if not best:
         return _nothing(answer, links, shared)
     blocks = [section(_title(answer)), _table(answer, best)]
+    blocks += [section("\n".join(_hints(answer)))] if answer.hints else []
     blocks += [section(_frontier(answer, ends))] if ends else []
     blocks += [context(_basis(answer, best)), section(_addresses(links))]
     return Message(_in_words(answer, best, ends, links), tuple(blocks), shared)
@@ -124,9 +125,7 @@ def _assumed(best: tuple[Estimate, ...]) -> Iterator[str]:
 
 def _left_out(answer: Answer) -> Iterator[str]:
     if answer.rejections:
-        first = list(answer.rejections.items())[:MOST_REASONS]
-        reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in first)
-        yield f"• Left out: {reasons}"
+        yield f"• Left out: {escape(left_out(answer))}"
 
 
 def _addresses(links: Links) -> str:
@@ -148,12 +147,16 @@ def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: FrontierPoints |
     return "\n".join(told)
 
 
+def _hints(answer: Answer) -> Iterator[str]:
+    yield from (f"Instead: {escape(hint.sentence)}" for hint in answer.hints)
+
+
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
     lines = [_title(answer), "No estimate matches these filters."]
     if answer.best_reached:
         best = answer.best_reached
         lines.append(f"The highest accuracy of any recipe is {best.accuracy:g} ({escape(best.recipe)}).")
-    text = "\n".join([*lines, *_left_out(answer), _addresses(links)])
+    text = "\n".join([*lines, *_hints(answer), *_left_out(answer), _addresses(links)])
     return Message(text, (section(text),), shared)
 
 

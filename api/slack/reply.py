@@ -9,6 +9,7 @@ from threading import Lock
 from api.questions.errors import NotReady, Refused
 from api.questions.links import to_url
 from api.questions.schemas import Layout
+from api.reports.cost import CostReport
 from api.service import Service
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
@@ -82,7 +83,7 @@ class Replier:
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
         reading, query, layout = self.question(text, catalogue)
-        answer = self.service.answer(query, catalogue)
+        answer = CostReport(self.service, catalogue, query).answer()
         frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
         ends = frontier_points(self.service.answer(frontier, catalogue)) if answer.estimates else None
         links = self._links(query, layout, base)

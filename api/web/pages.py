@@ -13,6 +13,8 @@ from api.formats.json import to_json
 from api.questions.errors import NotReady, Refused
 from api.questions.fields import Parameter
 from api.questions.links import to_url
+from api.reports.cost import CostReport
+from api.reports.left_out import left_out
 from api.service import COST
 from api.web.responses import JSON_TYPE, arguments, current_service
 
@@ -56,8 +58,10 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
     catalogue = service.catalogue()
     query, _ = service.question(given, catalogue)
     path = url_for("costs.cost")
+    answer = CostReport(service, catalogue, query).answer()
     return {
-        "answer": service.answer(query, catalogue),
+        "answer": answer,
+        "left_out": left_out(answer),
         "json_url": to_url(query, path),
         "csv_url": to_url(query, f"{path}.csv"),
         "xlsx_url": to_url(query, f"{path}.xlsx"),

@@ -21,6 +21,7 @@ from costcalc.query import EstimateQuery
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 MOMENTS_KEPT = 8
+EVER = 36_500  # days
 OPTIONS = tuple(PurchaseOption)
 
 
@@ -107,6 +108,11 @@ class Catalogue:
         newest = int(np.searchsorted(self._moments, limit, "right"))
         oldest = int(np.searchsorted(self._moments, limit - max_price_age_days * SECONDS_PER_DAY, "left"))
         return self._current(newest, oldest)
+
+    def last_seen(self, as_of: datetime, wanted: OfferFilter) -> datetime | None:
+        """When an offer that passes the filter was last observed by `as_of`, however long before; None if there was none."""
+        rows = self.passing_rows(self.current_offers(as_of, EVER).rows, wanted)
+        return _moment(int(self.columns.observed[rows].max())) if len(rows) else None
 
     def allowed_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
         """The current offers that pass the filter; only the cheapest region of each unless all are asked for.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -74,6 +74,21 @@ class Evidence:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""
         return self._by_model.get(model, ())
 
+    def alike(self, name: str) -> Iterator[tuple[str, str]]:
+        """Models that have recipes and stand nearest to this one, each with how it is related: the same network under another
+        name, else the one of its family with the nearest number of parameters."""
+        model = self.models[name]
+        size = model.parameters_millions
+        known = [other for other in self.models.values() if other is not model and self.recipes_of(other.name)]
+        same = [other for other in known if size and _network(other) == _network(model)]
+        if same:
+            yield from ((other.name, "the same network") for other in same)
+            return
+        family = [other for other in known if other.family == model.family]
+        if family:
+            nearest = min(family, key=lambda other: abs((other.parameters_millions or 0) - (size or 0)))
+            yield nearest.name, "the nearest of its family"
+
     def vendor(self, accelerator: str) -> str:
         """Who makes an accelerator; its own name where that is not known, as for processors."""
         return self.accelerators[accelerator].vendor if accelerator in self.accelerators else accelerator
@@ -100,6 +115,11 @@ class Evidence:
         for row in self.throughputs:
             seen[_stack_and_framework(row)][self.vendor(row.accelerator)] += 1
         return dict(seen)
+
+
+def _network(model: Model) -> tuple[float | None, ...]:
+    """What two models have in common if they are one network."""
+    return model.parameters_millions, model.gmacs, model.image_size
 
 
 def stretched(measured: Recipe, schedule: Schedule) -> Recipe:

@@ -26,7 +26,7 @@ ERRORS = (
     "did you mean resnet5",
     "write the fraction 0.757",
     "the best reaches",
-    "over max hours",
+    "runs of more than 1e-05 hours",
 )
 
 

@@ -1,0 +1,191 @@
+"""What an answer left out, in words, and which one change of the question brings most back where little was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from datetime import UTC, datetime
+from math import ceil, floor
+from typing import Any
+
+from api.questions.fields import LAST_SECOND
+from api.questions.links import text_of, to_url
+from costcalc.answers import Answer, Hint
+from costcalc.evidence import Evidence
+from costcalc.query import EstimateQuery
+from costcalc.training import Metric, Recipe
+
+FEW = 3
+MOST_TRIES = 12
+MOST_HINTS = 4
+LOWER_CONFIDENCE = (0.8, 0.5)
+FILTERS = ("recipe", "provider", "region", "instance_type", "accelerator", "accelerators", "nodes", "purchase", "term", "payment",
+           "evidence", "max_hours", "max_cost", "as_of")  # fmt: skip
+BROUGHT_BACK_BY = {
+    "stale_price": "max_price_age",
+    "below_confidence": "confidence",
+    "over_max_hours": "max_hours",
+    "over_max_cost": "max_cost",
+}
+"""The parameter to change for each reason; of an answer that has a few estimates no others are tried."""
+WORDS = {
+    "no_recipe": "every recipe, as none matches",
+    "not_yet_published": "recipes published later",
+    "target_never_reached": "recipes that never reach the target",
+    "far_below_end": "interpolated recipes that end far above the target",
+    "below_confidence": "recipes that reach the target with a probability below {query.confidence:g}",
+    "no_matching_offer": "every offer, as none matches",
+    "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
+    "second_hand_price": "second-hand rates of offers that the provider itself prices",
+    "no_matching_cluster": "offers of another number of accelerators",
+    "no_throughput": "offers whose speed cannot be estimated",
+    "does_not_fit_memory": "offers with too little accelerator memory",
+    "batch_too_small": "offers of too many accelerators for one batch",
+    "no_network": "offers without a network between machines",
+    "not_measured": "offers without a measured speed",
+    "own_system_only": "offers of other systems than the recipe's own",
+    "interrupted_too_often": "runs interrupted too often to end",
+    "no_exchange_rate": "runs in a currency without an exchange rate",
+    "over_max_hours": "runs of more than {query.max_hours:g} hours",
+    "over_max_cost": "runs that cost more than {query.max_cost:,f} {query.currency}",
+}
+UNCOUNTED = ("no_recipe", "no_matching_offer")  # one stands for all
+ORDERED_BY = {"max_hours": "time", "max_cost": "cost"}
+DEFAULTS = {each.name: each.default for each in fields(EstimateQuery) if each.default is not MISSING}
+
+
+def left_out(answer: Answer) -> str:
+    """The reasons, each with how many recipes, offers or runs it left out; empty where nothing was."""
+    return ", ".join(_told(reason, count, answer) for reason, count in answer.rejections.items())
+
+
+def _told(reason: str, count: int, answer: Answer) -> str:
+    told = WORDS.get(reason, reason.replace("_", " ")).format(query=answer.query)
+    return told if reason in UNCOUNTED else f"{told} ({count:,})"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """New values of some parameters, and what a sentence about them begins with."""
+
+    values: Mapping[str, Any]
+    because: str = ""
+
+    def written(self) -> str:
+        """`max_price_age=900`, `without provider`, or both joined."""
+        dropped = [name for name, value in self.values.items() if name in FILTERS and value == DEFAULTS[name]]
+        kept = [f"{name}={_text(value)}" for name, value in self.values.items() if name not in dropped]
+        without = f"without {', '.join(dropped)}" if dropped else ""
+        return " and ".join(filter(None, [", ".join(kept), without]))
+
+
+def _text(value: Any) -> str:
+    return f"{value:%Y-%m-%d}" if isinstance(value, datetime) else text_of(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Looks for the changes of a question that bring most back. `ask` answers a question; `last_seen` says when an offer that
+    passes the filters of one was last observed: by its `as_of`, else ever; None where there never was one."""
+
+    evidence: Evidence
+    ask: Callable[[EstimateQuery], Answer]
+    last_seen: Callable[[EstimateQuery], datetime | None]
+
+    def added(self, found: Answer) -> Answer:
+        """The answer, with at most four hints where it has fewer than three estimates: first those that keep every filter, then
+        the others, each kind by how much it brings back.
+
+        Asks at most twelve questions, and none where enough was found. Where a few were found, only changes that bring back what
+        was left out are tried. Where none were and no one change helps, dropping all filters is tried, then all changes together.
+        """
+        if found.count >= FEW or (found.count and found.query.frontier):
+            return found
+        changes = list(self._changes(found))
+        if found.count:
+            wanted = {BROUGHT_BACK_BY.get(reason) for reason in found.rejections}
+            changes = [change for change in changes if wanted & set(change.values)]
+        hints = self._helpful(found, changes[: MOST_TRIES - 2]) or self._helpful(found, _together(found, changes))[:1]
+        ordered = sorted(hints, key=lambda hint: ("without" in hint.change, -hint.count))
+        return replace(found, hints=tuple(ordered[:MOST_HINTS]))
+
+    def _helpful(self, found: Answer, changes: Iterable[Change]) -> list[Hint]:
+        tried = ((change, self._answered(found, change)) for change in changes)
+        return [_hint(found, change, answer) for change, answer in tried if answer.count > found.count]
+
+    def _answered(self, found: Answer, change: Change) -> Answer:
+        order = next((ORDERED_BY[name] for name in change.values if name in ORDERED_BY), found.query.sort)
+        return self.ask(replace(found.query, **{"limit": 1, "offset": 0, "sort": order, **change.values}))
+
+    def _changes(self, found: Answer) -> Iterator[Change]:
+        query = found.query
+        if found.best_reached is None:
+            yield from self._other_network(query)
+        elif query.target > found.best_reached.accuracy:
+            highest = _shortened(found.best_reached.accuracy)
+            yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
+        yield from self._older_prices(found)
+        if query.recipes == "best":
+            yield from (Change({"confidence": level}) for level in LOWER_CONFIDENCE if level < query.confidence)
+        for name in FILTERS:
+            if getattr(query, name) != DEFAULTS[name]:
+                yield Change({name: DEFAULTS[name]})
+
+    def _other_network(self, query: EstimateQuery) -> Iterator[Change]:
+        """A model that has recipes, for one that has none, and the metric that its recipes logged, for one that they did not."""
+        if self.evidence.recipes_of(query.model):
+            yield Change({"metric": Metric.TOP5 if query.metric is Metric.TOP1 else Metric.TOP1})
+            return
+        for other, likeness in self.evidence.alike(query.model):
+            because = f"{query.model} has no recipe yet, and {other} is {likeness}: "
+            reached = _highest(self.evidence.recipes_of(other), query.metric)
+            target = {} if query.target <= reached else {"target": reached}
+            yield Change({"model": other, **target}, because)
+
+    def _older_prices(self, found: Answer) -> Iterator[Change]:
+        seen = self.last_seen(found.query)
+        if seen is None:
+            return
+        days = (found.prices.as_of - seen).days + 1
+        if days > found.query.max_price_age:
+            yield Change({"max_price_age": ceil(days / 100) * 100})
+        if not 0 < days <= found.query.max_price_age:
+            yield Change({"as_of": datetime.combine(seen, LAST_SECOND, UTC)})
+
+
+def _shortened(accuracy: float) -> float:
+    return floor(accuracy * 1000) / 1000
+
+
+def _highest(recipes: Iterable[Recipe], metric: Metric) -> float:
+    points = (point for recipe in recipes for point in recipe.evaluations)
+    return _shortened(max((getattr(point, metric) or 0.0 for point in points), default=0.0) - 0.005)
+
+
+def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
+    """All filters dropped at once; then with them every other change but that of the date: older prices are in already."""
+    if found.count:
+        return
+    values = {name: value for change in changes for name, value in change.values.items()}
+    dropped = {name: value for name, value in values.items() if name in FILTERS and value == DEFAULTS[name]}
+    yield Change(dropped)
+    yield Change({name: value for name, value in values.items() if name != "as_of"} | dropped)
+
+
+def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
+    written = change.written()
+    joined = written if written.startswith("without") else f"with {written}"
+    many = f"{answer.count:,} estimate{'' if answer.count == 1 else 's'}"
+    query = replace(found.query, **{"offset": 0, **change.values})
+    return Hint(written, answer.count, f"{change.because}{many} {joined}{_least(change, answer)}.", to_url(query, ""))
+
+
+def _least(change: Change, answer: Answer) -> str:
+    """What the limit would have to be."""
+    if len(change.values) > 1 or not answer.estimates:
+        return ""
+    first, query = answer.estimates[0], answer.query
+    if "max_cost" in change.values:
+        cost = first.billed_cost if query.basis == "billed" else first.effective_cost
+        return f", the cheapest at {cost:,.2f} {first.currency}"
+    return f", the fastest in {first.calendar_hours:,.2f} hours" if "max_hours" in change.values else ""
