@@ -119,7 +119,7 @@ class EstimateDetails:
         return Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
-        own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider)))
+        own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider, offer.purchase_option)))
         exchange = self.market.exchange
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)

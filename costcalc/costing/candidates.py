@@ -343,8 +343,13 @@ def frontier(cost: Floats, hours: Floats) -> Flags:
     return flags
 
 
-def discount_fraction(query: EstimateQuery, provider: str) -> float:
-    """The discount on this provider's list rates: its own if one is named, else the general one."""
+def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> float:
+    """The discount on this provider's list rates: its own if one is named, else the general one.
+
+    None on machines that one owns: what they cost is paid, and electricity is no rate of a provider.
+    """
+    if option is PurchaseOption.OWNED:
+        return 0.0
     by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
     return by_provider.get(provider, by_provider.get(None, 0.0))
 
@@ -373,9 +378,10 @@ def _price_factors(
     )
     if not query.discount:
         return into[columns.currency[row]]
-    left = {provider: 1 - discount_fraction(query, provider) for provider in {name for name, _, _ in words.instances}}
-    own = np.array([left[provider] for provider, _, _ in words.instances])
-    return np.asarray(own[columns.instance[row]] * into[columns.currency[row]])
+    providers = [provider for provider, _, _ in words.instances]
+    left = {name: [1 - discount_fraction(query, name, option) for option in OPTIONS] for name in set(providers)}
+    own = np.array([left[provider] for provider in providers])
+    return np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
 
 
 def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:

@@ -241,8 +241,10 @@ class TestCosts:
 
     def test_a_providers_own_discount_wins_over_the_general(self):
         query = replace(QUERY, discount=(Discount(Decimal("0.1")), Discount(Decimal("0.3"), "aws")))
-        assert [discount_fraction(query, provider) for provider in ("aws", "gcp")] == [0.3, 0.1]
-        assert discount_fraction(QUERY, "aws") == 0
+        on_demand, owned = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
+        assert [discount_fraction(query, provider, on_demand) for provider in ("aws", "gcp")] == [0.3, 0.1]
+        assert discount_fraction(QUERY, "aws", on_demand) == 0
+        assert discount_fraction(query, "own", owned) == 0
 
 
 class TestLimits:

@@ -13,7 +13,7 @@ from costcalc.duration.overheads import calendar_hours
 from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
 from costcalc.offers import Offer, PurchaseOption, tariff
-from costcalc.query import EstimateQuery
+from costcalc.query import Discount, EstimateQuery
 from pricing.packaged.offers import read_packaged
 
 OFFERS = read_packaged().offers
@@ -64,6 +64,15 @@ def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
     assert Decimal("1762.50") < run.billed_cost < Decimal("1764")
     assert run.effective_cost < 3
     assert any(said.startswith("Owned: billed is what the machine loses in a life of 3y") for said in run.assumptions)
+
+
+def test_no_discount_lowers_what_an_owned_machine_and_its_electricity_cost() -> None:
+    asked = {"purchase": (PurchaseOption.OWNED,), "instance_type": ("RTX 2080 Ti box",)}
+    for half in (Discount(Decimal("0.5")), Discount(Decimal("0.5"), "owned")):
+        assert [
+            (run.billed_cost, run.effective_cost, run.hourly_rate)
+            for run in estimates(SUMMER_2020, **asked, discount=(half,))
+        ] == [(run.billed_cost, run.effective_cost, run.hourly_rate) for run in estimates(SUMMER_2020, **asked)]
 
 
 def test_what_is_owned_comes_after_what_is_rented_by_the_hour() -> None:

@@ -5,9 +5,12 @@ always be one of them. Zones from the Compute Engine machine types that SkyPilot
 skypilot-org/skypilot-catalog@006059e0 catalogs/v8/gcp/vms.csv.
 """
 
-import pytest
-from packaged_tables import table
+from decimal import Decimal
 
+import pytest
+from packaged_tables import rate, table
+
+GPU = ("a2-", "a3-", "a4-", "g2-")
 ZONED = {
     "a2-highgpu-": "asia-northeast1 asia-northeast3 asia-southeast1 europe-west4 me-west1 us-central1 us-east1 us-west1 "
     "us-west3 us-west4",
@@ -19,6 +22,19 @@ ZONED = {
     "europe-west3 europe-west4 europe-west6 me-central2 northamerica-northeast1 northamerica-northeast2 us-central1 "
     "us-east1 us-east4 us-west1 us-west4",
 }
+
+
+FLOOR = Decimal("0.12")  # of on demand: what Google lists as spot where no zone has the machine, or nobody asks for it
+
+
+def test_no_spot_rate_of_a_google_gpu_machine_stands_at_the_floor():
+    rows = [row for row in table("offers.csv") if row["provider"] == "gcp" and row["instance_type"].startswith(GPU)]
+    cells = ("region", "instance_type", "observed_at")
+    on_demand = {tuple(row[cell] for cell in cells): rate(row) for row in rows if row["purchase_option"] == "on_demand"}
+    spot = {tuple(row[cell] for cell in cells): rate(row) for row in rows if row["purchase_option"] == "spot"}
+    compared = on_demand.keys() & spot.keys()
+    assert len(compared) > 50
+    assert not [where for where in compared if spot[where] < FLOOR * on_demand[where]]
 
 
 @pytest.mark.parametrize("family", ZONED)
