@@ -15,6 +15,7 @@ from costcalc.training import EVALUATION_COUNTED, Recipe
 from costcalc.units import HOURS_PER_DAY
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
+FREE_TIER = "Free tier: "
 OLD_PRICE = timedelta(days=30)
 FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
@@ -113,10 +114,11 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
         session = (
             f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
         )
-        week = f"{offer.hours_per_week:g} h a week" if offer.hours_per_week else "no weekly quota published"
+        week = f"at {offer.hours_per_week:g} h a week" if offer.hours_per_week else "without a published weekly quota"
+        yield f"{FREE_TIER}{in_words(hours)} of work take {in_words(calendar_hours)} {week}, in {session}."
         yield (
-            f"Free tier, never guaranteed: {in_words(hours)} of work take {in_words(calendar_hours)} at {week}, in {session}, "
-            f"with {overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart in each; quotas may change."
+            f"Free tiers are never guaranteed and their quotas may change; each session takes "
+            f"{overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart."
         )
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
-from costcalc.assumptions import accumulated, assumptions, converted, curve_note, free_tier, in_words
+from costcalc.assumptions import accumulated, assumptions, converted, curve_note, free_tier
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked, discount_fraction
 from costcalc.costing.storage_and_egress import Market
@@ -171,9 +171,7 @@ class EstimateDetails:
 
 
 def why(picked: Picked, estimate: Estimate, basis: Literal["billed", "effective"]) -> str:
-    """Why this estimate is picked, with the figures that a person goes by, in one sentence."""
-    billed = basis == "billed"
-    cost = f"{estimate.billed_cost if billed else estimate.effective_cost:,.2f} {estimate.currency}"
+    """Why this estimate is picked, in one sentence; its figures stand beside it."""
     days = f"{estimate.price_age_days:,} {'day' if estimate.price_age_days == 1 else 'days'}"
     best, among = {
         "cheapest": ("Costs least", ""),
@@ -186,13 +184,5 @@ def why(picked: Picked, estimate: Estimate, basis: Literal["billed", "effective"
         ),
     }[picked.name]
     of = f"{best} of {picked.among:,} estimates" if picked.among > 1 else "The only estimate"
-    share = "" if billed else ", its share of the bill,"
-    return f"{of}{among}: {cost}{share} and {in_words(estimate.calendar_hours)} on {_machines(estimate)}."
-
-
-def _machines(estimate: Estimate) -> str:
-    """How many machines of which kind, and how they are bought."""
-    number = "one" if estimate.nodes == 1 else f"{estimate.nodes:,}"
-    words = estimate.purchase_option.value, estimate.term, estimate.payment and estimate.payment.value
-    bought = " ".join(word.replace("_", " ") for word in words if word)
-    return f"{number} {estimate.provider} {estimate.instance_type}, {bought}"
+    share = ", by its share of the bill" if basis == "effective" and picked.name != "fastest" else ""
+    return f"{of}{among}{share}."

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
-from api.cli.estimates import bought, calendar, estimate_lines, hours, machine, money
+from api.cli.estimates import bought, estimate_lines, hours, machine, money, seen
 from api.cli.grid import View, paragraph
-from api.reports.cost import CostReport
+from api.cli.options import dashed
+from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis
+from costcalc.assumptions import in_words
 
 NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
+OPTION = re.compile(r"\b(?!model|target)([a-z_]+)=")
+NAME = 10  # columns of a pick's name
 
 
 def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     """The answer as lines."""
     found = report.answer()
     yield from paragraph(_heading(found), view.width)
-    for pick in found.picks:
-        yield from _pick(pick, view.width)
+    for number, pick in enumerate(found.picks):
+        yield from _pick(pick, found.picks[:number], found.query.basis, view.width)
+    yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, view)
-    for hint in found.hints:
-        yield from paragraph(f"Instead: {hint.sentence}", view.width, 2)
-    for line in _notes(found, view.explain):
-        yield from paragraph(line, view.width, 2)
+    yield ""
+    for line in (*_free(found), *_notes(found, view.explain)):
+        yield from paragraph(line, view.width, 4)
 
 
 def _heading(found: Answer) -> str:
@@ -37,35 +42,47 @@ def _heading(found: Answer) -> str:
 def _how_many(found: Answer) -> str:
     query, shown = found.query, len(found.estimates)
     if not shown:
-        return f"None of {found.count:,} estimates" if found.count else "No estimate matches these filters"
-    which = f"The first {shown:,}" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,}"
-    return f"{which} of {found.count:,} estimates, {'fastest' if query.sort == 'time' else 'cheapest'} first"
+        return f"None of {found.count:,} estimates." if found.count else "No estimate matches these filters."
+    which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
+    order = "fastest" if query.sort == "time" else "cheapest"
+    return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"
 
 
 def _seen(prices: PriceBasis) -> str:
     if prices.oldest_observed_at is None or prices.newest_observed_at is None:
         return "no rates seen"
-    return f"rates seen {prices.oldest_observed_at:%Y-%m-%d} to {prices.newest_observed_at:%Y-%m-%d}"
+    oldest, newest = f"{prices.oldest_observed_at:%Y-%m-%d}", f"{prices.newest_observed_at:%Y-%m-%d}"
+    return f"rates seen {oldest}" if oldest == newest else f"rates seen {oldest} to {newest}"
 
 
-def _pick(pick: Pick, width: int) -> Iterator[str]:
-    each = pick.estimate
-    pay = f"{money(each.billed_cost, each.currency)} ({each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f})"
+def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterator[str]:
+    same = next((each.name for each in before if each.estimate == pick.estimate), None)
+    what = f"the same as {same}" if same else _offer(pick.estimate, basis)
     yield ""
-    yield from paragraph(
-        f"{pick.name.capitalize():<10}{_hours(each)}, {pay}: {machine(each)}, {bought(each)}", width, 10
-    )
-    yield from paragraph(f"{'':<10}{pick.reason}", width, 10)
+    yield from paragraph(f"{pick.name.capitalize():<{NAME}}{what}", width, NAME)
+    yield from paragraph(f"{'':<{NAME}}{pick.reason}", width, NAME)
+
+
+def _offer(each: Estimate, basis: str) -> str:
+    """Time, cost with its range, machine and how it is bought."""
+    kind, share = ("effective_cost", " for its share of use") if basis == "effective" else ("billed_cost", "")
+    cost, low, high = (getattr(each, f"{kind}{end}") for end in ("", "_low", "_high"))
+    pay = f"{money(cost, each.currency)} ({low:,.2f}-{high:,.2f}){share}"
+    return f"{_hours(each)}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
 
 
 def _hours(each: Estimate) -> str:
-    waiting = f" ({calendar(each.calendar_hours)})" if each.calendar_hours > each.hours else ""
-    return f"{hours(each.hours)} h{waiting}"
+    calendar = f" ({in_words(each.calendar_hours)} with waiting)" if each.calendar_hours > each.hours else ""
+    return f"{hours(each.hours)} h{calendar}"
+
+
+def _free(found: Answer) -> Iterator[str]:
+    yield from ["Free, if you can wait:"] if found.free else []
+    yield from (f"  {machine(each)}: {waiting(each)}" for each in found.free)
 
 
 def _notes(found: Answer, explain: bool) -> Iterator[str]:
-    if found.free:
-        yield f"Free, if you can wait: {'; '.join(map(_free, found.free))}"
+    yield from (f"Instead: {OPTION.sub(_as_option, hint.sentence)}" for hint in found.hints)
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     if found.best_reached:
@@ -77,8 +94,9 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
     yield from gaps(found.prices, explain)
 
 
-def _free(each: Estimate) -> str:
-    return f"{machine(each)}, {hours(each.hours)} h of work in {calendar(each.calendar_hours)}"
+def _as_option(parameter: re.Match[str]) -> str:
+    """`max_price_age=900` as an option of the command."""
+    return f"--{dashed(parameter[1])}="
 
 
 def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:

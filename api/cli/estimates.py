@@ -7,23 +7,17 @@ from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
 from costcalc.answers import Estimate
-from costcalc.units import HOURS_PER_DAY
+from costcalc.assumptions import in_words
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 OLD, SECOND_HAND = "†", "‡"
 OLD_DAYS = 30
-IN_DAYS = 2 * HOURS_PER_DAY
 
 
 def money(amount: Decimal, currency: str = "USD") -> str:
     """An amount with the sign of its currency in front, or its code behind where it has no sign."""
     sign = SIGNS.get(currency)
     return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
-
-
-def calendar(hours: float) -> str:
-    """A time on the calendar as people say it: hours up to two days, then days."""
-    return f"{hours:.1f} h" if hours <= IN_DAYS else f"{hours / HOURS_PER_DAY:,.0f} days"
 
 
 def hours(value: float) -> str:
@@ -40,6 +34,12 @@ def bought(each: Estimate) -> str:
     """How it is bought: `reserved 1y no upfront`."""
     words = [each.purchase_option.value, each.term, each.payment and each.payment.value]
     return " ".join(filter(None, words)).replace("_", " ")
+
+
+def seen(each: Estimate) -> str:
+    """The date of its rate, marked where that is old or second hand."""
+    marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
+    return f"{each.sources.price.observed_at:%Y-%m-%d} {marks}".rstrip()
 
 
 def estimate_lines(estimates: Sequence[Estimate], view: View) -> Iterator[str]:
@@ -93,12 +93,11 @@ def _where(each: Estimate) -> str:
 
 
 def _bought_and_seen(each: Estimate) -> str:
-    marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
-    return f"{bought(each)}\n{each.sources.price.observed_at:%Y-%m-%d} {marks}".rstrip()
+    return f"{bought(each)}\n{seen(each)}"
 
 
 def _hours(each: Estimate) -> str:
-    waiting = f"\n({calendar(each.calendar_hours)})" if _waits(each) else ""
+    waiting = f"\n({in_words(each.calendar_hours)})" if _waits(each) else ""
     return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
 
 

@@ -58,29 +58,31 @@ def terminal_width() -> int:
 
 
 def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], list[int]]:
-    """The columns that fit, with their widths."""
+    """The columns that fit, with their widths. Text is wrapped only where all columns that may leave have left."""
     leaving = sorted((column for column in cells if column.leave), key=lambda column: column.leave)
     for count in range(len(leaving) + 1):
         shown = [column for column in cells if column not in leaving[:count]]
         room = width - BETWEEN * (len(shown) - 1)
-        least = [_least(column, cells[column]) for column in shown]
-        if sum(least) <= room:
+        widths = [_longest(cells[column]) for column in shown]
+        if sum(widths) <= room:
             break
-    else:
-        least = [wide if column.figures else min(wide, NARROWEST) for column, wide in zip(shown, least, strict=True)]
-    return shown, _shrunk([_longest(cells[column]) for column in shown], least, room)
+    words = [
+        wide if column.figures else _longest_word(cells[column]) for column, wide in zip(shown, widths, strict=True)
+    ]
+    signs = [wide if column.figures else min(wide, NARROWEST) for column, wide in zip(shown, words, strict=True)]
+    return shown, _shrunk(_shrunk(widths, words, room), signs, room)
 
 
 def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
-    """Takes from what has most to give until all fit."""
+    """Takes from what has most to give, down to the least of each, until all fit."""
     while sum(widths) > room and widths != least:
         spare = [wide - low for wide, low in zip(widths, least, strict=True)]
         widths[spare.index(max(spare))] -= 1
     return widths
 
 
-def _least(column: Column, texts: list[str]) -> int:
-    return _longest(texts) if column.figures else max(len(word) for text in texts for word in text.split() or [""])
+def _longest_word(texts: list[str]) -> int:
+    return max(len(word) for text in texts for word in text.split() or [""])
 
 
 def _longest(texts: list[str]) -> int:

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.bootstrap import utc_now
-from api.cli.estimates import calendar
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout
 from api.reports.offers import OfferRow, offer_row
 from api.settings import Setting, Settings
+from costcalc.assumptions import in_words
 from costcalc.units import SECONDS_PER_HOUR
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
@@ -141,7 +141,7 @@ def _states_at(now: datetime) -> tuple[Column, ...]:
 
 
 def _age(moment: datetime | None, now: datetime) -> str:
-    return calendar((now - moment).total_seconds() / SECONDS_PER_HOUR) if moment else ""
+    return in_words((now - moment).total_seconds() / SECONDS_PER_HOUR) if moment else ""
 
 
 def _unconfigured(name: str) -> str | None:

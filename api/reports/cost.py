@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from api.reports.left_out import FEW, Hints
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, Pick, PriceBasis
+from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
@@ -111,3 +112,8 @@ def cost_document(answer: Answer) -> CostDocument:
         quoted_exchange=answer.quoted_exchange,
         hints=answer.hints,
     )
+
+
+def waiting(free: Estimate) -> str:
+    """What a free tier asks of one who waits: the time of the work and on the calendar, sessions and quota, in words."""
+    return next(line.removeprefix(FREE_TIER) for line in free.assumptions if line.startswith(FREE_TIER))

@@ -7,10 +7,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from support.services import packaged_service
+from support.prices import offer
+from support.services import packaged_service, service_of
 
+from api.bootstrap import FixedPrices
 from api.cli.grid import Column, table
 from api.cli.main import main
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Gap
 
 DAY = "2026-11-20"
 PATHS = {
@@ -57,13 +61,12 @@ def test_in_a_pipe_a_table_has_a_fixed_width(run, command):
 
 
 def test_narrow_terminals_leave_columns_out_in_a_stated_order(run):
-    left = [
-        re.search(r"Left out to fit \d+ columns: (.*)\.", run("cost resnet50 0.757", width))
-        for width in (130, 85, 80, 60)
-    ]
-    assert [found and found[1].split(", ") for found in left] == [
-        None, ["share", "recipe"], ["share", "recipe"], ["share", "chance", "recipe"],
-    ]  # fmt: skip
+    printed = [run(f"cost resnet50 0.757 --as-of {DAY}", width) for width in range(150, 56, -6)]
+    found = [re.search(r"Left out to fit \d+ columns: (.*)\.", text) for text in printed]
+    left = [set(each[1].split(", ")) if each else set() for each in found]
+    assert left == sorted(left, key=len)
+    assert {len(each) for each in left} == {0, 1, 2, 3}
+    assert all(each == set(["share", "recipe", "chance"][: len(each)]) for each in left)
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
@@ -105,3 +108,63 @@ def test_a_table_keeps_every_figure_and_every_word_at_any_width(rows, width):
     assert max(map(len, lines)) <= width
     assert all(any(f"{figure:,.2f}" in line for line in lines) for _, figure in rows)
     assert all(any(word in line for line in lines) for text, _ in rows for word in text.split())
+
+
+@pytest.mark.parametrize("goal", ["resnet50 0.757", "efficientnet_b4 0.82"])
+def test_the_picks_come_first_with_time_cost_range_machine_and_why(run, client, goal):
+    printed = run(f"cost {goal} --as-of {DAY}", 400)
+    before, table_and_notes = printed.split("\n\nThe first 20 of ")
+    model, target = goal.split()
+    answer = client.get(f"/cost?model={model}&target={target}&as_of={DAY}").json
+    assert [pick["name"] for pick in answer["picks"]] == ["cheapest", "fastest", "balanced", "surest"]
+    for pick in answer["picks"]:
+        each = pick["estimate"]
+        assert re.search(rf"^{pick['name'].capitalize()} .*\n +{re.escape(pick['reason'])}$", before, re.MULTILINE)
+        cost, low, high = (f"{each[f'billed_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
+        assert f" h, ${cost} ({low}-{high}): {each['provider']} " in before
+    assert "Free, if you can wait:\n" in table_and_notes
+    for each in answer["free"]:
+        [told] = [line for line in each["assumptions"] if line.startswith("Free tier: ")]
+        assert f"  {each['provider']} {each['instance_type']}: {told.removeprefix('Free tier: ')}\n" in table_and_notes
+
+
+def test_a_pick_that_is_an_earlier_one_says_so(run):
+    assert "\nFastest   the same as cheapest\n" in run(
+        "cost resnet50 0.757 --instance-type p3.8xlarge --purchase on_demand --nodes 1", 400
+    )
+
+
+def test_old_and_second_hand_rates_are_marked_and_the_heading_has_the_dates_of_the_rates(run, client):
+    printed = run(f"cost resnet50 0.757 --as-of {DAY} --limit 300", 400)
+    answer = client.get(f"/cost?model=resnet50&target=0.757&as_of={DAY}&limit=300").json
+    dates = [answer["prices"][f"{end}_observed_at"][:10] for end in ("oldest", "newest")]
+    assert f"(rates seen {dates[0]} to {dates[1]})" in printed.splitlines()[0]
+    rows = re.findall(r"^ {4} .*(\d{4}-\d\d-\d\d)(?: (†?‡?))? ", printed, re.MULTILINE)
+    expected = [(each["sources"]["price"]["observed_at"][:10], _marks(each)) for each in answer["estimates"]]
+    assert rows == expected
+    assert {marks for _, marks in expected} >= {"†", "‡", "†‡"}
+    assert "†: the rate is more than 30 days old. ‡: a third party states it" in printed
+
+
+def _marks(each):
+    return f"{'†' * (each['price_age_days'] > 30)}{'‡' * (not each['price_first_hand'])}"
+
+
+def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch):
+    reasons = [
+        Gap(source, f"{source} is down for the {time} time") for source in ("aws", "gcp") for time in ("1st", "2nd")
+    ]
+    catalogue = Catalogue.from_offers([offer()], "silent", tuple(reasons))
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: service_of(FixedPrices(catalogue)))
+    asked = ["cost", "resnet50", "0.757", "--limit", "1"]
+    short, long = (CliRunner().invoke(main, [*asked, *more]).output for more in ([], ["--explain"]))
+    assert short.count("No new prices") == 1
+    assert "\nNo new prices from aws, gcp: older ones stand in. --explain says why.\n" in short
+    assert all(f"No new prices from {gap.source}: {gap.reason}\n" in long for gap in reasons)
+
+
+def test_an_empty_answer_says_what_to_change_as_an_option(run):
+    printed = run("cost resnet50 0.757 --accelerator RTX-2080-Ti --as-of 2026-11-20", 80)
+    assert "\nNo estimate matches these filters.\n" in printed
+    assert "\nInstead: 1 estimate with --max-price-age=2500.\n" in printed
+    assert "\nInstead: 1 estimate with --as-of=2020-02-01.\n" in printed
