@@ -22,7 +22,7 @@ from api.settings import SETTINGS
 from pricing.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "docs/finance.md", "docs/worked-cases.md")
+DOCUMENTS = ("README.md", "docs/finance.md", "docs/terminal.md", "docs/worked-cases.md")
 SERVED = "http://127.0.0.1:8000"
 UPDATE = bool(os.environ.get("UPDATE_DOCS"))
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)

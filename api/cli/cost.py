@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from api.cli.estimates import bought, estimate_lines, hours, machine, money, seen
 from api.cli.grid import View, paragraph
-from api.cli.options import dashed
+from api.cli.options import as_options
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 from costcalc.assumptions import in_words
 
 NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
-OPTION = re.compile(r"\b(?!model|target)([a-z_]+)=")
 NAME = 10  # columns of a pick's name
 
 
@@ -82,7 +80,7 @@ def _free(found: Answer) -> Iterator[str]:
 
 
 def _notes(found: Answer, explain: bool) -> Iterator[str]:
-    yield from (f"Instead: {OPTION.sub(_as_option, hint.sentence)}" for hint in found.hints)
+    yield from (f"Instead: {as_options(hint.sentence)}" for hint in found.hints)
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     if found.best_reached:
@@ -92,11 +90,6 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
     if found.rejections:
         yield f"Left out: {left_out(found)}"
     yield from gaps(found.prices, explain)
-
-
-def _as_option(parameter: re.Match[str]) -> str:
-    """`max_price_age=900` as an option of the command."""
-    return f"--{dashed(parameter[1])}="
 
 
 def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:

@@ -116,11 +116,13 @@ def serve(bind: str | None, workers: int | None) -> None:
 @main.command()
 def settings() -> None:
     """List every setting with its value. Secrets are masked."""
+    from api.cli.grid import paragraph, terminal_width
     from api.cli.prices import source_settings
 
     settings_of_environment()
     for setting in [*SETTINGS, *source_settings()]:
-        click.echo(f"{setting.variable}={shown(setting, os.environ)}\n    {setting.meaning}")
+        click.echo(f"{setting.variable}={shown(setting, os.environ)}")
+        click.echo("\n".join(paragraph(f"    {setting.meaning}", terminal_width(), 4)))
 
 
 @main.command()

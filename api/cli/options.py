@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,11 @@ THEMES = (
 OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."
 LONGEST_CHOICES = 50
+ARGUMENTS = ("model", "target")
+PARAMETER = re.compile(
+    rf"\b({'|'.join(name for theme in THEMES for name in theme.names.split() if name not in ARGUMENTS)})="
+)
+PATH = re.compile(r"(?<!\S)/(models|offers)\b")
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",
@@ -136,6 +142,11 @@ def theme_of(option: click.Option) -> Theme:
 def dashed(name: str) -> str:
     """A parameter's name as an option is written: `max-hours`."""
     return name.replace("_", "-")
+
+
+def as_options(text: str) -> str:
+    """The text with parameters as options and paths as commands: `max_price_age=900` becomes `--max-price-age=900`."""
+    return PATH.sub(r"`costcalc \1`", PARAMETER.sub(lambda found: f"--{dashed(found[1])}=", text))
 
 
 def texts(options: dict[str, Any]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from api.cli.options import SchemaCommand, completer, texts
+from api.cli.options import SchemaCommand, as_options, completer, texts
 from api.settings import BadSetting, Settings, read_settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except Refused as refused:
-        stop(refused.detail)
+        stop(as_options(refused.detail))
     except CannotStart as error:
         stop(error, FAILED)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from api.cli.estimates import estimate_lines
 from api.cli.grid import Column, View, paragraph, table
+from api.cli.options import as_options
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
@@ -22,7 +23,7 @@ from costcalc.training import Recipe
 def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
     """The accuracy that is within reach, and the estimates that reach it."""
     found = report.document()
-    yield from paragraph(f"{found.query.model}: {found.message}", view.width)
+    yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, view)
 
@@ -36,7 +37,7 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
         for line in machine.assumptions if view.explain else ():
             yield from paragraph(f"- {line}", view.width, 2)
     for note in found.notes:
-        yield from paragraph(note, view.width)
+        yield from paragraph(as_options(note), view.width)
 
 
 def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
