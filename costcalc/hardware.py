@@ -52,6 +52,11 @@ class Machine:
     memory_gib: float | None = None
 
 
+def counted(accelerators: int, accelerator: str, times: str = " ") -> str:
+    """`8 V100`; of a machine without accelerators its processor alone."""
+    return f"{accelerators}{times}{accelerator}" if accelerators else accelerator
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Equal machines working on one run: `accelerators` is per machine."""

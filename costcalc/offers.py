@@ -39,6 +39,7 @@ SPOT_RATE_WIDTH = 0.17
 """ln half-width at 80 %: of the 300 pairs of successive spot rates that Google listed for one machine in one region, at most a
 year apart (2023 to 2025, in the packaged price table), 80 % differ by 0.166 or less in ln."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
+STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.

@@ -8,6 +8,7 @@ from decimal import Decimal
 from api.cli.grid import Column, View, paragraph, table
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
+from costcalc.hardware import counted
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 OLD, SECOND_HAND = "†", "‡"
@@ -89,7 +90,7 @@ def _waits(each: Estimate) -> bool:
 
 
 def _where(each: Estimate) -> str:
-    return f"{machine(each)}\n{each.accelerators} {each.accelerator}, {each.region}"
+    return f"{machine(each)}\n{counted(each.accelerators, each.accelerator)}, {each.region}"
 
 
 def _bought_and_seen(each: Estimate) -> str:

@@ -17,6 +17,7 @@ from api.reports.history import HistoryReport
 from api.reports.models import ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
 from api.reports.throughput import ThroughputReport, ThroughputRow
+from costcalc.hardware import counted
 from costcalc.training import Recipe
 
 
@@ -89,7 +90,7 @@ def _compared(each: Compared) -> str:
     on_demand = f"on demand {each.on_demand.hourly_rate:,.2f} an hour" if each.on_demand else "not sold on demand"
     nodes = f"{each.nodes} x " if each.nodes > 1 else ""
     return (
-        f"{each.provider} {nodes}{each.instance_type} in {each.region}, {each.accelerators} {each.accelerator}: "
+        f"{each.provider} {nodes}{each.instance_type} in {each.region}, {counted(each.accelerators, each.accelerator)}: "
         f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
     )
 
@@ -100,7 +101,7 @@ def _bought(row: Any) -> str:
 
 
 def _machine(row: Any) -> str:
-    return f"{row.provider} {row.instance_type}\n{row.accelerators} {row.accelerator}, {row.region}"
+    return f"{row.provider} {row.instance_type}\n{counted(row.accelerators, row.accelerator)}, {row.region}"
 
 
 def _software(row: ThroughputRow) -> str:
@@ -152,7 +153,7 @@ RECIPES: tuple[Column, ...] = (
     Column("source", lambda row: row.source, leave=1),
 )
 SPEEDS: tuple[Column, ...] = (
-    Column("accelerators", lambda row: f"{row.accelerators} {row.accelerator}"),
+    Column("accelerators", lambda row: counted(row.accelerators, row.accelerator)),
     Column("images/s", lambda row: _number(row.images_per_second, 1), figures=True),
     Column("precision", lambda row: row.precision or "", leave=3),
     Column("framework", lambda row: row.framework, leave=2),

@@ -11,6 +11,7 @@ from api.questions.links import to_url
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
 from costcalc.answers import Answer, Estimate
+from costcalc.hardware import counted
 
 BEST = 5
 COLUMNS = (
@@ -84,7 +85,7 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
     row = (
         str(each.rank),
         machine(each),
-        f"{each.accelerators} × {each.accelerator}",
+        counted(each.accelerators, each.accelerator, " × "),
         bought(each),
         f"{each.hours:,.2f} h",
         f"{each.hours_low:,.2f}–{each.hours_high:,.2f} h",

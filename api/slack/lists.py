@@ -8,6 +8,7 @@ from api.questions.schemas import CostSchema
 from api.reports.models import summary
 from api.service import Service
 from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, section, table
+from costcalc.hardware import counted
 from costcalc.training import Recipe
 
 EXAMPLES = (
@@ -95,6 +96,6 @@ def _row(recipe: Recipe) -> tuple[str, ...]:
         "" if recipe.scheduled_epochs is None else f"{recipe.scheduled_epochs:g}",
         "" if top1 is None else f"{top1:.4f}",
         "" if top5 is None else f"{top5:.4f}",
-        f"{system.accelerators} × {system.accelerator}" if system else "",
+        counted(system.accelerators, system.accelerator, " × ") if system else "",
         str(recipe.year),
     )

@@ -16,7 +16,18 @@ from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.catalogue.encoding import build
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import COMMITMENTS, ENDED, Gap, Offer, Payment, PurchaseOption, RatePart, is_first_hand, term_hours
+from costcalc.offers import (
+    COMMITMENTS,
+    ENDED,
+    STANDS_ALONE,
+    Gap,
+    Offer,
+    Payment,
+    PurchaseOption,
+    RatePart,
+    is_first_hand,
+    term_hours,
+)
 from costcalc.query import EstimateQuery
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
@@ -61,7 +72,8 @@ class OfferFilter(NamedTuple):
 class Catalogue:
     """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
 
-    `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer.
+    `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
+    `stands_alone` those of machines that no network joins to others.
     """
 
     def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
@@ -74,6 +86,7 @@ class Catalogue:
         ]  # without index numpy 2.4 imports numpy.ma
         words = [words.split(";") for words in vocabulary.flags]
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
+        self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
         ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
         moments = partial(_current, columns, self.first_hand, ended, self._moments)
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)

@@ -101,12 +101,13 @@ def allowed_offers(
 ) -> AllowedOffers:
     """Every current offer that passes the filter with every cluster of the matrix that it can be rented for."""
     rows, stale = catalogue.allowed_rows(current, wanted), catalogue.passing_rows(current.stale, wanted)
-    instances, free = catalogue.columns.instance[rows], catalogue.columns.option[rows] == FREE
+    instances = catalogue.columns.instance[rows]
+    single = catalogue.stands_alone[rows] | (catalogue.columns.option[rows] == FREE)  # a free tier lends each of us one
     found_rows, found_clusters = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
     for nodes, cluster_of_instance in matrix.clusters_of_instances(catalogue).items():
         clusters = cluster_of_instance[instances]
-        here = (clusters != NOWHERE) & ~(free & (nodes > 1))  # a free tier lends each of us one machine
+        here = (clusters != NOWHERE) & ~(single & (nodes > 1))
         anywhere |= here
         found_rows.append(rows[here])
         found_clusters.append(clusters[here])

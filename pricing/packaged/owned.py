@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import STANDS_ALONE, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
 from pricing.packaged.names import ANY_REGION
 from pricing.packaged.tables import Row, Table, amount, day, machine
@@ -18,14 +18,14 @@ OWNED = Table(
     "owned.csv",
     "machine observed_at",
     "accelerator accelerators accelerator_memory_gib vcpus memory_gib price residual_share lifetime_years power_kw "
-    "currency source",
+    "currency stands_alone source",
 )
 USD_PER_KWH = Decimal("0.15")
 PLACES = Decimal("1e-9")
 
 
 def owned_offer(row: Row) -> Offer:
-    """A row of `owned.csv`. Raises ValueError."""
+    """A row of `owned.csv`; one that stands alone has no network to be joined by. Raises ValueError."""
     share, years = amount(row, "residual_share"), row.integer("lifetime_years")
     if share >= 1 or years < 1:
         raise ValueError(f"a machine keeps {share} of its price after {years} years: write a share below 1, and years")
@@ -40,5 +40,8 @@ def owned_offer(row: Row) -> Offer:
         upfront=loss,
         recurring_hourly=running,
         currency=row.text("currency"),
-        flags=(f"price={row.text('price')}", f"residual_share={share}", f"usd_per_kwh={USD_PER_KWH}"),
+        flags=(
+            *([] if row.is_blank("stands_alone") else [STANDS_ALONE]),
+            *(f"price={row.text('price')}", f"residual_share={share}", f"usd_per_kwh={USD_PER_KWH}"),
+        ),
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
@@ -60,6 +61,14 @@ def all_machines(connection: Connection) -> Machines:
         (row.provider, row.instance_type): Machine(*(getattr(row, column) for column in MACHINE_COLUMNS))
         for row in connection.execute(select(machines))
     }
+
+
+def newest_observations(connection: Connection) -> dict[str, datetime]:
+    """By source, the moment at which it last saw one of its rates."""
+    known = observations.outerjoin(sightings)
+    seen = func.max(observations.c.observed_at), func.max(sightings.c.seen_at)
+    rows = connection.execute(select(observations.c.origin, *seen).select_from(known).group_by(observations.c.origin))
+    return {origin: max(first, again or first) for origin, first, again in rows}
 
 
 def _sightings(connection: Connection) -> dict[int, list[Sighting]]:

@@ -36,7 +36,8 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How a source last fared. `offers` is the length of its last good listing, `error` what went wrong last time.
+    """How a source last fared. `offers` is the length of its last good listing, `error` what went wrong last time,
+    `observed_at` the moment of its newest observation.
 
     All are None for a source that was never asked.
     """
@@ -47,6 +48,7 @@ class SourceState:
     offers: int | None
     seconds: float | None
     error: str | None
+    observed_at: datetime | None = None
 
 
 class Store:
@@ -120,7 +122,8 @@ class Store:
         """How each source that was ever asked last fared, by name."""
         with self._database.reading() as connection:
             rows = connection.execute(select(source_status).order_by(source_status.c.name)).all()
-        return [SourceState(*row) for row in rows]
+            newest = snapshots.newest_observations(connection)
+        return [SourceState(**row._mapping, observed_at=newest.get(row.name)) for row in rows]
 
     def history(self, instance_type: str, provider: str | None = None) -> list[Observed]:
         """Every rate ever observed for an instance type (case ignored), oldest first; empty if none was."""

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -232,6 +233,14 @@ class TestPrices:
         [line] = [line for line in printed.splitlines() if line.strip().startswith("aws ")]
         assert "2026-11-20 12:00 UTC" in line
         assert "never" in printed
+
+    def test_the_age_of_a_source_is_that_of_its_newest_rate(self, run, store_url):
+        from pricing.store.store import Store
+
+        now = datetime.now(UTC)
+        Store(store_url).publish(listed("aws", offer(observed_at=now - timedelta(days=365, hours=6))), now)
+        [line] = [line for line in run("prices", "status").output.splitlines() if line.strip().startswith("aws ")]
+        assert "365 days" in line
 
     @pytest.mark.parametrize(
         ("url", "code", "said"),

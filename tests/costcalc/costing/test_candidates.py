@@ -120,6 +120,10 @@ class TestAllowedOffers:
         prices = catalogue(four(purchase_option=FREE, hourly_rate=Decimal(0)))
         assert allowed(prices, one_recipe((1, 2))).cluster.tolist() == [0]
 
+    def test_a_tower_is_one_machine(self):
+        prices = catalogue(four(flags=("stands_alone",)))
+        assert allowed(prices, one_recipe((1, 2))).cluster.tolist() == [0]
+
     def test_why_others_are_left_out(self):
         old = four(region="old", observed_at=DAY - timedelta(days=600))
         heard = four(region="heard", flags=("second_hand",), hourly_rate=Decimal(1))

@@ -37,7 +37,7 @@ BOX = only(provider="owned", instance_type="RTX 2080 Ti box")
 
 def test_an_owned_machine_is_what_it_loses_in_its_life_and_its_electricity() -> None:
     assert (BOX.upfront, BOX.term, BOX.recurring_hourly) == (Decimal("1762.5"), "3y", Decimal("0.0675"))
-    assert BOX.flags == ("price=2350", "residual_share=0.25", "usd_per_kwh=0.15", "second_hand")
+    assert BOX.flags == ("stands_alone", "price=2350", "residual_share=0.25", "usd_per_kwh=0.15", "second_hand")
     assert abs(BOX.hourly_rate - (Decimal("1762.5") / 26280 + Decimal("0.0675"))) < Decimal("1e-9")
 
 
@@ -64,6 +64,13 @@ def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
     assert Decimal("1762.50") < run.billed_cost < Decimal("1764")
     assert run.effective_cost < 3
     assert any(said.startswith("Owned: billed is what the machine loses in a life of 3y") for said in run.assumptions)
+
+
+def test_towers_are_not_joined_to_clusters() -> None:
+    found = estimates(NEWEST, purchase=(PurchaseOption.OWNED,), max_price_age=5000)
+    towers = {run.nodes for run in found if run.instance_type == "DGX Station (V100)"}
+    assert towers == {1}
+    assert {run.nodes for run in found if run.instance_type == "DGX-1 (V100)"} > {1}
 
 
 def test_no_discount_lowers_what_an_owned_machine_and_its_electricity_cost() -> None:

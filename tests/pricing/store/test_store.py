@@ -201,9 +201,9 @@ def test_a_failed_source_keeps_its_last_success_in_the_status(store: Store) -> N
     store.publish(Publication((), (Attempt("gcp", 7.5, None, "no answer"),)), LATER)
     [state] = store.status()
     assert (state.attempted_at, state.succeeded_at, state.offers) == (LATER, NOW, 1)
-    assert (state.seconds, state.error) == (7.5, "no answer")
+    assert (state.seconds, state.error, state.observed_at) == (7.5, "no answer", offer().observed_at)
     store.publish(listed("gcp", offer(observed_at=LATER)), LATER)
-    assert store.status()[0].error is None
+    assert (store.status()[0].error, store.status()[0].observed_at) == (None, LATER)
 
 
 def test_moments_are_utc_and_never_naive(store: Store) -> None:
