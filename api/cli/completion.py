@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from api.settings import BadSetting, read_settings
 
@@ -20,6 +20,21 @@ def script(shell: str, commands: click.Command) -> str:
     if shells is None:
         raise click.BadParameter(f"no completion is known for {shell}")
     return shells(commands, {}, COMMAND, VARIABLE).source()
+
+
+def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[CompletionItem]]:
+    """Completes a parameter's value: one of these words, or of the names that the parameter takes."""
+
+    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+        return [CompletionItem(each) for each in completions(words or names_of(name), begun)]
+
+    return complete
+
+
+def completions(known: Sequence[str], begun: str) -> Iterator[str]:
+    """The known words that start so; of several with commas the last is completed."""
+    before, comma, last = begun.rpartition(",")
+    return (f"{before}{comma}{word}" for word in known if word.casefold().startswith(last.casefold()))
 
 
 def names_of(parameter: str) -> Sequence[str]:

@@ -20,6 +20,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     """The answer as lines."""
     found = report.answer()
     yield from paragraph(_heading(found), view.width)
+    yield from [""] if found.picks else []
     for number, pick in enumerate(found.picks):
         yield from _pick(pick, found.picks[:number], found.query.basis, view.width)
     yield ""
@@ -56,9 +57,7 @@ def _seen(prices: PriceBasis) -> str:
 def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterator[str]:
     same = next((each.name for each in before if each.estimate == pick.estimate), None)
     what = f"the same as {same}" if same else _offer(pick.estimate, basis)
-    yield ""
-    yield from paragraph(f"{pick.name.capitalize():<{NAME}}{what}", width, NAME)
-    yield from paragraph(f"{'':<{NAME}}{pick.reason}", width, NAME)
+    yield from paragraph(f"{pick.name.capitalize():<{NAME}}{what}. {pick.reason}", width, NAME)
 
 
 def _offer(each: Estimate, basis: str) -> str:

@@ -40,7 +40,7 @@ def bought(each: Estimate) -> str:
 def seen(each: Estimate) -> str:
     """The date of its rate, marked where that is old or second hand."""
     marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
-    return f"{each.sources.price.observed_at:%Y-%m-%d} {marks}".rstrip()
+    return f"{each.sources.price.observed_at:%Y-%m-%d}{marks}"
 
 
 def estimate_lines(estimates: Sequence[Estimate], view: View) -> Iterator[str]:

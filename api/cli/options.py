@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
+
+from api.cli.completion import completer
 
 if TYPE_CHECKING:  # a command that is not used does not wait for its schema
     from marshmallow import Schema
@@ -73,7 +74,6 @@ METAVARS = {
     "Currency": "CODE",
     "Choices": "WORD",
     "Separator": "SIGN",
-    "Text": "TEXT",
     "Number": "NUMBER",
 }
 """What the help calls the value of each kind of parameter."""
@@ -171,7 +171,7 @@ def _option(name: str, field: Parameter) -> click.Option:
         return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field.meaning))
     shown = f"[{'|'.join(words)}]"
     fits = words and len(shown) <= LONGEST_CHOICES and shown.count("|") < len(words)
-    metavar = shown if fits else METAVARS[type(field).__name__]
+    metavar = shown if fits else METAVARS.get(type(field).__name__, "TEXT")
     more = "" if fits else _takes(words, field)
     return click.Option(
         names,
@@ -191,20 +191,3 @@ def _takes(words: Sequence[str], field: Parameter) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
-
-
-def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[CompletionItem]]:
-    """Completes a parameter's value: one of these words, or of the names that the parameter takes."""
-
-    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        from api.cli.completion import names_of
-
-        return [CompletionItem(each) for each in completions(words or names_of(name), begun)]
-
-    return complete
-
-
-def completions(known: Sequence[str], begun: str) -> Iterator[str]:
-    """The known words that start so; of several with commas the last is completed."""
-    before, comma, last = begun.rpartition(",")
-    return (f"{before}{comma}{word}" for word in known if word.casefold().startswith(last.casefold()))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from api.cli.options import SchemaCommand, as_options, completer, texts
+from api.cli.completion import completer
+from api.cli.options import SchemaCommand, as_options, texts
 from api.settings import BadSetting, Settings, read_settings
 
 if TYPE_CHECKING:
