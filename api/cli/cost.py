@@ -18,7 +18,7 @@ NAME = 10  # columns of a pick's name
 
 def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     """The answer as lines."""
-    found = report.answer()
+    found = report.answer
     yield from paragraph(_heading(found), view.width)
     yield from [""] if found.picks else []
     for number, pick in enumerate(found.picks):

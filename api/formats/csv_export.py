@@ -1,4 +1,8 @@
-"""CSV for spreadsheets and scripts: RFC 4180, raw numbers, ISO dates, and no text that a sheet would run as a formula."""
+"""CSV for spreadsheets and scripts: RFC 4180, raw numbers, and no text that a sheet would run as a formula.
+
+Moments are ISO 8601 for scripts, and for Excel in the form that spreadsheets take for a date. A number that need not be whole
+always has a decimal point, so that readers who judge a column by its first rows judge rightly.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -21,6 +25,7 @@ BYTE_ORDER_MARK = "\ufeff"
 ROWS_AT_ONCE = 256
 
 Column = tuple[str, Callable[[Any], Any]]
+Writer = tuple[type | tuple[type, ...], Callable[[Any], str | None]]
 
 
 def attribute(name: str) -> Column:
@@ -36,7 +41,7 @@ def columns_of(row_type: type) -> tuple[Column, ...]:
 
 def chunks(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> Iterator[bytes]:
     """The sheet in UTF-8, header first, piece by piece: never more than a few hundred rows are in memory."""
-    readers, cells = [read for _, read in columns], cell_writer(layout.decimal)
+    readers, cells = [read for _, read in columns], cell_writer(layout)
     texts = ([cells(read(row)) for read in readers] for row in rows)
     return written([name for name, _ in columns], texts, layout)
 
@@ -51,45 +56,50 @@ def written(names: Sequence[str], cells: Iterable[Sequence[str | None]], layout:
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=layout.sep, lineterminator="\r\n")
     buffer.write(BYTE_ORDER_MARK if layout.excel else "")
-    writer.writerow(names)
+    writer.writerow(map(text, names))
     rows = iter(cells)
-    while text := _taken(buffer):
-        yield text.encode()
+    while piece := _taken(buffer):
+        yield piece.encode()
         writer.writerows(islice(rows, ROWS_AT_ONCE))
 
 
+def with_last_line(pieces: Iterable[bytes], rest: object | None, layout: Layout) -> Iterator[bytes]:
+    """The sheet, with what it leaves out said in words behind its rows where people read it in Excel."""
+    yield from pieces
+    if layout.excel and rest:
+        line = io.StringIO()
+        csv.writer(line, delimiter=layout.sep, lineterminator="\r\n").writerow([rest])
+        yield line.getvalue().encode()
+
+
 def _taken(buffer: io.StringIO) -> str:
-    text = buffer.getvalue()
+    piece = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()
-    return text
+    return piece
 
 
-def cell(value: Any, decimal: str = ".") -> str | None:
-    """A value as a cell: numbers bare, dates ISO, yes and no as true and false, lists joined, formulas defused."""
-    return cell_writer(decimal)(value)
-
-
-@lru_cache(maxsize=4)
-def cell_writer(decimal: str) -> Callable[[Any], str | None]:
-    """Writes cells with this decimal sign."""
-    writers = _Writers(decimal)
+@lru_cache(maxsize=16)
+def cell_writer(layout: Layout) -> Callable[[Any], str | None]:
+    """Writes values as cells: numbers bare, yes and no as true and false, lists joined, formulas defused."""
+    writers = _Writers(layout)
     return lambda value: writers[type(value)](value)
 
 
 class _Writers(dict[type, Callable[[Any], str | None]]):
     """What writes the values of a type; found once per type."""
 
-    def __init__(self, decimal: str) -> None:
+    def __init__(self, layout: Layout) -> None:
         super().__init__()
-        self.decimal = decimal
+        self._known: tuple[Writer, ...] = (
+            *_WRITERS,
+            ((Decimal, float), partial(number, decimal=layout.decimal)),
+            (datetime, spreadsheet_moment if layout.excel else moment),
+            (date, date.isoformat),
+        )
 
     def __missing__(self, kind: type) -> Callable[[Any], str | None]:
-        found = next((write for known, write in _WRITERS if issubclass(kind, known)), _joined)
-        if issubclass(kind, (Decimal, float)) and self.decimal != ".":
-            self[kind] = lambda value: number(value).replace(".", self.decimal)
-        else:
-            self[kind] = found
+        self[kind] = next((write for known, write in self._known if issubclass(kind, known)), _joined)
         return self[kind]
 
 
@@ -99,10 +109,12 @@ def text(value: str) -> str:
     return FORMULA.sub("'", value)
 
 
-def number(value: Decimal | float) -> str:
-    """A number in plain digits, without an exponent."""
+def number(value: Decimal | float, decimal: str = ".") -> str:
+    """A number in plain digits with a decimal sign, without an exponent."""
     text = str(value)
-    return f"{Decimal(text):f}" if "e" in text or "E" in text else text
+    plain = f"{Decimal(text):f}" if "e" in text or "E" in text else text
+    pointed = plain if "." in plain else f"{plain}.0"
+    return pointed if decimal == "." else pointed.replace(".", decimal)
 
 
 def moment(value: datetime) -> str:
@@ -110,16 +122,18 @@ def moment(value: datetime) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
+def spreadsheet_moment(value: datetime) -> str:
+    """Day and time in UTC, to the second."""
+    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
 def _joined(values: Iterable[Any]) -> str | None:
     return text(";".join(map(str, values))) or None
 
 
-_WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], str | None]], ...] = (
+_WRITERS: tuple[Writer, ...] = (
     (type(None), lambda _: None),
     (str, lambda value: text(str(value)) or None),
     (bool, lambda value: "true" if value else "false"),
     (int, str),
-    ((Decimal, float), number),
-    (datetime, moment),
-    (date, date.isoformat),
 )

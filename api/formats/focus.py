@@ -35,7 +35,7 @@ def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterato
     """The sheet, piece by piece; columns of the version asked for, own ones last."""
     words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
     names = [*FOCUS[layout.focus], *OWN, *words]
-    cells = csv_export.cell_writer(layout.decimal)
+    cells = csv_export.cell_writer(layout)
     texts = ([cells(row.get(name)) for name in names] for row in rows(answer, _runs(recipes)))
     return csv_export.written(names, texts, layout)
 

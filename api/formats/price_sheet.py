@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.formats.csv_export import cell_writer, moment, written
+from api.formats.csv_export import cell_writer, written
 from api.questions.schemas import Layout
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.money import NANOS_PER_UNIT
@@ -30,19 +30,19 @@ def chunks(
 ) -> Iterator[bytes]:
     """The rows in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
     own = words or {}
-    sheet = _PriceSheet(catalogue, layout.decimal)
+    sheet = _PriceSheet(catalogue, layout)
     return written([*names, *own], sheet.lines(rows, names, own.values()), layout)
 
 
 class _PriceSheet:
     """Writes the columns of one catalogue: words are made safe once, however many rows carry them."""
 
-    def __init__(self, catalogue: Catalogue, decimal: str) -> None:
+    def __init__(self, catalogue: Catalogue, layout: Layout) -> None:
         self._catalogue = catalogue
-        self._decimal = decimal
-        self._cells = cell_writer(decimal)
+        self._decimal = layout.decimal
+        self._cells = cell_writer(layout)
         self._amounts = lru_cache(AMOUNTS_KEPT)(self._amount)
-        self._moments = lru_cache(AMOUNTS_KEPT)(_moment)
+        self._moments = lru_cache(AMOUNTS_KEPT)(self._moment)
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
     def lines(self, rows: Indices, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
@@ -110,12 +110,11 @@ class _PriceSheet:
         return texts
 
     def _amount(self, nanos: int) -> str | None:
-        """Billionths as a number without trailing zeros; none where unknown."""
+        """Billionths as a number with one decimal at least; none where unknown."""
         if nanos < 0:
             return None
         whole, rest = divmod(nanos, NANOS_PER_UNIT)
-        return f"{whole}{self._decimal}{rest:09d}".rstrip("0") if rest else str(whole)
+        return f"{whole}{self._decimal}{f'{rest:09d}'.rstrip('0') or '0'}"
 
-
-def _moment(seconds: int) -> str | None:
-    return None if seconds < 0 else moment(datetime.fromtimestamp(seconds, UTC))
+    def _moment(self, seconds: int) -> str | None:
+        return None if seconds < 0 else self._cells(datetime.fromtimestamp(seconds, UTC))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,17 +24,18 @@ from costcalc.offers import Offer
 
 def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
     """One row per estimate, or one per charge where the layout asks for FOCUS."""
-    answer = report.answer()
+    answer = report.answer
     if layout.profile == "focus":
         return focus.chunks(answer, layout, report.recipes())
-    return csv_export.chunks([*estimate_columns(), *shared_columns(answer)], answer.estimates, layout)
+    columns = [*estimate_columns(), *shared_columns(answer)]
+    return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), report.rest, layout)
 
 
 def cost_xlsx(report: CostReport, _: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
     from api.formats import xlsx  # XlsxWriter is paid for by those who ask for a workbook
 
-    return xlsx.build(report.answer(), [lambda book: add_sheets(book, report.commitments())])
+    return xlsx.build(report.answer, [lambda book: add_sheets(book, report.commitments())])
 
 
 def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
@@ -53,29 +54,32 @@ def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
     if report.converter.currency is None:
         names = tuple(OfferRow.__dataclass_fields__)
-        return price_sheet.chunks(report.catalogue, report.page, names, layout, report.words)
-    pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
-    return csv_export.chunks([*_converted(report.converter), *word_columns(report.words)], pairs, layout)
+        pieces = price_sheet.chunks(report.catalogue, report.page, names, layout, report.words)
+    else:
+        pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
+        columns = [*_converted(report.converter), *word_columns(report.words)]
+        pieces = csv_export.chunks(columns, pairs, layout)
+    return csv_export.with_last_line(pieces, report.rest, layout)
 
 
 def changes_csv(report: ChangesReport, layout: Layout) -> Iterator[bytes]:
     """One row per new or changed rate."""
-    return _flat(ChangeRow, report.rows(), report.words, layout)
+    return _flat(ChangeRow, report.rows(), report, layout)
 
 
 def history_csv(report: HistoryReport, layout: Layout) -> Iterator[bytes]:
     """One row per rate."""
-    return _flat(HistoryRow, report.rows(), report.words, layout)
+    return _flat(HistoryRow, report.rows(), report, layout)
 
 
 def throughput_csv(report: ThroughputReport, layout: Layout) -> Iterator[bytes]:
     """One row per measured speed and offer."""
-    return _flat(ThroughputRow, report.document().throughputs, report.words, layout)
+    return _flat(ThroughputRow, report.document().throughputs, report, layout)
 
 
 def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:
     """One row per model."""
-    return _flat(ModelSummary, report.rows(), {}, layout)
+    return csv_export.chunks(csv_export.columns_of(ModelSummary), report.rows(), layout)
 
 
 def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
@@ -132,6 +136,9 @@ def _optional(column: Column) -> Column:
     return name, lambda row: None if row is None else read(row)
 
 
-def _flat(row_type: type, rows: Iterable[Any], words: Mapping[str, str], layout: Layout) -> Iterator[bytes]:
+def _flat(
+    row_type: type, rows: Iterable[Any], report: ChangesReport | HistoryReport | ThroughputReport, layout: Layout
+) -> Iterator[bytes]:
     """A column for each field of the rows, the asker's own words behind."""
-    return csv_export.chunks([*csv_export.columns_of(row_type), *word_columns(words)], rows, layout)
+    columns = [*csv_export.columns_of(row_type), *word_columns(report.words)]
+    return csv_export.with_last_line(csv_export.chunks(columns, rows, layout), report.rest, layout)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError, validates_schema
 
 from api.questions.fields import (
     Choice,
@@ -51,7 +51,7 @@ class LayoutSchema(Schema):
     """Parameters that change how an answer is written, never its figures."""
 
     format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    excel = Flag("CSV: start with a byte order mark, so that Excel reads UTF-8", example=1)
+    excel = Flag("CSV for Excel: UTF-8 mark, dates in its form, and a last line that says what is left out", example=1)
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
     token = Text("API token, for clients that cannot send an Authorization header")
@@ -150,6 +150,14 @@ class CostSchema(OfferFilters):
         example="focus",
     )
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
+
+    @validates_schema
+    def _focus_is_for_programs(self, values: dict[str, Any], **_: Any) -> None:
+        """FOCUS prescribes decimal points and ISO dates."""
+        wrong = [name for name in ("excel", "decimal") if values.get(name) not in (None, False, ".")]
+        if wrong and values.get("profile") == "focus":
+            told = "profile=focus has decimal points and ISO dates, as FOCUS prescribes: leave {} out"
+            raise ValidationError({name: [told.format(name)] for name in wrong})
 
 
 class CommitmentsSchema(CostSchema):

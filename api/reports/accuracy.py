@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
@@ -47,6 +47,7 @@ class AccuracyDocument:
 class AccuracyReport:
     """Looks for the highest accuracy within the cost and time limits of one question; the question's own target is ignored."""
 
+    rest: ClassVar = None
     service: Service
     catalogue: Catalogue
     query: EstimateQuery

@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from api.questions.errors import BadParameters
 from api.questions.schemas import own_words
-from api.reports.offers import page_of, selected
+from api.reports.offers import selected
+from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
@@ -68,6 +70,7 @@ class ChangesReport:
     since: datetime
     as_of: datetime
     count: int
+    rest: Rest | None
     page: NDArray[np.int64]
     words: Mapping[str, str]
 
@@ -82,12 +85,16 @@ class ChangesReport:
 
 
 def changes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ChangesReport:
-    """The report that parsed parameters of `/offers/changes` ask for."""
+    """The report that parsed parameters of `/offers/changes` ask for. Raises BadParameters where `since` is after `as_of`."""
     as_of = values.get("as_of") or service.clock()
-    since = min(values["since"], as_of)  # nothing has changed between a day and one before it
+    since = values["since"]
+    if since > as_of:
+        told = f"{since:%Y-%m-%d %H:%M} UTC is later than as_of, {as_of:%Y-%m-%d %H:%M} UTC: choose an earlier date"
+        raise BadParameters({"since": [told]})
     before, after = (selected(catalogue, moment, values) for moment in (since, as_of))
     found = np.stack(changed_rows(catalogue, before, after), axis=1)
-    return ChangesReport(catalogue, since, as_of, len(found), found[page_of(values)], own_words(values))
+    page, words = page_of(values), own_words(values)
+    return ChangesReport(catalogue, since, as_of, len(found), rest_of(len(found), page), found[page], words)
 
 
 def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple[Indices, Indices]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
@@ -93,6 +93,7 @@ def question_beside(query: EstimateQuery) -> EstimateQuery:
 class CommitmentsReport:
     """One question to one service about one snapshot; `table` is the one that CSV has."""
 
+    rest: ClassVar = None
     service: Service
     catalogue: Catalogue
     query: EstimateQuery

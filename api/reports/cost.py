@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from api.reports.left_out import FEW, Hints
+from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
@@ -42,7 +43,7 @@ class CostDocument:
     hints: tuple[Hint, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CostReport:
     """One question to one service about one snapshot; nothing is computed before it is asked for."""
 
@@ -55,6 +56,7 @@ class CostReport:
         """What its files are called."""
         return f"cost-{self.query.model}-{self.query.target:g}"
 
+    @cached_property
     def answer(self) -> Answer:
         """The estimates; where there are none or a few, with the changes of the question that bring more."""
         found = self.service.answer(self.query, self.catalogue)
@@ -70,7 +72,12 @@ class CostReport:
 
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""
-        return cost_document(self.answer())
+        return cost_document(self.answer)
+
+    @property
+    def rest(self) -> Rest | None:
+        """The estimates behind the last one shown."""
+        return rest_of(self.answer.count, slice(self.query.offset, self.query.offset + self.query.limit))
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""

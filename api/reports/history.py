@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from api.questions.schemas import own_words
-from api.reports.offers import OfferRow, offer_filter, offer_row, page_of
+from api.reports.offers import OfferRow, offer_filter, offer_row
+from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.units import Indices
@@ -93,6 +94,7 @@ class HistoryReport:
     since: datetime | None
     until: datetime
     count: int
+    rest: Rest | None
     page: Runs
     words: Mapping[str, str]
 
@@ -110,6 +112,6 @@ def history_report(service: Service, catalogue: Catalogue, values: dict[str, Any
     """The report that parsed parameters of `/offers/history` ask for."""
     until = values.get("until") or service.clock()
     found = seen_between(catalogue, values, until)
-    return HistoryReport(
-        catalogue, values.get("since"), until, len(found.first), found[page_of(values)], own_words(values)
-    )
+    count, page = len(found.first), page_of(values)
+    rest, words = rest_of(count, page), own_words(values)
+    return HistoryReport(catalogue, values.get("since"), until, count, rest, found[page], words)

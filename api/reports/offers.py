@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 from api.questions.schemas import own_words
+from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.estimate import US_DOLLAR
@@ -102,6 +103,7 @@ class OffersReport:
     catalogue: Catalogue
     as_of: datetime
     count: int
+    rest: Rest | None
     page: Indices
     converter: Converter
     words: Mapping[str, str]
@@ -123,7 +125,8 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     as_of = values.get("as_of") or service.clock()
     rows = selected(catalogue, as_of, values)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
-    return OffersReport(catalogue, as_of, len(rows), rows[page_of(values)], into, own_words(values))
+    page, words = page_of(values), own_words(values)
+    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], into, words)
 
 
 def selected(
@@ -137,12 +140,6 @@ def selected(
 def offer_filter(filters: Mapping[str, Any]) -> OfferFilter:
     """The filters on offers, in all regions."""
     return OfferFilter(**{name: filters[name] for name in FILTERS if name in filters}, regions="all")
-
-
-def page_of(values: Mapping[str, Any], default_limit: int | None = None) -> slice:
-    """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
-    start, limit = values.get("offset", 0), values.get("limit", default_limit)
-    return slice(start, None if limit is None else start + limit)
 
 
 def offer_row(offer: Offer) -> OfferRow:

@@ -29,7 +29,7 @@ ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 MOST_ROWS = 1000
 MOST_COLUMNS = 100
 SEPARATORS = ",;\t|"
-BEYOND = "_beyond"
+NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
 
 Given = dict[str, str]
 
@@ -82,8 +82,8 @@ class Planner:
         return {**given, **common}
 
     def _row(self, number: int, given: Given) -> tuple[Answered, Answer | None]:
-        if BEYOND in given:
-            cells = clip(given[BEYOND])
+        if NAMELESS in given:
+            cells = clip(given[NAMELESS])
             return Answered(number, given, f"more cells than columns: {cells} has no column", 0, None, None), None
         own = {name: [self._plain(name, text)] for name, text in given.items() if text and not name.startswith("_")}
         try:
@@ -142,7 +142,7 @@ def check_columns(rows: Sequence[Given]) -> None:
     if len(rows) > MOST_ROWS:
         raise BadParameters({"rows": [f"{len(rows)} rows: send at most {MOST_ROWS}"]})
     names = dict.fromkeys(name for row in rows for name in row)
-    wrong = [name for name in names if name not in ROW.fields and not name.startswith("_")]
+    wrong = [name for name in names if name not in ROW.fields and name[:1] not in ("_", NAMELESS)]
     if wrong:
         raise BadParameters({name[:60]: [_wrong_column(name)] for name in wrong[:9]})
 
@@ -185,7 +185,7 @@ def _given(names: Sequence[str], cells: Sequence[str]) -> Given:
     """A line by column; what stands beyond the last column named is kept, so that the row can say so."""
     beyond = [cell.strip() for cell in cells[len(names) :]]
     own = dict(zip(names, [*map(str.strip, cells), *[""] * len(names)], strict=False))
-    return own | ({BEYOND: ",".join(beyond)} if any(beyond) else {})
+    return own | ({NAMELESS: ",".join(beyond)} if any(beyond) else {})
 
 
 def rows_of_json(body: bytes) -> list[Given]:

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from api.questions.schemas import own_words
-from api.reports.offers import page_of, selected
+from api.reports.offers import selected
+from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
@@ -60,40 +61,38 @@ class ThroughputDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class ThroughputReport:
-    """Looks for the measured speeds of one model, or of all, on the offers that pass the filters."""
-
-    name: ClassVar = "throughput"
-    evidence: Evidence
-    catalogue: Catalogue
-    as_of: datetime
-    values: Mapping[str, Any]
-
-    def document(self) -> ThroughputDocument:
-        """The page of the table that is asked for."""
-        offers = selected(self.catalogue, self.as_of, self.values, regions="cheapest").tolist()
-        model = self.values["model"].name if "model" in self.values else None
-        found = pairs(self.evidence, self.catalogue, _in_dollars(self.catalogue, offers), model)
-        page = found[page_of(self.values, DEFAULT_ROWS)]
-        rows = tuple(throughput_row(pair, self.catalogue.offer(pair.row)) for pair in page)
-        return ThroughputDocument(self.catalogue.snapshot, self.as_of, len(found), rows)
-
-    @property
-    def words(self) -> dict[str, str]:
-        """The asker's own words."""
-        return own_words(self.values)
-
-
-def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:
-    """The report that parsed parameters of `/throughput` ask for."""
-    return ThroughputReport(service.evidence, catalogue, values.get("as_of") or service.clock(), values)
-
-
-@dataclass(frozen=True, slots=True)
 class _Pair:
     throughput: Throughput
     row: int
     value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputReport:
+    """The measured speeds of one model, or of all, on the offers that pass the filters; `page` has those to show."""
+
+    name: ClassVar = "throughput"
+    catalogue: Catalogue
+    as_of: datetime
+    count: int
+    rest: Rest | None
+    page: list[_Pair]
+    words: Mapping[str, str]
+
+    def document(self) -> ThroughputDocument:
+        """All rows of the page."""
+        rows = tuple(throughput_row(pair, self.catalogue.offer(pair.row)) for pair in self.page)
+        return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, rows)
+
+
+def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:
+    """The report that parsed parameters of `/throughput` ask for."""
+    as_of = values.get("as_of") or service.clock()
+    offers = selected(catalogue, as_of, values, regions="cheapest").tolist()
+    model = values["model"].name if "model" in values else None
+    found = pairs(service.evidence, catalogue, _in_dollars(catalogue, offers), model)
+    page, words = page_of(values, DEFAULT_ROWS), own_words(values)
+    return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], words)
 
 
 def pairs(evidence: Evidence, catalogue: Catalogue, rows: Iterable[int], model: str | None) -> list[_Pair]:

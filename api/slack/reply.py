@@ -83,7 +83,7 @@ class Replier:
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
         reading, query, layout = self.question(text, catalogue)
-        answer = CostReport(self.service, catalogue, query).answer()
+        answer = CostReport(self.service, catalogue, query).answer
         frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
         ends = frontier_points(self.service.answer(frontier, catalogue)) if answer.estimates else None
         links = self._links(query, layout, base)

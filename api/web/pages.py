@@ -58,7 +58,7 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
     catalogue = service.catalogue()
     query, _ = service.question(given, catalogue)
     path = url_for("costs.cost")
-    answer = CostReport(service, catalogue, query).answer()
+    answer = CostReport(service, catalogue, query).answer
     return {
         "answer": answer,
         "left_out": left_out(answer),

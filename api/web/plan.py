@@ -66,6 +66,6 @@ def _body() -> tuple[bytes, bool]:
 def _answer_kind(layout: Layout, is_json: bool) -> str:
     """As asked for, else in the form of the rows."""
     accept = request.accept_mimetypes
-    if layout.format or request.path.endswith(".csv") or accept["text/csv"] != accept[JSON_TYPE]:
+    if layout.format or request.path.rstrip("/").endswith(".csv") or accept["text/csv"] != accept[JSON_TYPE]:
         return chosen_format(layout, FORMS)
     return "json" if is_json else "csv"

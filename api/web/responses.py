@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Protocol, TypeVar, cast
+from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
 from marshmallow import Schema
@@ -12,6 +13,7 @@ from marshmallow import Schema
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.schemas import Layout
+from api.reports.paging import Rest
 from api.service import Service
 from api.web.replay import KEEP, LARGEST, Keep, matches, tag
 from costcalc.catalogue.catalogue import Catalogue
@@ -30,6 +32,11 @@ class Report(Protocol):
     @property
     def name(self) -> str:
         """What a browser saves it as, without the ending."""
+        ...
+
+    @property
+    def rest(self) -> Rest | None:
+        """The rows that a list leaves out; None for one that is whole, and for what is no list."""
         ...
 
     def document(self) -> object:
@@ -68,6 +75,8 @@ def answered(
     found = report(service, catalogue, values)
     make = forms.get(kind)
     response = cached(parts, kind, lambda: make(found, layout) if make else to_json(found.document()))
+    if response.status_code == 200 and kind in TYPES:
+        tell_rest(response, found.rest)
     return name_file(response, f"{found.name}.{kind}", layout)
 
 
@@ -76,13 +85,13 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
 
     Raises BadParameters where the first two differ.
     """
-    path, _, ending = request.path.rpartition(".")
+    path, _, ending = path_asked().rpartition(".")
     if ending in PICTURES:
         if layout.format:
             raise BadParameters({"format": [f"this path is a picture: use {path} for {layout.format}"]})
         return ending
     if ending in TYPES and layout.format not in (None, ending):
-        raise BadParameters({"format": [f"{request.path} is {ending.upper()}: use {path} for {layout.format}"]})
+        raise BadParameters({"format": [f"{path_asked()} is {ending.upper()}: use {path} for {layout.format}"]})
     wanted = ending if ending in TYPES else layout.format or _accepted()
     if layout.profile == "focus" and wanted != "csv":
         raise BadParameters({"profile": ["focus is a CSV format: use /cost.csv, or add format=csv"]})
@@ -91,10 +100,15 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
 
 def wants_csv() -> bool:
     """Whether an error should be written as CSV."""
-    if request.path.endswith(".csv"):
+    if path_asked().endswith(".csv"):
         return True
     asked = request.args.get("format", "").strip().lower()
     return asked == "csv" if asked else _accepted() == "csv"
+
+
+def path_asked() -> str:
+    """The path, whether or not a slash is written behind it."""
+    return request.path.rstrip("/")
 
 
 def _accepted() -> str:
@@ -128,6 +142,14 @@ def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:
         if size > LARGEST:
             return chain(head, pieces)
     return head
+
+
+def tell_rest(response: Response, rest: Rest | None) -> None:
+    """Says how many rows there are and where the next begin, where some are left out (RFC 8288)."""
+    if rest:
+        query = urlencode({**arguments(), "offset": [rest.offset]}, doseq=True)
+        response.headers["X-Total-Count"] = str(rest.total)
+        response.headers["Link"] = f'<{request.script_root}{request.path}?{query}>; rel="next"'
 
 
 def name_file(response: Response, name: str, layout: Layout) -> Response:

@@ -100,7 +100,7 @@ def test_a_month_is_a_recurring_purchase_of_whole_months(client):
         "Recurring",
         "Standard",
     )
-    assert (row["PricingUnit"], row["PricingQuantity"], row["CommitmentDiscountId"]) == ("Months", "1", "")
+    assert (row["PricingUnit"], row["PricingQuantity"], row["CommitmentDiscountId"]) == ("Months", "1.0", "")
     assert hours_of(row) >= 672
 
 
@@ -121,10 +121,10 @@ def test_a_reservation_is_bought_once_and_by_the_hour_and_used_by_whom_it_is_use
     question = "purchase=reserved&utilization=0.25&nodes=1&limit=1&overheads=none"
     upfront, recurring, ours, others, idle = rows_of(partial, question)
     assert [row["ChargeFrequency"] for row in (upfront, recurring)] == ["One-Time", "Recurring"]
-    assert (upfront["PricingUnit"], upfront["BilledCost"], upfront["EffectiveCost"]) == ("Units", "8760.00", "0")
+    assert (upfront["PricingUnit"], upfront["BilledCost"], upfront["EffectiveCost"]) == ("Units", "8760.00", "0.0")
     assert (recurring["PricingUnit"], recurring["PricingQuantity"], recurring["BilledCost"]) == (
         "Hours",
-        "8760",
+        "8760.0",
         "8760.00",
     )
     kinds = [(row["CommitmentDiscountStatus"], row["x_UsedByOtherWork"]) for row in (ours, others, idle)]
@@ -142,7 +142,7 @@ def test_a_reservation_is_bought_once_and_by_the_hour_and_used_by_whom_it_is_use
 def test_a_commitment_that_other_work_fills_has_nothing_unused(client):
     idle = [row for row in rows_of(client, "purchase=savings_plan") if row["CommitmentDiscountStatus"] == "Unused"]
     assert idle
-    assert {(row["PricingQuantity"], Decimal(row["EffectiveCost"])) for row in idle} == {("0", Decimal(0))}
+    assert {(row["PricingQuantity"], Decimal(row["EffectiveCost"])) for row in idle} == {("0.0", Decimal(0))}
 
 
 def test_a_savings_plan_binds_money_and_a_reservation_hours(client, partial):
@@ -205,6 +205,14 @@ def test_it_is_a_form_of_csv(client):
         assert response.status_code == 400
         assert "/cost.csv" in response.json["errors"]["profile"][0]
     assert client.get(f"/cost.csv?{ASKED}&focus=1.5").status_code == 400
+
+
+@pytest.mark.parametrize(("more", "name"), [("decimal=,", "decimal"), ("excel=1", "excel")])
+def test_it_has_decimal_points_and_iso_dates_alone(client, more, name):
+    response = client.get(f"/cost.csv?{ASKED}&profile=focus&{more}")
+    assert response.status_code == 400
+    assert response.text.endswith(f': leave {name} out"\r\n')
+    assert focus(client, "excel=0&decimal=.&sep=%3B").startswith("AllocatedMethodDetails;")
 
 
 BROKEN = {

@@ -134,8 +134,12 @@ def test_bad_dates_say_what_to_type(history, query, says):
     assert says in response.json["errors"]["since"][0]
 
 
-def test_nothing_has_changed_since_a_later_date(history):
-    assert since(history, NOW + timedelta(days=10))["changes"] == []
+@pytest.mark.parametrize("as_of", ["", f"{EARLIER:%Y-%m-%d}"])
+def test_a_later_date_than_as_of_is_refused(history, as_of):
+    response = history.get(f"/offers/changes?since={NOW + timedelta(days=10):%Y-%m-%d}&as_of={as_of}")
+    assert response.status_code == 400
+    [told] = response.json["errors"]["since"]
+    assert told.endswith(": choose an earlier date")
 
 
 def test_packaged_prices_have_changes(client):

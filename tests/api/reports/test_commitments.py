@@ -97,7 +97,7 @@ def test_the_sheet_of_payments_has_a_row_for_each_month(client):
     last = [row for row in rows if row["month"] == row["months"]]
     assert last
     assert {row["paid_so_far"] for row in last} == {row["total"] for row in last}
-    assert rows[0]["utilization"] == "1"
+    assert rows[0]["utilization"] == "1.0"
     assert float(rows[0]["on_demand_so_far"]) == pytest.approx(float(rows[0]["on_demand_hourly_rate"]) * 730, abs=0.005)
 
 

@@ -22,13 +22,13 @@ def asked(service=SERVICE, **parameters):
     given = {"model": "resnet50", "target": "0.757"} | parameters
     catalogue = service.catalogue()
     values, _ = service.parse(COST, {name: [value] for name, value in given.items()}, catalogue)
-    return cost_report(service, catalogue, values).answer()
+    return cost_report(service, catalogue, values).answer
 
 
 def of_query_string(query_string, service=SERVICE):
     """What the question behind a hint finds."""
     values, _ = service.parse(COST, parse_qs(query_string.removeprefix("?")), service.catalogue())
-    return cost_report(service, service.catalogue(), values).answer()
+    return cost_report(service, service.catalogue(), values).answer
 
 
 @pytest.mark.parametrize(

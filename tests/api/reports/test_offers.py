@@ -119,6 +119,5 @@ def test_readiness_says_what_it_stands_on(client):
     assert service.catalogue().first_observed_at < NOW
 
 
-def test_nothing_has_changed_between_a_day_and_one_before_it(client):
-    assert client.get("/offers/changes?since=2025-06-01&as_of=2018-04-26").json["changes"] == []
+def test_rates_of_the_past_have_changed_too(client):
     assert client.get("/offers/changes?since=2017-06-01&as_of=2018-04-26").json["count"] > 0

@@ -219,3 +219,25 @@ def test_a_row_with_more_cells_than_columns_says_so_beside_itself(client):
     answered = post(client, "model,target\nresnet50,0,757\nresnet50,0.757\n", more="format=json").json["rows"]
     assert [row["estimate"] is None for row in answered] == [True, False]
     assert answered[0]["error"] == 'more cells than columns: "757" has no column'
+    first, second = rows_of(post(client, "model,target\nresnet50,0,757\nresnet50,0.757\n"))
+    assert (first[""], second[""]) == ("757", "")
+
+
+def test_a_column_of_ones_own_may_have_any_name(client):
+    row = rows_of(post(client, "model,target,_beyond,_error\nresnet50,0.757,mine,too\n"))[0]
+    assert (row["_beyond"], row["_error"], row["error"]) == ("mine", "too", "")
+
+
+@pytest.mark.parametrize("name", ["_x;=1+1|cmd", "_x|=1+1", "_\t@SUM(A1)"])
+def test_the_name_of_a_column_is_no_formula_in_the_answer(client, name):
+    body = json.dumps([{"model": "resnet50", "target": 0.757, name: "mine"}])
+    response = post(client, body, "format=csv", kind="application/json")
+    [row] = rows_of(response)
+    safe = name.replace("=", "'=").replace("@", "'@")
+    assert row[safe] == "mine"
+
+
+@pytest.mark.parametrize("path", ["/plan.csv/?model=resnet50&target=0.757", "/cost.csv/?model=resnet50&target=0.757"])
+def test_a_slash_behind_the_path_changes_no_format(client, path):
+    assert client.get(path).content_type == "text/csv; charset=utf-8"
+    assert client.get(f"{path}&limt=1").text.startswith('"Error 400: ')

@@ -1,0 +1,27 @@
+"""The part of a long list that an answer shows, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Rest(NamedTuple):
+    """The rows behind those that an answer shows: the `offset` of the first of them, and the `total` of rows that there are."""
+
+    offset: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.total - self.offset:,} of {self.total:,} rows are left out here. The next row has offset={self.offset}."
+
+
+def page_of(values: Mapping[str, Any], default_limit: int | None = None) -> slice:
+    """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
+    start, limit = values.get("offset", 0), values.get("limit", default_limit)
+    return slice(start, None if limit is None else start + limit)
+
+
+def rest_of(total: int, page: slice) -> Rest | None:
+    """What a page of so many rows leaves out behind it; None where it holds the last row."""
+    return Rest(page.stop, total) if page.stop is not None and page.stop < total else None
