@@ -17,6 +17,7 @@ from costcalc.validation.implementations import Implementations
 from costcalc.validation.published import FROZEN, Published, fingerprint
 from costcalc.validation.regret import regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
+from costcalc.validation.scaled_speeds import ScaledSpeeds
 from costcalc.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score
 from costcalc.validation.speeds import (
     SMALL,
@@ -35,6 +36,12 @@ NAMES = {
     "interpolated": "other count in one node",
     "machines": "one node to many",
     "accelerator": "accelerator never measured",
+}
+SCALED = {
+    "other_count": "other count in one machine, code that is not MLPerf's",
+    "several_machines": "several machines over 10 to 100 Gb/s",
+    "one_network_known": "other networks of a code known with one (MindSpore)",
+    "host_limited": "networks below 1 GMAC, which the host may limit (MindSpore)",
 }
 BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
@@ -56,6 +63,7 @@ def experiments(published: Published) -> tuple[Experiment, ...]:
     return (
         *_speeds(learner),
         *_implementations(implementations),
+        *_scaled_speeds(ScaledSpeeds(learner)),
         *_epochs(published),
         *_end_to_end(EndToEnd(learner)),
     )
@@ -132,6 +140,14 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
     yield Experiment("implementation measured on one accelerator alone", one_chip, kind="stack")
     reruns = implementations.reruns(tuple(half_width(one_chip, level).ln for level in SCORED_LEVELS))
     yield from _by_bits("NVIDIA's examples, run by Lambda", reruns)
+
+
+def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
+    """What the splits of November 2026 hold out."""
+    yield Experiment("transformers on a measured accelerator", speeds.transformers(measured=True))
+    yield Experiment("transformers, accelerator never measured", speeds.transformers(measured=False))
+    for split, name in SCALED.items():
+        yield Experiment(name, speeds.scaled(split))
 
 
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:

@@ -9,6 +9,7 @@ from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.training import Evaluation, Tier
 from costcalc.validation import validate
+from costcalc.validation.chances import FEWEST_RUNS
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.implementations import Implementations
 from costcalc.validation.protocol import (
@@ -24,6 +25,7 @@ from costcalc.validation.scores import Case, Goal, score
 
 UNLIKE = (
     "/cost, organisation left out, round named: v0.7",  # other schedules than today's
+    "other count in one machine, code that is not MLPerf's",  # half of the rates are of one code, the slowest to scale
     "NVIDIA's examples, run by Lambda, 16 bits",  # with other settings: two thirds of NVIDIA's own rate on V100
     "NVIDIA's examples, run by Lambda, 32 bits",  # nearer than the interval of an implementation on a new chip
 )
@@ -76,9 +78,9 @@ def the_right_recipe_is_picked(scored):
 
 
 def chances_are_about_as_good_as_the_share_of_others(scored):
-    """Where a run's own margin is known, the formula must not be much worse than who says what others reached."""
+    """Families of a few runs say little: the share of others may be nearer to them by luck."""
     for one in scored.chances:
-        assert one.score < one.baseline + 0.03, one
+        assert one.runs < FEWEST_RUNS or one.score < one.baseline + 0.02, one
     everybody = next(one for one in scored.chances if one.family == "all MLPerf")
     assert everybody.runs == 1419
     assert everybody.said == pytest.approx(everybody.reached, abs=0.01)

@@ -1,0 +1,97 @@
+"""Speeds outside MLPerf that the frozen splits of November 2026 hold out: other counts, several machines, transformers.
+
+A rate of a code that was measured elsewhere is scaled by the model's ratio, as `/cost` scales a recipe's own. Half of the rates
+are rows of `unseen_speeds.csv`, which nothing was fitted to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.reference_model import ReferenceModel
+from costcalc.throughput.workloads import training_rate
+from costcalc.training import Throughput
+from costcalc.validation.held_out import HeldOut, Learner
+from costcalc.validation.scores import Case
+
+
+class ScaledSpeeds:
+    """Every rate outside MLPerf and the unseen ones as ratios to the reference model, by name."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._evidence = learner.published.evidence
+        reference = learner.reference_model(HeldOut())
+        self._learned = self._ratios(self._evidence.throughputs, reference)
+        self._known = self._learned | self._ratios(learner.published.unseen_speeds, reference)
+
+    def scaled(self, split: str) -> list[Case]:
+        """The rates of a split, each from the rate that the split names for it, without the other rates of the same code that
+        the split holds. The baseline is that rate in proportion to the accelerators.
+
+        Codes are the groups; where all rates are of one code, each is its own.
+        """
+        pairs = self._learner.published.groups.get(split, {})
+        codes: dict[object, list[str]] = defaultdict(list)
+        for name in pairs:
+            if name in self._known and pairs[name] in self._known:
+                codes[self._known[name].workload.implementation].append(name)
+        cases = [case for names in codes.values() for case in self._scaled(names, pairs)]
+        return cases if len(codes) > 1 else [replace(case, group=case.name) for case in cases]
+
+    def transformers(self, *, measured: bool) -> list[Case]:
+        """The rates of transformers and their kin, without those of the same organisation; where the accelerator shall not be
+        `measured`, without any rate of its chip. The baseline does as many multiply-adds a second as ResNet-50 would."""
+        groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for name, organisation in self._learner.published.groups.get("transformers", {}).items():
+            if name in self._known:
+                groups[organisation, self._known[name].row.accelerator].append(name)
+        return [
+            case
+            for (organisation, accelerator), names in groups.items()
+            for case in self._transformers(organisation, names, None if measured else accelerator)
+        ]
+
+    def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
+        held_out = set(names)
+        learned = [ratio for name, ratio in self._learned.items() if name not in held_out]
+        transfer = fit_transfer(learned, self._evidence.models, self._evidence.accelerators)
+        for name in names:
+            ratio, base = self._known[name], self._known[pairs[name]]
+            if transfer.knows(ratio.workload.model):
+                error = residual(ratio, transfer) - residual(base, transfer)
+                yield Case(name, ratio.row.stack, error, _log_rate(ratio) - _log_rate(base))
+
+    def _transformers(self, organisation: str, names: Sequence[str], accelerator: str | None) -> Iterator[Case]:
+        groups = self._learner.published.groups["transformers"]
+        reference = self._learner.reference_model(HeldOut(accelerator=accelerator))
+        accelerators = self._evidence.accelerators
+        chip = part(accelerators, accelerator).chip if accelerator else None
+        rows = [
+            row
+            for row in self._evidence.throughputs
+            if groups.get(row.name) != organisation and part(accelerators, row.accelerator).chip != chip
+        ]
+        learned = self._ratios(rows, reference)
+        transfer = fit_transfer(list(learned.values()), self._evidence.models, accelerators)
+        for ratio in self._ratios((self._known[name].row for name in names), reference).values():
+            if transfer.knows(ratio.workload.model):
+                yield Case(ratio.row.name, organisation, residual(ratio, transfer), _as_resnet50(ratio))
+
+    def _ratios(self, rows: Iterable[Throughput], reference: ReferenceModel) -> dict[str, Ratio]:
+        return {ratio.row.name: ratio for ratio in ratios(rows, reference, self._evidence.models)}
+
+
+def _log_rate(ratio: Ratio) -> float:
+    """ln(images/s of one accelerator)."""
+    return math.log(training_rate(ratio.row) / ratio.row.accelerators)
+
+
+def _as_resnet50(ratio: Ratio) -> float:
+    """ln(measured / predicted rate), if each multiply-add took as long as one of ResNet-50."""
+    return ratio.value + ratio.workload.offset + ratio.workload.gmacs
