@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from api.formats import csv_export
 from api.formats.csv_export import Column
@@ -15,20 +15,16 @@ from api.reports.commitments import CommitmentsDocument, CommitmentsReport, Comp
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
 
-if TYPE_CHECKING:
-    from api.formats.workbook import Book
-
 MACHINE = ("provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe", "hours_per_run")
 CHOICE = ("purchase_option", "term", "payment", "offering_class", "months", "hourly_rate", "upfront", "monthly", "total",
        "break_even_hours_per_term", "break_even_hours_per_month", "break_even_utilization",
        "break_even_runs_per_month")  # fmt: skip
-MONEY = ("upfront", "monthly", "total", "on_demand_per_month", "cost_per_month", "saving_per_month", "saving_per_term",
-         "due", "paid_so_far", "on_demand_so_far")  # fmt: skip
 
 
 class UsageRow(NamedTuple):
-    """One row of the sheet: a purchase choice at one usage."""
+    """One row of the sheet: a purchase choice at one usage; `place` are the positions of machine and choice in the document."""
 
+    place: tuple[int, int]
     machine: Compared
     choice: PurchaseChoice
     usage: Usage
@@ -37,6 +33,7 @@ class UsageRow(NamedTuple):
 class PaymentRow(NamedTuple):
     """One row of the sheet of payments: what is due in a month of a term, beside paying on demand for the usage."""
 
+    place: tuple[int, int]
     machine: Compared
     choice: PurchaseChoice
     usage: Usage
@@ -58,12 +55,9 @@ def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes
 
 def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
     """A workbook of both tables alone."""
-    from api.formats.workbook import Book
+    from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-    document = report.document()
-    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
-    add_sheets(book, document)
-    return book.finish()
+    return workbooks.commitments(*report.with_bills())
 
 
 def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
@@ -81,31 +75,23 @@ def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -
     return columns, _cells(document) if table == "break_even" else _months(document)
 
 
-def add_sheets(book: Book, document: CommitmentsDocument) -> None:
-    """Adds both tables to a workbook as sheets, with typed cells."""
-    from api.formats import workbook as cells
-
-    for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
-        columns, rows = columns_and_rows(document, table)
-        headings = [cells.Column(heading, "money" if heading in MONEY else None, 14) for heading, _ in columns]
-        sheet = book.sheet(name)
-        sheet.table(0, headings, ([read(row) for _, read in columns] for row in rows))
-
-
 def _cells(document: CommitmentsDocument) -> Iterator[UsageRow]:
-    for machine in document.machines:
-        for choice in machine.ways:
-            yield from (UsageRow(machine, choice, usage) for usage in choice.usage)
+    for place, machine, choice in _choices(document):
+        yield from (UsageRow(place, machine, choice, usage) for usage in choice.usage)
 
 
 def _months(document: CommitmentsDocument) -> Iterator[PaymentRow]:
     """At the asked usage, or at full use."""
-    for machine in document.machines:
-        for choice in machine.ways:
-            usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
-            due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
-            for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
-                yield PaymentRow(machine, choice, usage, month, amount, total)
+    for place, machine, choice in _choices(document):
+        usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
+        due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
+        for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
+            yield PaymentRow(place, machine, choice, usage, month, amount, total)
+
+
+def _choices(document: CommitmentsDocument) -> Iterator[tuple[tuple[int, int], Compared, PurchaseChoice]]:
+    for number, machine in enumerate(document.machines):
+        yield from (((number, way), machine, choice) for way, choice in enumerate(machine.ways))
 
 
 def _of_on_demand(name: str, row: UsageRow | PaymentRow) -> Any:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from api.formats import csv_export, focus, price_sheet
-from api.formats.commitments_sheets import add_sheets
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
 from api.questions.schemas import Layout
@@ -33,9 +32,9 @@ def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
 
 def cost_xlsx(report: CostReport, _: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
-    from api.formats import xlsx  # XlsxWriter is paid for by those who ask for a workbook
+    from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-    return xlsx.build(report.answer, [lambda book: add_sheets(book, report.commitments())])
+    return workbooks.cost(report.answer, *report.commitments())
 
 
 def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
-from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, purchase_choices
+from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, purchase_choices
 from costcalc.money import ExchangeRate
 from costcalc.offers import PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery
@@ -71,6 +71,14 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineBills:
+    """The bills that the figures of one set of machines follow from: one for each of its ways, and that of on demand."""
+
+    ways: tuple[Bill, ...]
+    on_demand: Bill | None
+
+
+@dataclass(frozen=True, slots=True)
 class CommitmentsDocument:
     """The JSON answer; machines in the order of the question, by effective cost unless it says otherwise."""
 
@@ -107,9 +115,14 @@ class CommitmentsReport:
 
     def document(self) -> CommitmentsDocument:
         """The whole answer."""
+        return self.with_bills()[0]
+
+    def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
+        """The whole answer, and the bills behind each of its machines."""
         first = self._ask(self._choosing(0, 1))
-        found = tuple(islice(self._machines(), self.query.limit))
-        return CommitmentsDocument(
+        pairs = tuple(islice(self._machines(), self.query.limit))
+        found = tuple(machine for machine, _ in pairs)
+        document = CommitmentsDocument(
             query=replace(self.query, as_of=first.prices.as_of),
             runs_per_month=self.runs_per_month,
             hours_per_month=HOURS_PER_MONTH,
@@ -118,6 +131,7 @@ class CommitmentsReport:
             machines=found,
             notes=(*self._remarks(found), *NOTES),
         )
+        return document, tuple(bills for _, bills in pairs)
 
     def _remarks(self, found: tuple[Compared, ...]) -> Iterator[str]:
         if self.query.purchase and not set(self.query.purchase) & set(FIXED):
@@ -131,15 +145,15 @@ class CommitmentsReport:
     def _choosing(self, offset: int, limit: int) -> EstimateQuery:
         return replace(self.query, purchase=self._fixed, offset=self.query.offset + offset, limit=limit)
 
-    def _machines(self) -> Iterator[Compared]:
+    def _machines(self) -> Iterator[tuple[Compared, MachineBills]]:
         seen = set()
         for estimate in self._candidates():
             machine = (estimate.provider, estimate.instance_type, estimate.nodes)
             if machine not in seen:
                 seen.add(machine)
-                compared = self._compared(estimate)
+                compared, bills = self._compared(estimate)
                 if compared.ways:
-                    yield compared
+                    yield compared, bills
 
     def _candidates(self) -> Iterator[Estimate]:
         for page in range(MOST_PAGES):
@@ -148,12 +162,13 @@ class CommitmentsReport:
             if len(found) < PAGE:
                 return
 
-    def _compared(self, estimate: Estimate) -> Compared:
+    def _compared(self, estimate: Estimate) -> tuple[Compared, MachineBills]:
         fixed = self._ask(self._on(estimate, self._fixed))
         on_demand, bill = self._baseline(estimate)
+        bills = MachineBills(fixed_bills(fixed.bills), bill)
         rate = bill.effective_hourly(NO_HOURS) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
-        return Compared(
+        compared = Compared(
             provider=estimate.provider,
             region=estimate.region,
             instance_type=estimate.instance_type,
@@ -166,10 +181,11 @@ class CommitmentsReport:
             hours_high=estimate.hours_high,
             currency=estimate.currency,
             on_demand=on_demand,
-            ways=purchase_choices(fixed.bills, demand, rate),
+            ways=purchase_choices(bills.ways, demand, rate),
             quoted_exchange=fixed.quoted_exchange,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
+        return compared, bills
 
     @property
     def _fixed(self) -> tuple[PurchaseOption, ...]:

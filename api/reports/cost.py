@@ -19,7 +19,7 @@ from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
 
 if TYPE_CHECKING:
-    from api.reports.commitments import CommitmentsDocument
+    from api.reports.commitments import CommitmentsDocument, MachineBills
 
 MOST_BEHIND, MOST_IN_FRONT = 200, 1000
 
@@ -83,11 +83,11 @@ class CostReport:
         """The recipes that the estimates may rest on."""
         return self.service.evidence.recipes_of(self.query.model)
 
-    def commitments(self) -> CommitmentsDocument:
-        """What commitments on such machines cost."""
+    def commitments(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
+        """What commitments on such machines cost, and the bills behind it."""
         from api.reports.commitments import CommitmentsReport, question_beside  # only a workbook asks for them
 
-        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).document()
+        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).with_bills()
 
     def frontier(self) -> Answer:
         """The estimates that no other beats on both time and cost."""

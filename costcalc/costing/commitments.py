@@ -153,12 +153,17 @@ class Demand:
         return _short(hours / self.hours_per_run)
 
 
+def fixed_bills(bills: Iterable[Bill]) -> tuple[Bill, ...]:
+    """Those of these bills that are for whole months; cheapest rate first."""
+    found = (bill for bill in bills if by_month(bill.offer))
+    return tuple(sorted(found, key=lambda bill: (bill.effective_hourly(NO_HOURS), term_months(bill.offer))))
+
+
 def purchase_choices(
     bills: Iterable[Bill], demand: Demand, on_demand_hourly: Decimal | None
 ) -> tuple[PurchaseChoice, ...]:
-    """Every bill for whole months as a choice, compared with the same machines at this own rate per hour; cheapest rate first."""
-    found = [_purchase_choice(bill, demand, on_demand_hourly) for bill in bills if by_month(bill.offer)]
-    return tuple(sorted(found, key=lambda choice: (choice.hourly_rate, choice.months)))
+    """The `fixed_bills` as choices, compared with the same machines at this own rate per hour."""
+    return tuple(_purchase_choice(bill, demand, on_demand_hourly) for bill in fixed_bills(bills))
 
 
 def _purchase_choice(bill: Bill, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice:

@@ -1,0 +1,180 @@
+"""Workbooks whose text stays text: cells by type of value, tables that are sorted, filtered and printed, named columns."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from xlsxwriter import Workbook
+from xlsxwriter.utility import xl_col_to_name
+
+OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
+FORMATS = {
+    "title": {"bold": True, "font_size": 14},
+    "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
+    "input": {"bg_color": "#FFF2CC", "num_format": "#,##0.00######"},
+    "input_share": {"bg_color": "#FFF2CC", "num_format": "0.0##%"},
+    "money": {"num_format": "#,##0.00"},
+    "rate": {"num_format": "#,##0.00######"},
+    "hours": {"num_format": "#,##0.00"},
+    "share": {"num_format": "0.0##%"},
+    "moment": {"num_format": "yyyy-mm-dd hh:mm"},
+    "day": {"num_format": "yyyy-mm-dd"},
+    "wrapped": {"text_wrap": True, "valign": "top"},
+    "doubtful": {"bg_color": "#F8CBAD"},
+}
+A4 = 9
+ROW = "#"  # in the text of a formula: the number of its own row
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula with the value it has now, for readers that do not calculate."""
+
+    text: str
+    value: Decimal | float | str | None = None
+
+
+class OwnRow:
+    """Formulas over cells of their own row: `{hours}` stands for the row's cell in the column `hours`.
+
+    They say the same wherever a row is sorted to.
+    """
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._cells = {name: f"${xl_col_to_name(position)}{ROW}" for position, name in enumerate(columns)}
+        self._known: dict[str, str] = {}
+
+    def formula(self, template: str, row: int, value: Decimal | float | None) -> Formula:
+        """The template in the row with this index, and the value it has there."""
+        text = self._known.get(template)
+        if text is None:
+            text = self._known[template] = f"={template.format_map(self._cells)}"
+        return Formula(text.replace(ROW, str(row + 1)), value)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's name, the name of its format, its width in characters and its unit.
+
+    A `detail` is folded away until someone unfolds it, and not printed.
+    """
+
+    name: str
+    form: str | None = None
+    width: float = 12
+    unit: str = ""
+    detail: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The name with the unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+class Sheet:
+    """One sheet."""
+
+    def __init__(self, book: Book, name: str, formats: Mapping[str, Any]) -> None:
+        self.name = name
+        self.plain = book.plain.add_worksheet(name)
+        self._book = book
+        self._formats = formats
+        self._print_one_page_wide()
+
+    def put(self, row: int, column: int, value: Any, form: str | None = None) -> None:
+        """Writes a value as what it is. Text is never read as a formula, a number or a link; moments lose their UTC."""
+        look = self._formats[form] if form else self._look(value)
+        if value is None or value == "":
+            if form:
+                self.plain.write_blank(row, column, None, look)
+        elif isinstance(value, Formula):
+            self.plain.write_formula(row, column, value.text, look, _cached(value.value))
+        elif isinstance(value, str):
+            self.plain.write_string(row, column, str(value), look)
+        elif isinstance(value, bool):
+            self.plain.write_boolean(row, column, value, look)
+        elif isinstance(value, (int, float, Decimal)):
+            self.plain.write_number(row, column, value, look)
+        elif isinstance(value, date):
+            self.plain.write_datetime(row, column, _without_zone(value), look)
+        else:
+            self.plain.write_string(row, column, ";".join(map(str, value)), look)
+
+    def _look(self, value: Any) -> Any:
+        form = "moment" if isinstance(value, datetime) else "day" if isinstance(value, date) else None
+        return self._formats[form] if form else None
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], frozen: int = 0) -> int:
+        """A table from the first row on, with filters in its headings, of which the first `frozen` columns stay in sight.
+
+        Returns the index of its last row.
+        """
+        row = 0
+        for row, values in enumerate(rows, 1):
+            for position, (column, value) in enumerate(zip(columns, values, strict=True)):
+                self.put(row, position, value, column.form)
+        self._head(columns)
+        self.plain.autofilter(0, 0, row, len(columns) - 1)
+        self.plain.freeze_panes(1, frozen)
+        self.plain.repeat_rows(0)
+        return row
+
+    def _head(self, columns: Sequence[Column]) -> None:
+        for position, column in enumerate(columns):
+            folded = {"level": 1, "hidden": True} if column.detail else {}
+            self.plain.set_column(position, position, column.width, None, folded)
+            self.put(0, position, column.heading, "heading")
+
+    def name_columns(self, columns: Sequence[Column], wanted: Iterable[str], last: int) -> None:
+        """Names columns of a table for formulas anywhere: `rates_offer` is all of `offer` on the sheet Rates."""
+        places = {column.name: xl_col_to_name(position) for position, column in enumerate(columns)}
+        for name in wanted:
+            span = f"${places[name]}$2:${places[name]}${max(last, 1) + 1}"
+            self._book.plain.define_name(f"{self.name.lower()}_{name}", f"='{self.name}'!{span}")
+
+    def mark(self, columns: Sequence[Column], name: str, criterion: str, last: int) -> None:
+        """Marks the cells of a column for which a formula holds; {cell} in it is the cell."""
+        position = [column.name for column in columns].index(name)
+        formula = criterion.format(cell=f"${xl_col_to_name(position)}2")
+        rule = {"type": "formula", "criteria": f"={formula}", "format": self._formats["doubtful"]}
+        self.plain.conditional_format(1, position, max(last, 1), position, rule)
+
+    def _print_one_page_wide(self) -> None:
+        self.plain.set_landscape()
+        self.plain.set_paper(A4)
+        self.plain.fit_to_pages(1, 0)
+        self.plain.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
+        self.plain.set_footer("&L&F, &A&R&P/&N")
+
+
+class Book:
+    """A workbook in memory."""
+
+    def __init__(self, title: str, created: datetime) -> None:
+        self._buffer = io.BytesIO()
+        self.plain = Workbook(self._buffer, OPTIONS)
+        self.plain.set_properties({"title": title, "created": _without_zone(created)})
+        self.plain.set_calc_mode("auto")
+        self._formats = {name: self.plain.add_format(look) for name, look in FORMATS.items()}
+
+    def sheet(self, name: str) -> Sheet:
+        """A further sheet at the end."""
+        return Sheet(self, name, self._formats)
+
+    def finish(self) -> bytes:
+        """The whole file."""
+        self.plain.close()
+        return self._buffer.getvalue()
+
+
+def _cached(value: Decimal | float | str | None) -> float | str:
+    return "" if value is None else value if isinstance(value, str) else float(value)
+
+
+def _without_zone(value: date) -> date:
+    return value.replace(tzinfo=None) if isinstance(value, datetime) else value

@@ -1,0 +1,191 @@
+"""The sheets of commitments beside on demand: machines, costs by utilization, and payments by month, as formulas.
+
+As in `costcalc.costing.commitments`: a commitment costs the fees of its whole term for every set of machines in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from api.formats import csv_export
+from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows
+from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
+from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
+from api.reports.commitments import CommitmentsDocument, Compared, MachineBills
+from costcalc.costing.bills import Bill
+from costcalc.costing.commitments import payment_schedule
+from costcalc.offers import Payment, PurchaseOption
+
+HoursOf = Callable[[Compared], str | None]
+"""The formula of the hours of a run on such machines elsewhere in the workbook; None where no other sheet has them."""
+
+MACHINES = ("machine", "provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe",
+            "hours_per_run", "runs_per_month", "on_demand_provider", "on_demand_region", "on_demand_instance_type",
+            "on_demand_hourly_rate", "offer")  # fmt: skip
+MONEY = frozenset((
+    "upfront", "monthly", "total", "on_demand_per_month", "cost_per_month", "saving_per_month", "saving_per_term", "due",
+    "paid_so_far", "on_demand_so_far", "committed_cost", "upfront_cost",
+))  # fmt: skip
+RATES = frozenset(("hourly_rate", "on_demand_hourly_rate"))
+FOLDED = frozenset((
+    "accelerator", "accelerators", "recipe", "offering_class", "price_source", "currency", "break_even_hours_per_term",
+    "on_demand_provider", "on_demand_instance_type", "on_demand_same_machine", "label", "cost_center",
+))  # fmt: skip
+WIDTHS = {"instance_type": 22, "on_demand_instance_type": 22, "region": 15, "recipe": 24, "price_observed_at": 15,
+          "purchase_option": 14, "payment": 12, "nodes": 7, "term": 6, "months": 8}  # fmt: skip
+TERMS = ("machine", "offer", "committed_cost", "upfront_cost", "committed_hours", "fees")
+
+OF_MACHINE = "INDEX(machines_{0},MATCH({{machine}},machines_machine,0))"
+PAID_BY = "ROUND({upfront_cost}+({committed_cost}-{upfront_cost})*@month/{months},2)"
+PER_MONTH = "{committed_cost}*{machine_sets}/{months}"
+ON_DEMAND = "{on_demand_hourly_rate}*{hours_per_month}"
+SPLIT_OUT = '{nodes}*SUMPRODUCT((rates_offer={offer})*(rates_unit="units")*rates_own_rate*rates_per_period)'
+EVEN = "{committed_cost}/{on_demand_hourly_rate}"
+GAIN = "ROUND(" + ON_DEMAND + "-({committed_cost}-{upfront_cost})*{machine_sets}/{months},9)"
+BACK = "ROUNDUP(ROUND({upfront_cost}*{machine_sets}/" + GAIN + ",9),0)"
+
+ALWAYS = {
+    "hours_per_run": OF_MACHINE.format("hours_per_run"),
+    "committed_cost": "{fees}*" + PER_PERIOD,
+    "hourly_rate": "{committed_cost}/{committed_hours}",
+    "total": "ROUND({committed_cost},2)",
+    "machine_sets": "MAX(1,ROUNDUP({hours_per_month}/730,0))",
+    "utilization": "ROUND({hours_per_month}/730,6)",
+    "runs_per_month": "ROUND({hours_per_month}/{hours_per_run},6)",
+    "cost_per_month": "ROUND(" + PER_MONTH + ",2)",
+}
+ASKED = {
+    "runs_per_month": OF_MACHINE.format("runs_per_month"),
+    "hours_per_month": "ROUND(" + OF_MACHINE.format("runs_per_month") + "*{hours_per_run},6)",
+}
+WHERE_SPLIT = {
+    "upfront": "ROUND({upfront_cost},2)",
+    "monthly": "ROUND(({committed_cost}-{upfront_cost})/{months},2)",
+    "paid_so_far": "{machine_sets}*" + PAID_BY.replace("@month", "{month}"),
+    "due": "{machine_sets}*(" + PAID_BY.replace("@month", "{month}")
+    + "-IF({month}=1,0," + PAID_BY.replace("@month", "({month}-1)") + "))",
+}  # fmt: skip
+BESIDE_ON_DEMAND = {
+    "on_demand_hourly_rate": OF_MACHINE.format("on_demand_hourly_rate"),
+    "break_even_hours_per_term": "IF(" + EVEN + "<={committed_hours},ROUND(" + EVEN + ',6),"")',
+    **{
+        name: 'IF({break_even_hours_per_term}="","",ROUND(' + EVEN + "/{months}" + share + ",6))"
+        for name, share in (
+            ("break_even_hours_per_month", ""),
+            ("break_even_utilization", "/730"),
+            ("break_even_runs_per_month", "/{hours_per_run}"),
+        )
+    },
+    "on_demand_per_month": "ROUND(" + ON_DEMAND + ",2)",
+    "saving_per_month": "ROUND(" + ON_DEMAND + "-" + PER_MONTH + ",2)",
+    "saving_per_term": "ROUND({months}*(" + ON_DEMAND + "-" + PER_MONTH + "),2)",
+    "on_demand_so_far": "ROUND(" + ON_DEMAND + "*{month},2)",
+}
+PAYS_BACK = (
+    "IF(" + GAIN + '<0,"",IF({upfront_cost}=0,1,IF(' + GAIN + '=0,"",IF(' + BACK + "<={months}," + BACK + ',""))))'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentSheets:
+    """Both tables as sheets, with the machines that they are about."""
+
+    document: CommitmentsDocument
+    bills: tuple[MachineBills, ...]
+    rates: Rates
+
+    def add(self, book: Book, hours_of: HoursOf) -> None:
+        """Adds the sheets at the end."""
+        self._add_machines(book.sheet("Machines"), hours_of)
+        for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
+            columns, rows = columns_and_rows(self.document, table)
+            own = {column for column, _ in columns}
+            more = [column for column in ("hours_per_month", "machine_sets") if column not in own]
+            self._add(book.sheet(name), [*columns, *map(_of_usage, more)], rows)
+
+    def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
+        columns = [self._column(name, "") for name in MACHINES]
+        rows = zip(self.document.machines, self.bills, strict=True)
+        own = OwnRow(MACHINES)
+        cells = (self._machine(own, number, hours_of, *each) for number, each in enumerate(rows, 1))
+        last = sheet.table(columns, cells, frozen=4)
+        sheet.name_columns(columns, ("machine", "hours_per_run", "runs_per_month", "on_demand_hourly_rate"), last)
+
+    def _machine(
+        self, own: OwnRow, number: int, hours_of: HoursOf, machine: Compared, bills: MachineBills
+    ) -> tuple[Any, ...]:
+        """One row; hours of a run are to be changed here where no other sheet has them."""
+        elsewhere = hours_of(machine)
+        hours = own.formula(elsewhere, number, machine.hours_per_run) if elsewhere else machine.hours_per_run
+        place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
+        what = (machine.accelerator, machine.accelerators, machine.recipe, hours, self.document.runs_per_month)
+        found, bill = machine.on_demand, bills.on_demand
+        if found is None or bill is None:
+            return (number, *place, *what, *[None] * 5)
+        rate = own.formula(METERED, number, found.hourly_rate)
+        compared = (found.provider, found.region, found.instance_type, rate, self.rates.number(bill))
+        return (number, *place, *what, *compared)
+
+    def _add(self, sheet: Sheet, columns: list[csv_export.Column], rows: Iterable[UsageRow | PaymentRow]) -> None:
+        names = [*(name for name, _ in columns), *TERMS]
+        own = OwnRow(names)
+        cells = (self._cells(own, number, columns, row) for number, row in enumerate(rows, 1))
+        sheet.table([self._column(name, name in TERMS) for name in names], cells, frozen=3)
+
+    def _cells(
+        self, own: OwnRow, number: int, columns: list[csv_export.Column], row: UsageRow | PaymentRow
+    ) -> list[Any]:
+        machine, way = row.place
+        bill = self.bills[machine].ways[way]
+        formulas = _formulas(bill, row)
+        known = {name: read(row) for name, read in columns} | self._terms(machine, bill)
+        return [
+            own.formula(formulas[name], number, value) if name in formulas else value for name, value in known.items()
+        ]
+
+    def _terms(self, machine: int, bill: Bill) -> dict[str, Any]:
+        schedule, tariff = payment_schedule(bill), bill.tariff
+        upfront = None if schedule is None else schedule.upfront
+        fees = max(tariff.minimum_periods, 1)
+        values = (machine + 1, self.rates.number(bill), bill.committed_cost, upfront, tariff.committed_hours, fees)
+        return dict(zip(TERMS, values, strict=True))
+
+    def _column(self, name: str, is_term: object) -> Column:
+        currency = self.document.query.currency
+        unit = currency if name in MONEY else f"{currency} per hour" if name in RATES else ""
+        form = "money" if name in MONEY else "rate" if name in RATES else None
+        unit = "UTC" if name == "price_observed_at" else unit
+        return Column(name, form, WIDTHS.get(name, 11), unit, bool(is_term) or name in FOLDED)
+
+
+def _of_usage(name: str) -> csv_export.Column:
+    return name, lambda row: getattr(row.usage, name)
+
+
+def _formulas(bill: Bill, row: UsageRow | PaymentRow) -> dict[str, str]:
+    """The formulas of a row, by column; a column without one is a figure of its own."""
+    found = dict(ALWAYS)
+    upfront, is_compared = _upfront(bill), row.machine.on_demand is not None
+    if row.usage.asked:
+        found |= ASKED
+    if is_compared:
+        found |= BESIDE_ON_DEMAND
+    if upfront is not None:
+        found |= WHERE_SPLIT | {"upfront_cost": upfront}
+        if is_compared:
+            found["pays_back_in_month"] = PAYS_BACK
+    return found
+
+
+def _upfront(bill: Bill) -> str | None:
+    """What is paid upfront, as `costcalc.costing.commitments.payment_schedule` has it; None where that is unknown."""
+    offer = bill.offer
+    if offer.purchase_option is PurchaseOption.MONTHLY:
+        return "0"
+    if offer.upfront is not None and offer.recurring_hourly is not None:
+        return SPLIT_OUT
+    if offer.payment is Payment.PARTIAL_UPFRONT:
+        return None
+    return "{committed_cost}" if offer.payment is Payment.ALL_UPFRONT else "0"

@@ -1,0 +1,151 @@
+"""The sheet of estimates: ranges, costs and break-even are formulas over each row's hours and its offer's own rates.
+
+As in `costcalc.costing.bills`: a bill is a fee for every started period and a rate for every metered hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from api.formats.sheet_columns import estimate_columns
+from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
+from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, SECOND_HAND, TOO_OLD, Rates
+from costcalc.answers import Answer, Estimate
+from costcalc.costing.bills import Bill
+from costcalc.offers import Offer, spot_rate_factors
+from costcalc.units import SECONDS_PER_HOUR
+
+SHOWN = frozenset((
+    "rank", "frontier", "provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "purchase_option",
+    "term", "payment", "recipe", "images_per_second", "hours", "hours_low", "hours_high", "calendar_hours",
+    "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high",
+    "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand",
+))  # fmt: skip
+WIDTHS = {"region": 15, "instance_type": 22, "recipe": 24, "purchase_option": 13, "payment": 12, "price_observed_at": 15,
+          "rank": 6, "nodes": 7, "term": 6, "frontier": 9}  # fmt: skip
+FORMS = {
+    **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
+    **dict.fromkeys(("calendar_hours", "break_even_hours", "epochs", "images_per_second"), "hours"),
+    "hours": "input",
+    "hourly_rate": "rate",
+    "success_probability": "share",
+    "price_observed_at": "moment",
+}
+SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
+TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
+         "beside_hourly", "period_hours", "minimum_periods", "increment_seconds", "minimum_seconds", "utilization",
+         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in SCALED), "rate_low_factor",
+         "rate_high_factor")  # fmt: skip
+NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
+NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
+         "effective_cost", "billed_cost", "price_observed_at")  # fmt: skip
+
+ON_DEMAND = METERED.replace("{offer}", "{on_demand_offer}")
+PERIODS = "MAX(ROUNDUP(ROUND(@h/{period_hours},6),0),{minimum_periods})"
+METERED_HOURS = "MAX(CEILING(ROUND(@h*3600,6),{increment_seconds}),{minimum_seconds})/3600"
+BESIDE = "{beside_once}+{beside_hourly}*@h"
+BILLED = "ROUND({fee_per_period}*" + PERIODS + "+@metered*" + METERED_HOURS + "+" + BESIDE + ",2)"
+SHARED = "{fee_per_period}*" + PERIODS + "*@h/(@h+{utilization}*(" + PERIODS + "*{period_hours}-@h))"
+RUN_SHARE = "IF(OR({fee_per_period}=0,@h=0),0," + SHARED + ")+@metered*@h"
+FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
+SAVED = "({on_demand_hourly}-{metered_hourly})"
+COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
+RESTARTED = (
+    "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),0.1*ROUNDUP({hours}/({session_hours}-0.1),0),0))"
+)
+
+
+def _at(end: str, template: str) -> str:
+    """The template at one end of the range, or in its middle."""
+    metered = "{metered_hourly}" + (f"*{{rate{end}_factor}}" if end else "")
+    return template.replace("@h", f"{{hours{end}}}").replace("@metered", metered)
+
+
+ENDS = ("", "_low", "_high")
+FORMULAS = {
+    **{name: f"{{hours}}*{{{name}_factor}}" for name in SCALED},
+    "images_per_second": "{images}/({train_hours}*3600)",
+    # `costcalc.duration.overheads.calendar_hours`: seven sessions a week are one a day, another quota is waited for
+    "calendar_hours": "IF(AND(" + RESTARTED + ">{hours},{hours_per_week}=7*{session_hours})," + RESTARTED
+    + "*24/{session_hours}," + RESTARTED + "+IF({hours_per_week}>0,(ROUNDUP(" + RESTARTED
+    + "/{hours_per_week},0)-1)*(168-{hours_per_week}),0))",
+    "hourly_rate": _at("", "IF(OR({utilization}=1,@h=0)," + FULL_RATE + ",(" + RUN_SHARE + ")/@h)"),
+    "break_even_hours": "IF(OR({fee_per_period}=0,{on_demand_hourly}<={metered_hourly}),\"\","
+    f"IF({COMMITTED}/{SAVED}<=MAX({{minimum_periods}},1)*{{period_hours}},{COMMITTED}/{SAVED},\"\"))",
+    **{f"billed_cost{end}": _at(end, BILLED) for end in ENDS},
+    **{f"effective_cost{end}": _at(end, "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)") for end in ENDS},
+}  # fmt: skip
+
+
+def write_estimates(sheet: Sheet, answer: Answer, rates: Rates) -> None:
+    """One row per estimate: its keys, then, folded, the terms that its figures are computed from."""
+    columns = [_column(name, answer.query.currency) for name in NAMES]
+    rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
+    own = OwnRow(NAMES)
+    last = sheet.table(columns, (_Row(own, row, rates, *each).cells() for row, each in enumerate(rows, 1)), frozen=5)
+    sheet.name_columns(columns, NAMED, last)
+    sheet.mark(columns, "price_age_days", TOO_OLD, last)
+    sheet.mark(columns, "price_first_hand", SECOND_HAND, last)
+
+
+def _column(name: str, currency: str) -> Column:
+    is_money = "_cost" in name
+    unit = currency if is_money else f"{currency} per hour" if name == "hourly_rate" else ""
+    form = "money" if is_money else FORMS.get(name)
+    return Column(name, form, WIDTHS.get(name, 11), "UTC" if name == "price_observed_at" else unit, name not in SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An estimate's row, with the bill that its costs follow from."""
+
+    own: OwnRow
+    row: int
+    rates: Rates
+    estimate: Estimate
+    bill: Bill
+    on_demand: Offer | None
+
+    def cells(self) -> list[Any]:
+        """The cells in the order of NAMES."""
+        keys = [self._key(name, read(self.estimate)) for name, read in estimate_columns()]
+        return [*keys, *self._numbers(), *self._amounts(), *self._limits(), *self._factors()]
+
+    def _key(self, name: str, value: Any) -> Any:
+        template = FORMULAS.get(name)
+        return value if template is None else self._formula(template, value)
+
+    def _formula(self, template: str, value: Any) -> Formula:
+        return self.own.formula(template, self.row, value)
+
+    def _numbers(self) -> tuple[int | None, ...]:
+        """Where the rates of the offer, of the same machine on demand, and of storage and egress stand."""
+        compared = self.rates.number(replace(self.bill, offer=self.on_demand)) if self.on_demand else None
+        return self.rates.number(self.bill), compared, self.rates.number_beside(self.bill)
+
+    def _amounts(self) -> Iterator[Any]:
+        """The two-part tariff of all machines under own terms, and what is paid beside them."""
+        tariff, factor, beside = self.bill.tariff, self.bill.factor, self.bill.storage_and_egress
+        yield self._formula(PER_PERIOD, tariff.fee * factor)
+        yield self._formula(METERED, tariff.metered_hourly * factor)
+        yield self._formula(ON_DEMAND, self.on_demand.hourly_rate * factor) if self.on_demand else None
+        once = sum((each.quantity * each.rate for each in beside), Decimal(0))
+        hourly = sum((each.quantity_hourly * each.rate for each in beside), Decimal(0))
+        yield self._formula(ONCE, once) if beside else None
+        yield self._formula(PER_HOUR, hourly) if beside else None
+
+    def _limits(self) -> tuple[Any, ...]:
+        offer, tariff = self.bill.offer, self.bill.tariff
+        billing = (tariff.period_hours, tariff.minimum_periods, tariff.increment_seconds, tariff.minimum_seconds)
+        return (*billing, self.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
+
+    def _factors(self) -> Iterator[Any]:
+        """Images seen in training, and what hours and spot rates are multiplied with to get what follows from them."""
+        known = self.estimate
+        yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
+        yield from (getattr(known, name) / known.hours for name in SCALED)
+        ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
+        yield from spot_rate_factors(self.bill.offer.purchase_option, *ends)

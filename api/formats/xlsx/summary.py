@@ -1,0 +1,186 @@
+"""The sheet to read first, and that of assumptions: what is picked, what is cheapest after changes, what it all rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from api.formats.xlsx.book import Book, Column, Formula, Sheet
+from api.formats.xlsx.estimates import NAMES
+from api.questions.links import text_of, to_url
+from costcalc.answers import Answer, Estimate
+
+TOLD = (
+    "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
+    "break-even and commitments follow, in whatever order you sort the rows.",
+    "Ranks, the frontier and the reasons of the picks stay as answered.",
+)
+MARKED = "This colour marks a rate that is more than 30 days old, or that somebody else than the provider stated."
+CHANGED = (
+    "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
+)
+ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
+SHOWN = (
+    ("billed_cost", "money", 13), ("effective_cost", "money", 13), ("hours", "hours", 11),
+    ("calendar_hours", "hours", 11), ("provider", None, 11), ("region", None, 16), ("instance_type", None, 22),
+    ("purchase_option", None, 15), ("recipe", None, 26),
+)  # fmt: skip
+FIGURES = 4
+WHY = len(SHOWN) + 1
+SERIES = (
+    ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
+    ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
+)
+RESULTS = (
+    ("cheapest to pay", "billed_cost"),
+    ("cheapest by share of use", "effective_cost"),
+    ("fewest hours", "hours"),
+)
+CHART_ROWS = 19
+
+Cell = tuple[Any, str | None]
+
+
+def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
+    """Picks and free tiers, what is cheapest and fastest after changes, a chart, and the question with its prices."""
+    query = answer.query
+    sheet.plain.set_column(0, 0, 28)
+    for column, (_, _, width) in enumerate(SHOWN, 1):
+        sheet.plain.set_column(column, column, width)
+    sheet.plain.set_column(WHY, WHY, 60)
+    sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
+    row = _write(sheet, 1, (((line, None),) for line in TOLD))
+    sheet.put(row, 0, MARKED, "doubtful")
+    row = _write(sheet, row + 2, _picks(answer))
+    if answer.estimates:
+        row = _write(sheet, row + 1, _results(answer))
+        _write_chart(book, sheet, row + 1, answer)
+        row += CHART_ROWS
+    row = _write(sheet, row + 1, _facts(answer))
+    last = _write(sheet, row + 1, _question(answer))
+    refused = {"validate": "custom", "value": "=FALSE", "error_title": "As answered", "error_message": CHANGED}
+    sheet.plain.data_validation(row + 1, 1, last - 1, 1, refused)
+
+
+def write_assumptions(sheet: Sheet, answer: Answer) -> None:
+    """What each estimate rests on, in sentences."""
+    sheet.table(ASSUMPTIONS, _assumptions(answer))
+
+
+def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
+    """Writes lines of cells; returns the row below them."""
+    for line in lines:
+        for column, (value, form) in enumerate(line):
+            sheet.put(top, column, value, form)
+        top += 1
+    return top
+
+
+def _picks(answer: Answer) -> Iterator[list[Cell]]:
+    """The picks, whose figures follow changes where the sheet of estimates has them, and free tiers."""
+    if not answer.estimates:
+        yield [("no estimate matches these filters", None)]
+    here = {estimate.rank for estimate in answer.estimates}
+    if answer.picks or answer.free:
+        yield _heading("picked", answer, "why")
+    for pick in answer.picks:
+        row = f"MATCH({pick.estimate.rank},estimates_rank,0)" if pick.estimate.rank in here else None
+        yield [(pick.name, None), *_figures(pick.estimate, row), (pick.reason, "wrapped")]
+    for tier in answer.free:
+        days = f"{tier.calendar_hours / 24:,.1f} days on the calendar, within its sessions and quota"
+        yield [("free tier", None), *_figures(tier, None), (days, "wrapped")]
+
+
+def _results(answer: Answer) -> Iterator[list[Cell]]:
+    """The cheapest and the fastest of the sheet of estimates, wherever they stand there."""
+    yield _heading("after your changes", answer)
+    for words, name in RESULTS:
+        best = min(answer.estimates, key=lambda estimate, name=name: getattr(estimate, name))  # type: ignore[misc]
+        row = f"MATCH(MIN(estimates_{name}),estimates_{name},0)"
+        words_of_place = ((Formula(_looked_up(key, row), str(getattr(best, key))), None) for key, *_ in SHOWN[FIGURES:])
+        yield [(words, None), *_figures(best, row)[:FIGURES], *words_of_place]
+
+
+def _heading(words: str, answer: Answer, *more: str) -> list[Cell]:
+    names = (f"{name} ({answer.query.currency})" if "cost" in name else name for name, *_ in SHOWN)
+    return [(name, "heading") for name in (words, *names, *more)]
+
+
+def _figures(estimate: Estimate, row: str | None) -> list[Cell]:
+    """What is shown of an estimate; `row` is the formula of its place on the sheet of estimates, None where it is not there."""
+    values: list[Cell] = [(getattr(estimate, name), form) for name, form, _ in SHOWN]
+    if row is None:
+        return values
+    live = ((Formula(_looked_up(name, row), getattr(estimate, name)), form) for name, form, _ in SHOWN[:FIGURES])
+    return [*live, *values[FIGURES:]]
+
+
+def _looked_up(name: str, row: str) -> str:
+    return f"=INDEX(estimates_{name},{row})"
+
+
+def _facts(answer: Answer) -> Iterator[list[Cell]]:
+    """What the answer rests on: prices, exchange rate, and what was left out."""
+    for line in _told(answer):
+        yield [(value, None) for value in line]
+
+
+def _told(answer: Answer) -> Iterator[tuple[Any, ...]]:
+    query, prices = answer.query, answer.prices
+    seen = [estimate.sources.price.observed_at for estimate in answer.estimates]
+    yield "estimates here, of", len(answer.estimates), answer.count
+    yield "prices of (UTC)", prices.as_of
+    yield "price snapshot", prices.snapshot
+    if seen:
+        yield "rates shown, observed (UTC)", min(seen), max(seen)
+    yield "all rates, observed (UTC)", prices.oldest_observed_at, prices.newest_observed_at
+    yield "currency", query.currency
+    if answer.exchange:
+        yield "units per US dollar", answer.exchange.per_usd, answer.exchange.date, answer.exchange.source
+    if answer.best_reached:
+        yield "best accuracy of any recipe", answer.best_reached.accuracy, answer.best_reached.recipe
+    for name, count in answer.rejections.items():
+        yield f"left out: {name.replace('_', ' ')}", count, answer.rejection_units.get(name)
+    yield from (("no new prices from", gap.source, gap.since, gap.reason) for gap in answer.prices.gaps)
+
+
+def _question(answer: Answer) -> Iterator[list[Cell]]:
+    """The question as understood, and how to ask another."""
+    yield [("the question", "heading"), ("as understood", "heading")]
+    for field in fields(answer.query):
+        value = getattr(answer.query, field.name)
+        is_typed = isinstance(value, (int, float, Decimal, datetime)) and not isinstance(value, bool)
+        if value not in (None, ()):
+            yield [(field.name, None), (value if is_typed else text_of(value), None)]
+    yield [("to change it", None), (CHANGED, None)]
+    yield [("address on the service", None), (to_url(answer.query, "/cost.xlsx"), None)]
+
+
+def _assumptions(answer: Answer) -> Iterator[tuple[int, str, str]]:
+    for each in answer.estimates:
+        sources = each.sources
+        yield each.rank, "speed", f"{each.evidence.throughput}: {sources.throughput.source} ({sources.throughput.year})"
+        yield each.rank, "accuracy", f"{each.evidence.convergence}: {sources.convergence.source}"
+        yield each.rank, "price", f"{sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
+        yield from ((each.rank, "assumption", sentence) for sentence in each.assumptions)
+
+
+def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer) -> None:
+    """Cost against time, costs on a logarithmic axis where all are positive."""
+    chart = book.plain.add_chart({"type": "scatter"})
+    last = len(answer.estimates)
+    hours = ["Estimates", 1, NAMES.index("hours"), last, NAMES.index("hours")]
+    for name, words, color, kind in SERIES:
+        marker = {"type": kind, "size": 7, "fill": {"color": color}, "border": {"color": color}}
+        costs = ["Estimates", 1, NAMES.index(name), last, NAMES.index(name)]
+        chart.add_series({"name": words, "categories": hours, "values": costs, "marker": marker})
+    positive = all(min(each.billed_cost, each.effective_cost) > 0 for each in answer.estimates)
+    chart.set_title({"name": "Cost against time", "name_font": {"size": 11}})
+    chart.set_x_axis({"name": "hours", "min": 0})
+    chart.set_y_axis({"name": answer.query.currency, **({"log_base": 10} if positive else {})})
+    chart.set_legend({"position": "bottom"})
+    chart.set_size({"width": 640, "height": 360})
+    sheet.plain.insert_chart(top, 0, chart, {"object_position": 3})

@@ -1,0 +1,74 @@
+"""Whole workbooks: an answer with its rates and commitments, commitments alone, and plain tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.formats import csv_export
+from api.formats.xlsx.book import Book, Column
+from api.formats.xlsx.commitments import CommitmentSheets
+from api.formats.xlsx.estimates import write_estimates
+from api.formats.xlsx.rates import Rates
+from api.formats.xlsx.summary import write_assumptions, write_summary
+from api.reports.commitments import CommitmentsDocument, Compared, MachineBills
+from costcalc.answers import Answer, Estimate
+from costcalc.offers import PurchaseOption
+
+OTHER_HOURS = frozenset(
+    (PurchaseOption.SPOT, PurchaseOption.FREE)
+)  # interruptions, and sessions that end, stretch them
+WIDE = {"source": 40, "price_source": 40, "instance_type": 24, "recipe": 24, "region": 16, "error": 60}
+
+
+def cost(answer: Answer, commitments: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
+    """An answer: summary, estimates, rates, discounts, assumptions, and what commitments on such machines cost."""
+    query = answer.query
+    book = Book(f"costcalc {query.model} {query.target:g}", answer.prices.as_of)
+    summary, estimates = book.sheet("Summary"), book.sheet("Estimates")
+    rates = Rates(book, query.currency, answer.prices.as_of)
+    write_estimates(estimates, answer, rates)
+    write_assumptions(book.sheet("Assumptions"), answer)
+    CommitmentSheets(commitments, bills, rates).add(book, lambda machine: _hours_of(machine, answer))
+    rates.write()
+    write_summary(book, summary, answer)
+    return book.finish()
+
+
+def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
+    """Commitments alone."""
+    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
+    rates = Rates(book, document.query.currency, document.prices.as_of)
+    CommitmentSheets(document, bills, rates).add(book, lambda _: None)
+    rates.write()
+    return book.finish()
+
+
+def _hours_of(machine: Compared, answer: Answer) -> str | None:
+    """The hours of the first estimate of the same run on the same machines."""
+    for estimate in answer.estimates:
+        if _is_same(machine, estimate):
+            hours = f"INDEX(estimates_hours,MATCH({estimate.rank},estimates_rank,0))"
+            return hours if answer.query.runs == 1 else f"{hours}/{answer.query.runs}"
+    return None
+
+
+def _is_same(machine: Compared, estimate: Estimate) -> bool:
+    wanted = (machine.provider, machine.instance_type, machine.nodes, machine.recipe)
+    found = (estimate.provider, estimate.instance_type, estimate.nodes, estimate.recipe)
+    return wanted == found and estimate.purchase_option not in OTHER_HOURS
+
+
+def table(
+    name: str, columns: Sequence[csv_export.Column], rows: Iterable[Any], created: datetime, notes: Iterable[str] = ()
+) -> bytes:
+    """One table of plain values, and a sheet of notes where there are any."""
+    book = Book(f"costcalc {name}", created)
+    sheet = book.sheet(name)
+    headings = [Column(heading, width=WIDE.get(heading, 12)) for heading, _ in columns]
+    sheet.table(headings, ([read(row) for _, read in columns] for row in rows))
+    told = [(note,) for note in notes]
+    if told:
+        book.sheet("Notes").table((Column("note", "wrapped", 120),), told)
+    return book.finish()
