@@ -140,7 +140,14 @@ def recalculated_rows(paths, sheet, number):
         paths, f"csv:Text - txt - csv (StarCalc):44,34,{UTF_8},1,,0,false,false,false,false,false,{number}"
     )
     texts = ((out / f"{path.stem}-{sheet}.csv").read_text("utf-8") for path in paths)
-    return [list(csv.DictReader(text.splitlines())) for text in texts]
+    return [rows_of(csv.reader(text.splitlines())) for text in texts]
+
+
+def rows_of(lines):
+    """The rows below the headings, each by the names of its columns without their units."""
+    headings, *rows = lines
+    names = [heading.partition(" (")[0] for heading in headings]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _converted(paths, form):
@@ -176,9 +183,11 @@ def _step(sheet, column, how):
 
 
 def _basic(text):
-    """Makes this the module Hand of our own macros."""
+    """Makes this the module Hand of our own macros, in the folder that LibreOffice makes at its first start."""
     folder = _profile() / "user" / "basic"
-    (folder / "Standard").mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        start = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "--terminate_after_init"]
+        subprocess.run(start, check=False, capture_output=True, timeout=120)
     (folder / "script.xlc").write_text(LIBRARIES.format("script"))
     (folder / "dialog.xlc").write_text(LIBRARIES.format("dialog"))
     (folder / "Standard" / "script.xlb").write_text(LIBRARY.format('<library:element library:name="Hand"/>'))

@@ -17,6 +17,7 @@ FORMATS = {
     "title": {"bold": True, "font_size": 14},
     "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
     "input": {"bg_color": "#FFF2CC", "num_format": "#,##0.00######"},
+    "input_hours": {"bg_color": "#FFF2CC", "num_format": "#,##0.00##"},
     "input_share": {"bg_color": "#FFF2CC", "num_format": "0.0##%"},
     "money": {"num_format": "#,##0.00"},
     "rate": {"num_format": "#,##0.00######"},
@@ -28,6 +29,7 @@ FORMATS = {
     "doubtful": {"bg_color": "#F8CBAD"},
 }
 A4 = 9
+HEADING_HEIGHT = 45  # points: three lines
 ROW = "#"  # in the text of a formula: the number of its own row
 
 
@@ -129,6 +131,7 @@ class Sheet:
             folded = {"level": 1, "hidden": True} if column.detail else {}
             self.plain.set_column(position, position, column.width, None, folded)
             self.put(0, position, column.heading, "heading")
+        self.plain.set_row(0, HEADING_HEIGHT)
 
     def name_columns(self, columns: Sequence[Column], wanted: Iterable[str], last: int) -> None:
         """Names columns of a table for formulas anywhere: `rates_offer` is all of `offer` on the sheet Rates."""

@@ -6,7 +6,7 @@ As in `costcalc.costing.commitments`: a commitment costs the fees of its whole t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from api.formats import csv_export
@@ -28,13 +28,19 @@ MONEY = frozenset((
     "upfront", "monthly", "total", "on_demand_per_month", "cost_per_month", "saving_per_month", "saving_per_term", "due",
     "paid_so_far", "on_demand_so_far", "committed_cost", "upfront_cost",
 ))  # fmt: skip
+FORMS = {
+    "hours_per_run": "hours",
+    "price_observed_at": "day",
+    "utilization": "share",
+    "break_even_utilization": "share",
+}
 RATES = frozenset(("hourly_rate", "on_demand_hourly_rate"))
 FOLDED = frozenset((
     "accelerator", "accelerators", "recipe", "offering_class", "price_source", "currency", "break_even_hours_per_term",
     "on_demand_provider", "on_demand_instance_type", "on_demand_same_machine", "label", "cost_center",
 ))  # fmt: skip
-WIDTHS = {"instance_type": 22, "on_demand_instance_type": 22, "region": 15, "recipe": 24, "price_observed_at": 15,
-          "purchase_option": 14, "payment": 12, "nodes": 7, "term": 6, "months": 8}  # fmt: skip
+WIDTHS = {"instance_type": 22, "on_demand_instance_type": 22, "provider": 10, "region": 14, "recipe": 22,
+          "purchase_option": 13, "nodes": 6, "term": 5, "months": 7}  # fmt: skip
 TERMS = ("machine", "offer", "committed_cost", "upfront_cost", "committed_hours", "fees")
 
 OF_MACHINE = "INDEX(machines_{0},MATCH({{machine}},machines_machine,0))"
@@ -106,7 +112,9 @@ class CommitmentSheets:
             self._add(book.sheet(name), [*columns, *map(_of_usage, more)], rows)
 
     def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
-        columns = [self._column(name, "") for name in MACHINES]
+        inputs = {"hours_per_run": "input_hours", "runs_per_month": "input_hours"}
+        columns = [replace(self._column(name, ""), detail=False) for name in MACHINES]
+        columns = [replace(column, form=inputs.get(column.name, column.form)) for column in columns]
         rows = zip(self.document.machines, self.bills, strict=True)
         own = OwnRow(MACHINES)
         cells = (self._machine(own, number, hours_of, *each) for number, each in enumerate(rows, 1))
@@ -155,9 +163,9 @@ class CommitmentSheets:
     def _column(self, name: str, is_term: object) -> Column:
         currency = self.document.query.currency
         unit = currency if name in MONEY else f"{currency} per hour" if name in RATES else ""
-        form = "money" if name in MONEY else "rate" if name in RATES else None
+        form = "money" if name in MONEY else "rate" if name in RATES else FORMS.get(name)
         unit = "UTC" if name == "price_observed_at" else unit
-        return Column(name, form, WIDTHS.get(name, 11), unit, bool(is_term) or name in FOLDED)
+        return Column(name, form, WIDTHS.get(name, 10.5), unit, bool(is_term) or name in FOLDED)
 
 
 def _of_usage(name: str) -> csv_export.Column:

@@ -19,20 +19,20 @@ from costcalc.offers import Offer, spot_rate_factors
 from costcalc.units import SECONDS_PER_HOUR
 
 SHOWN = frozenset((
-    "rank", "frontier", "provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "purchase_option",
-    "term", "payment", "recipe", "images_per_second", "hours", "hours_low", "hours_high", "calendar_hours",
+    "rank", "provider", "region", "instance_type", "nodes", "accelerator", "purchase_option", "term", "payment", "recipe",
+    "hours", "hours_low", "hours_high", "calendar_hours",
     "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high",
     "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand",
 ))  # fmt: skip
-WIDTHS = {"region": 15, "instance_type": 22, "recipe": 24, "purchase_option": 13, "payment": 12, "price_observed_at": 15,
-          "rank": 6, "nodes": 7, "term": 6, "frontier": 9}  # fmt: skip
+WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 11, "purchase_option": 13,
+          "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11}  # fmt: skip
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
     **dict.fromkeys(("calendar_hours", "break_even_hours", "epochs", "images_per_second"), "hours"),
-    "hours": "input",
+    "hours": "input_hours",
     "hourly_rate": "rate",
     "success_probability": "share",
-    "price_observed_at": "moment",
+    "price_observed_at": "day",
 }
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
@@ -95,7 +95,7 @@ def _column(name: str, currency: str) -> Column:
     is_money = "_cost" in name
     unit = currency if is_money else f"{currency} per hour" if name == "hourly_rate" else ""
     form = "money" if is_money else FORMS.get(name)
-    return Column(name, form, WIDTHS.get(name, 11), "UTC" if name == "price_observed_at" else unit, name not in SHOWN)
+    return Column(name, form, WIDTHS.get(name, 10.5), "UTC" if name == "price_observed_at" else unit, name not in SHOWN)
 
 
 @dataclass(frozen=True, slots=True)

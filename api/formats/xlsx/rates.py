@@ -114,12 +114,12 @@ def _columns(currency: str) -> tuple[Column, ...]:
     return (
         Column("offer", width=6), Column("provider", width=10), Column("region", width=16),
         Column("instance_type", width=24), Column("purchase_option", width=14), Column("term", width=6),
-        Column("payment", width=12), Column("rate_of", width=30), Column("unit", width=10),
+        Column("payment", width=12), Column("offering_class", width=12), Column("rate_of", width=30), Column("unit", width=10),
         Column("list_rate", "input", 12, f"{currency} per unit"), Column("own_discount", "share", 9),
         Column("own_rate", "rate", 12, f"{currency} per unit"),
         Column("per_period", width=9), Column("per_metered_hour", width=9), Column("once", width=9),
         Column("per_hour", width=9), Column("currency", width=9), Column("price_source", width=40),
-        Column("price_observed_at", "moment", 16, "UTC"), Column("price_age_days", width=9),
+        Column("price_observed_at", "day", 11, "UTC"), Column("price_age_days", width=9),
         Column("price_first_hand", width=9),
     )  # fmt: skip
 
@@ -127,8 +127,9 @@ def _columns(currency: str) -> tuple[Column, ...]:
 def _place(line: Line) -> tuple[Any, ...]:
     offer = line.offer
     if line.is_beside:
-        return (offer.provider, None, None, None, None, None)
-    return (offer.provider, offer.region, offer.instance_type, offer.purchase_option, offer.term, offer.payment)
+        return (offer.provider, *[None] * 6)
+    bought = (offer.purchase_option, offer.term, offer.payment, offer.offering_class)
+    return (offer.provider, offer.region, offer.instance_type, *bought)
 
 
 def _lines_of(bill: Bill, number: int) -> Iterator[Line]:

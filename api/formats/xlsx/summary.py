@@ -18,13 +18,13 @@ TOLD = (
     "break-even and commitments follow, in whatever order you sort the rows.",
     "Ranks, the frontier and the reasons of the picks stay as answered.",
 )
-MARKED = "This colour marks a rate that is more than 30 days old, or that somebody else than the provider stated."
+MARKED = "marks a rate that is more than 30 days old, or that somebody else than the provider stated"
 CHANGED = (
     "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
 )
 ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
 SHOWN = (
-    ("billed_cost", "money", 13), ("effective_cost", "money", 13), ("hours", "hours", 11),
+    ("billed_cost", "money", 17), ("effective_cost", "money", 17), ("hours", "hours", 11),
     ("calendar_hours", "hours", 11), ("provider", None, 11), ("region", None, 16), ("instance_type", None, 22),
     ("purchase_option", None, 15), ("recipe", None, 26),
 )  # fmt: skip
@@ -53,7 +53,8 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
     sheet.plain.set_column(WHY, WHY, 60)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
     row = _write(sheet, 1, (((line, None),) for line in TOLD))
-    sheet.put(row, 0, MARKED, "doubtful")
+    sheet.put(row, 0, "this colour", "doubtful")
+    sheet.put(row, 1, MARKED)
     row = _write(sheet, row + 2, _picks(answer))
     if answer.estimates:
         row = _write(sheet, row + 1, _results(answer))

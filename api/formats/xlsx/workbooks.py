@@ -46,11 +46,11 @@ def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...]) 
 
 
 def _hours_of(machine: Compared, answer: Answer) -> str | None:
-    """The hours of the first estimate of the same run on the same machines."""
+    """The hours of the first estimate of the same training on the same machines, or the share of them that one run takes."""
     for estimate in answer.estimates:
         if _is_same(machine, estimate):
             hours = f"INDEX(estimates_hours,MATCH({estimate.rank},estimates_rank,0))"
-            return hours if answer.query.runs == 1 else f"{hours}/{answer.query.runs}"
+            return hours if answer.query.runs == 1 else f"{hours}*{machine.hours_per_run / estimate.hours!r}"
     return None
 
 

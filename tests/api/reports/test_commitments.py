@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from openpyxl import load_workbook
+from support.office import rows_of
 
 ASKED = "model=resnet50&target=0.757"
 RISEML = f"{ASKED}&as_of=2018-04-26&overheads=none&crossing=first"
@@ -103,10 +104,8 @@ def test_the_sheet_of_payments_has_a_row_for_each_month(client):
 
 @pytest.mark.parametrize("path", ["/commitments.xlsx", "/cost.xlsx"])
 def test_the_workbook_has_both_tables_as_typed_cells(client, path):
-    book = load_workbook(io.BytesIO(get(client, "provider=aws", path).data))
-    rows = [
-        dict(zip(names, line, strict=True)) for names, *lines in [list(book["Commitments"].values)] for line in lines
-    ]
+    book = load_workbook(io.BytesIO(get(client, "provider=aws", path).data), data_only=True)
+    rows = rows_of(book["Commitments"].values)
     wanted = sheet(client, "provider=aws")
     assert [float(row["cost_per_month"]) for row in rows] == [float(row["cost_per_month"]) for row in wanted]
     assert rows[0]["on_demand_same_machine"] is True

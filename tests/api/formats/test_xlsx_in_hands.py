@@ -1,0 +1,373 @@
+"""What people do to the workbook: they sort and filter it, change its yellow cells, and print it; every figure stays right."""
+
+import io
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from random import Random
+from urllib.parse import parse_qs
+
+import pytest
+from openpyxl import load_workbook
+from openpyxl.utils import get_column_letter
+from support.office import needs_office, recalculated_all, rows_of, sorted_again_and_again
+from support.services import packaged_service, service_of, words
+
+from api.bootstrap import FixedPrices
+from api.formats.commitments_sheets import columns_and_rows
+from api.reports.commitments import CommitmentsReport, question_beside
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.commitments import Demand, purchase_choices
+from costcalc.offers import spot_rate_factors, term_hours
+from pricing.packaged.offers import read_packaged
+
+ASKED = "model=resnet50&target=0.757"
+MANY = (
+    f"{ASKED}&provider=aws,gcp,lambda&purchase=on_demand,spot,reserved,savings_plan,committed_use,monthly&limit=30"
+    "&storage_gb=150&egress_gb=10&utilization=0.6&currency=EUR&fx=EUR:0.9"
+)
+CHANGEABLE = f"{ASKED}&provider=aws,gcp&purchase=on_demand,spot,reserved,savings_plan,committed_use&limit=30"
+KEYS = {
+    "Estimates": ("rank",),
+    "Rates": ("offer", "rate_of"),
+    "Discounts": ("provider",),
+    "Machines": ("machine",),
+    "Commitments": ("machine", "offer", "utilization"),
+    "Commitment payments": ("machine", "offer", "month"),
+}
+ORDERS = (
+    ("hours", "price_observed_at", "provider", "hours_per_run", "cost_per_month", "month"),
+    ("instance_type", "list_rate", "own_discount", "on_demand_hourly_rate", "utilization", "due"),
+    ("billed_cost", "instance_type", "provider", "recipe", "break_even_hours_per_month", "paid_so_far"),
+    ("recipe", "own_rate", "own_discount", "instance_type", "instance_type", "region"),
+    ("price_observed_at", "rate_of", "provider", "region", "saving_per_month", "on_demand_so_far"),
+)
+MONEY = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
+PLACE = words("provider region instance_type nodes purchase_option term payment recipe")
+CHOICE = words("provider region instance_type nodes purchase_option term payment offering_class")
+FOLLOWING = words(
+    """hourly_rate upfront monthly total break_even_hours_per_term break_even_hours_per_month break_even_utilization
+    break_even_runs_per_month hours_per_month runs_per_month machine_sets on_demand_per_month cost_per_month saving_per_month
+    saving_per_term pays_back_in_month on_demand_hourly_rate"""
+)
+SEED, ROUNDS = 20261122, 5
+
+
+def fetched(client, query, path="/cost.xlsx"):
+    response = client.get(f"{path}?{query}")
+    assert response.status_code == 200, response.text
+    return response
+
+
+def by_key(book, sheet):
+    rows = rows_of(book[sheet].values)
+    found = {tuple(row[name] for name in KEYS[sheet]): row for row in rows}
+    assert len(found) == len(rows) > 0
+    return found
+
+
+def same(found, wanted):
+    if isinstance(found, float | int) and isinstance(wanted, float | int):
+        return found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    return (found or None) == (wanted or None)
+
+
+def places(sheet):
+    """The column of each name, from 0."""
+    return {each.value.partition(" (")[0]: each.column - 1 for each in sheet[1]}
+
+
+@needs_office
+def test_sorted_by_any_column_and_filtered_every_figure_stays(client, tmp_path):
+    path = tmp_path / "cost.xlsx"
+    path.write_bytes(fetched(client, MANY).data)
+    delivered = load_workbook(path, data_only=True)
+    columns = {sheet: places(delivered[sheet]) for sheet in KEYS}
+    orders = [
+        {sheet: (columns[sheet][name], number % 2 == 0) for sheet, name in zip(KEYS, names, strict=True)}
+        for number, names in enumerate(ORDERS)
+    ]
+    orders.append(
+        {"Estimates": (columns["Estimates"]["provider"], "aws"), "Rates": (columns["Rates"]["provider"], "gcp")}
+    )
+    books = sorted_again_and_again(path, orders)
+    ranks = {tuple(row["rank"] for row in rows_of(book["Estimates"].values)) for book in books}
+    assert len(ranks) == len(ORDERS)
+    for book in books:
+        for sheet in KEYS:
+            wanted, found = by_key(delivered, sheet), by_key(book, sheet)
+            assert found.keys() == wanted.keys()
+            for key, row in wanted.items():
+                for name, value in row.items():
+                    assert same(found[key][name], value), (sheet, key, name)
+        for wanted, found in zip(delivered["Summary"].values, book["Summary"].values, strict=True):
+            assert all(map(same, found, wanted))
+
+
+class Edited:
+    """A workbook in which some yellow cells are changed, and the questions whose answers it must show then."""
+
+    def __init__(self, client, random):
+        self.book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+        self.random = random
+        self.offers = {}
+        self.discounts = {}
+        self.hours = {}
+
+    def change_a_rate(self):
+        sheet = self.book["Rates"]
+        columns = places(sheet)
+        row = self.random.randrange(2, sheet.max_row + 1)
+        cell = sheet.cell(row, columns["list_rate"] + 1)
+        rate = round(Decimal(repr(cell.value)) * Decimal(repr(self.random.uniform(0.3, 3))), 4)
+        cell.value = float(rate)
+        line = rows_of(sheet.values)[row - 2]
+        known = next(offer for offer in current_offers() if is_of(offer, line))
+        self.offers[known] = with_rate(self.offers.get(known, known), line, rate)
+
+    def change_a_discount(self):
+        sheet = self.book["Discounts"]
+        row = self.random.randrange(2, sheet.max_row + 1)
+        sheet.cell(row, 2).value = round(self.random.uniform(0.01, 0.5), 3)
+        self.discounts[sheet.cell(row, 1).value] = sheet.cell(row, 2).value
+
+    def change_hours(self):
+        sheet = self.book["Estimates"]
+        columns, row = places(sheet), self.random.randrange(2, sheet.max_row + 1)
+        cell = sheet.cell(row, columns["hours"] + 1)
+        cell.value = round(cell.value * self.random.uniform(0.2, 20), 3)
+        self.hours[sheet.cell(row, 1).value] = cell.value
+
+    def service(self):
+        offers = [self.offers.get(offer, offer) for offer in current_offers()]
+        return service_of(FixedPrices(Catalogue.from_offers(offers, "changed")))
+
+    def answer(self, service):
+        """What the service answers where these rates and discounts hold: every region, so that each row has its match."""
+        return service.answer(replace(self.query(service), regions="all", limit=1000), service.catalogue())
+
+    def query(self, service):
+        arguments = parse_qs(CHANGEABLE) | {"discount": [f"{name}:{share}" for name, share in self.discounts.items()]}
+        return service.question(arguments, service.catalogue())[0]
+
+
+def current_offers():
+    now = packaged_service().clock()
+    return [
+        offer
+        for offer in read_packaged().offers
+        if offer.provider in ("aws", "gcp") and (now - offer.observed_at).days <= 540
+    ]
+
+
+def is_of(offer, line):
+    names = words("provider region instance_type purchase_option term payment offering_class")
+    return all((getattr(offer, name) or None) == line[name] for name in names) and (
+        offer.observed_at.replace(tzinfo=None) == line["price_observed_at"]
+    )
+
+
+def with_rate(offer, line, rate):
+    """The offer with one of its list rates changed."""
+    if line["rate_of"].endswith((" upfront", " recurring")):
+        changed = replace(offer, **{"upfront" if line["rate_of"].endswith(" upfront") else "recurring_hourly": rate})
+        return replace(changed, hourly_rate=changed.upfront / term_hours(changed.term) + changed.recurring_hourly)
+    if offer.parts:
+        parts = tuple(replace(part, hourly=rate) if part.name == line["rate_of"] else part for part in offer.parts)
+        return replace(offer, parts=parts, hourly_rate=sum(part.hourly for part in parts))
+    return replace(offer, hourly_rate=rate)
+
+
+@pytest.fixture(scope="module")
+def edited(app, tmp_path_factory):
+    """Five workbooks with four edits each, and their values as LibreOffice calculates them."""
+    random, client = Random(SEED), app.test_client()
+    all_edits = [Edited(client, random) for _ in range(ROUNDS)]
+    folder = tmp_path_factory.mktemp("edited")
+    paths = [folder / f"{number}.xlsx" for number in range(ROUNDS)]
+    for each, path in zip(all_edits, paths, strict=True):
+        each.change_a_rate()
+        each.change_a_rate()
+        each.change_a_discount()
+        each.change_hours()
+        each.book.save(path)
+    return list(zip(all_edits, recalculated_all(paths), strict=True))
+
+
+def cents(value):
+    return round(Decimal(repr(float(value))), 2)
+
+
+@needs_office
+def test_twenty_edits_change_estimates_as_the_service_answers(edited):
+    for edit, book in edited:
+        answer = edit.answer(edit.service())
+        pairs = zip(answer.estimates, answer.bills, strict=True)
+        known = {tuple(getattr(estimate, name) for name in PLACE): (estimate, bill) for estimate, bill in pairs}
+        for row in rows_of(book["Estimates"].values):
+            estimate, bill = known[tuple(row[name] for name in PLACE)]
+            wanted = figures(estimate, bill, edit.hours.get(row["rank"], estimate.hours))
+            for name, value in wanted.items():
+                if name in MONEY:
+                    assert abs(cents(row[name]) - cents(value)) <= Decimal("0.01") * name.endswith(("_low", "_high")), (
+                        name
+                    )
+                else:
+                    assert same(row[name], value), (row["rank"], name)
+
+
+def figures(estimate, bill, hours):
+    """What depends on rates, discounts and hours, as the engine bills so many hours; the range keeps its proportions."""
+    times = Decimal(repr(hours)) / Decimal(repr(estimate.hours))
+    point, low, high = (
+        Decimal(repr(each)) * times for each in (estimate.hours, estimate.hours_low, estimate.hours_high)
+    )
+    cheaper, dearer = spot_rate_factors(bill.offer.purchase_option, low, point, high)
+    return {
+        "hours": hours,
+        "hours_low": float(low),
+        "hours_high": float(high),
+        "train_hours": estimate.train_hours * float(times),
+        "overhead_hours": estimate.overhead_hours * float(times),
+        "retry_hours": estimate.retry_hours * float(times),
+        "calendar_hours": hours,
+        "images_per_second": estimate.images_per_second / float(times),
+        "hourly_rate": float(bill.effective_hourly(point)),
+        "break_even_hours": estimate.break_even_hours,
+        "billed_cost": bill.billed(point),
+        "billed_cost_low": bill.billed(low, cheaper),
+        "billed_cost_high": bill.billed(high, dearer),
+        "effective_cost": bill.effective(point),
+        "effective_cost_low": bill.effective(low, cheaper),
+        "effective_cost_high": bill.effective(high, dearer),
+    }
+
+
+@needs_office
+def test_the_summary_names_the_cheapest_and_fastest_after_the_edits(edited):
+    for _, book in edited:
+        rows = rows_of(book["Estimates"].values)
+        told = {row[0]: row for row in book["Summary"].values}
+        assert told["cheapest to pay"][1] == min(row["billed_cost"] for row in rows)
+        assert told["cheapest by share of use"][2] == min(row["effective_cost"] for row in rows)
+        fastest = min(rows, key=lambda row: row["hours"])
+        assert told["fewest hours"][3] == fastest["hours"]
+        assert fastest["instance_type"] in told["fewest hours"]
+
+
+@needs_office
+def test_the_same_edits_change_commitments(edited):
+    """The machines compared are those of the first answer, so that some may be missing in the second."""
+    compared = 0
+    for edit, book in edited:
+        service = edit.service()
+        report = CommitmentsReport(
+            service, service.catalogue(), replace(question_beside(edit.query(service)), limit=20)
+        )
+        known = commitments_with(*report.with_bills(), rows_of(book["Machines"].values))
+        for row in rows_of(book["Commitments"].values):
+            wanted = known.get(choice_of(row))
+            compared += wanted is not None
+            for name, value in (wanted or {}).items():
+                if name in FOLLOWING:
+                    assert same(row[name], value and float(value)), (choice_of(row), name)
+    assert compared > 20
+
+
+def commitments_with(document, bills, machines):
+    """The rows of these commitments, by their choice, where a run takes the hours that the workbook has."""
+    hours = {
+        (row["provider"], row["region"], row["instance_type"], row["nodes"]): row["hours_per_run"] for row in machines
+    }
+    changed = []
+    for machine, behind in zip(document.machines, bills, strict=True):
+        place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
+        if place in hours:
+            need = Demand(Decimal(repr(hours[place])))
+            rate = machine.on_demand and machine.on_demand.hourly_rate
+            changed.append(replace(machine, hours_per_run=hours[place], ways=purchase_choices(behind.ways, need, rate)))
+    columns, rows = columns_and_rows(replace(document, machines=tuple(changed)))
+    found = ({name: read(row) for name, read in columns} for row in rows)
+    return {choice_of(row): row for row in found}
+
+
+def choice_of(row):
+    return (*(row[name] or None for name in CHOICE), float(row["utilization"]))
+
+
+@needs_office
+def test_all_rates_ten_times_as_high_make_all_commitments_so(client, tmp_path):
+    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+    before = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data), data_only=True)
+    column = places(book["Rates"])["list_rate"] + 1
+    for row in range(2, book["Rates"].max_row + 1):
+        book["Rates"].cell(row, column).value *= 10
+    path = tmp_path / "tenfold.xlsx"
+    book.save(path)
+    [after] = recalculated_all([path])
+    for sheet, name in (
+        ("Commitments", "total"),
+        ("Commitments", "on_demand_per_month"),
+        ("Commitment payments", "paid_so_far"),
+    ):
+        pairs = list(zip(rows_of(before[sheet].values), rows_of(after[sheet].values), strict=True))
+        assert pairs
+        assert all(new[name] == pytest.approx(10 * old[name], abs=0.1) for old, new in pairs if old[name] is not None)
+    assert [row["break_even_hours_per_term"] for row in rows_of(after["Commitments"].values)] == pytest.approx(
+        [row["break_even_hours_per_term"] for row in rows_of(before["Commitments"].values)], abs=1e-5
+    )
+
+
+def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(client):
+    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+    for sheet in book:
+        setup = sheet.page_setup
+        assert (setup.orientation, setup.fitToWidth or 1, setup.fitToHeight) == ("landscape", 1, 0)
+        assert sheet.sheet_properties.pageSetUpPr.fitToPage
+        if sheet.title != "Summary":
+            assert sheet.print_title_rows == "$1:$1"
+            assert sheet.freeze_panes.endswith("2")
+            assert sheet.auto_filter.ref
+    [chart] = book["Summary"]._charts
+    assert chart.anchor._from.row + 19 < 45  # within the first page
+
+
+def test_money_has_its_unit_in_the_heading_and_dates_are_dates(client):
+    book = load_workbook(io.BytesIO(fetched(client, MANY).data), data_only=True)
+    headings = {sheet.title: [cell.value for cell in sheet[1]] for sheet in book}
+    assert "billed_cost (EUR)" in headings["Estimates"]
+    assert "hourly_rate (EUR per hour)" in headings["Estimates"]
+    assert "list_rate (EUR per unit)" in headings["Rates"]
+    assert "cost_per_month (EUR)" in headings["Commitments"]
+    for sheet in ("Estimates", "Rates", "Commitments"):
+        rows = rows_of(book[sheet].values)
+        assert all(isinstance(row["price_observed_at"], datetime | None) for row in rows)
+
+
+def test_an_as_of_of_the_question_is_a_date(client):
+    book = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&as_of=2026-05-01").data))
+    told = {row[0]: row[1] for row in book["Summary"].values}
+    assert isinstance(told["as_of"], datetime)
+    assert told["prices of (UTC)"] == told["as_of"]
+
+
+def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(client):
+    sheet = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))["Summary"]
+    [refused] = sheet.data_validations.dataValidation
+    rows = {row[0].value: row[1] for row in sheet.iter_rows() if row[0].value}
+    assert rows["target"].coordinate in refused.sqref
+    assert "Ask again" in refused.error
+    address = rows["address on the service"].value
+    assert address.startswith("/cost.xlsx?model=resnet50&target=0.757&")
+    assert client.get(address).status_code == 200
+
+
+def test_a_rate_that_is_old_or_second_hand_is_marked(client):
+    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+    for sheet in ("Estimates", "Rates"):
+        columns = places(book[sheet])
+        marked = {
+            str(each.sqref).rstrip("0123456789").rpartition(":")[2] for each in book[sheet].conditional_formatting
+        }
+        wanted = {get_column_letter(columns[name] + 1) for name in ("price_age_days", "price_first_hand")}
+        assert marked == wanted
