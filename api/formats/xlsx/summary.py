@@ -84,6 +84,8 @@ def _picks(answer: Answer) -> Iterator[list[Cell]]:
     """The picks, whose figures follow changes where the sheet of estimates has them, and free tiers."""
     if not answer.estimates:
         yield [("no estimate matches these filters", None)]
+    for hint in answer.hints:
+        yield [("instead", None), (hint.sentence, None)]
     here = {estimate.rank for estimate in answer.estimates}
     if answer.picks or answer.free:
         yield _heading("picked", answer, "why")
