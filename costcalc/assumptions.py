@@ -140,7 +140,7 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
 def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
     age = as_of - offer.observed_at
     if age > OLD_PRICE:
-        yield f"The price was last seen on {offer.observed_at:%Y-%m-%d}, {age.days} days before the date asked for."
+        yield f"The price was last seen on {offer.observed_at.date()}, {age.days} days before the date asked for."
     if offer.purchase_option in COMMITMENTS:
         yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
     if offer.purchase_option is PurchaseOption.MONTHLY:

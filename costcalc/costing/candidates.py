@@ -32,6 +32,7 @@ MOST_FREE, FRESH_DAYS, SURE = 3, 30, 0.95
 SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
 
 Order = tuple[NDArray[Any], ...]  # keys, the first decides
+PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +83,17 @@ class Candidates:
         """These entries alone."""
         return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def order(self, catalogue: Catalogue, by: Literal["cost", "time"]) -> Order:
-        """What sorts them: cost, then time, or the other way round; ties go by the offer's and the recipe's name."""
+    def order(self, by: Literal["cost", "time"]) -> Order:
+        """What sorts them: cost, then time, or the other way round; ties go by the offer's name, in whose order the catalogue's
+        rows are, and the recipe's."""
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
-        return first, second, catalogue.columns.key[self.row], self.time
+        return first, second, self.row, self.time
 
 
 class Picked(NamedTuple):
     """The position of a candidate to look at first, which is the best of so many."""
 
-    name: Literal["cheapest", "fastest", "balanced", "surest"]
+    name: PickName
     position: int
     among: int
 
@@ -226,8 +228,8 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
     row, time, calendar, cost_kept = rented.row[kept], rented.time[kept], rented.calendar_hours[kept], cost[kept]
     waiting = np.flatnonzero(calendar != rented.hours[kept])
     found = Candidates(row, time, calendar, cost_kept, _unbeaten(_apart(time, waiting), calendar, cost_kept))
-    no_frontier = np.zeros(int(beside.sum()), bool)
-    free = Candidates(rented.row[beside], rented.time[beside], rented.calendar_hours[beside], cost[beside], no_frontier)
+    at = np.flatnonzero(beside)
+    free = Candidates(rented.row[at], rented.time[at], rented.calendar_hours[at], cost[at], np.zeros(len(at), bool))
     return (found.take(found.on_frontier) if query.frontier else found), free, rejections
 
 
@@ -256,9 +258,9 @@ def page(order: Order, query: EstimateQuery) -> Indices:
     return first(order, query.offset + query.limit)[query.offset :]
 
 
-def free_tiers(catalogue: Catalogue, free: Candidates) -> Indices:
+def free_tiers(free: Candidates) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
-    in_order = first(free.order(catalogue, "time"), len(free.row))
+    in_order = first(free.order("time"), len(free.row))
     _, each = np.unique(free.row[in_order], return_index=True)
     return in_order[np.sort(each)[:MOST_FREE]]
 
@@ -269,24 +271,16 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     The balanced has the least cost x time of the frontier, the surest the least cost of those that are `sure` and have the
     freshest price of a provider's own.
     """
-    if not len(candidates.row):
-        return []
-    by_cost, by_time = candidates.order(catalogue, "cost"), candidates.order(catalogue, "time")
-    front = np.flatnonzero(candidates.on_frontier)
-    safe = np.flatnonzero(sure)
+    front, safe = np.flatnonzero(candidates.on_frontier), np.flatnonzero(sure)
     safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
-    both = (candidates.cost * candidates.calendar_hours, *by_cost)
-    found = [
-        Picked("cheapest", int(first(by_cost, 1)[0]), len(sure)),
-        Picked("fastest", int(first(by_time, 1)[0]), len(sure)),
-    ]
-    found.append(Picked("balanced", _first_of(front, both), len(front)))
-    return [*found, Picked("surest", _first_of(safe, by_cost), len(safe))] if len(safe) else found
-
-
-def _first_of(positions: Indices, order: Order) -> int:
-    """The first of these positions in order."""
-    return int(positions[first(tuple(key[positions] for key in order), 1)[0]])
+    whole, unbeaten = np.arange(len(sure)), candidates.take(front)
+    ways: tuple[tuple[PickName, Indices, Order], ...] = (
+        ("cheapest", whole, candidates.order("cost")),
+        ("fastest", whole, candidates.order("time")),
+        ("balanced", front, (unbeaten.cost * unbeaten.calendar_hours, *unbeaten.order("cost"))),
+        ("surest", safe, candidates.take(safe).order("cost")),
+    )
+    return [Picked(name, int(among[first(order, 1)[0]]), len(among)) for name, among, order in ways if len(among)]
 
 
 def is_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
@@ -324,7 +318,7 @@ def first(sort_by: Order, count: int) -> Indices:
     primary = sort_by[0]
     candidates = np.arange(len(primary))
     if count < len(primary):
-        limit = np.partition(primary, count - 1)[count - 1]
+        limit = primary.min() if count == 1 else np.partition(primary, count - 1)[count - 1]
         candidates = np.flatnonzero(primary <= limit)
     order = np.lexsort(tuple(key[candidates] for key in reversed(sort_by)))
     return candidates[order[:count]]

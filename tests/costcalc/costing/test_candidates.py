@@ -310,7 +310,7 @@ class TestPage:
         whole = rented(hours, row)
         candidates = Candidates(whole.row, whole.time, whole.hours, np.array(cost, float), np.ones(len(row), bool))
         query = replace(QUERY, **asked)
-        return page(candidates.order(self.prices, query.sort), query).tolist()
+        return page(candidates.order(query.sort), query).tolist()
 
     def test_ties_go_by_the_other_figure_then_by_name(self):
         hours, cost, row = [2, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 0]
