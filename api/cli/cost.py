@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from api.cli.estimates import bought, estimate_lines, hours, machine, money, seen
+from api.cli.estimates import bought, cost, estimate_lines, hours, machine, money, seen
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
 from api.reports.cost import CostReport, waiting
@@ -26,7 +26,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
-        yield from estimate_lines(found.estimates, view)
+        yield from estimate_lines(found.estimates, found.query.basis, view)
     yield ""
     for line in (*_free(found), *_notes(found, view.explain)):
         yield from paragraph(line, view.width, 4)
@@ -62,9 +62,9 @@ def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterato
 
 def _offer(each: Estimate, basis: str) -> str:
     """Time, cost with its range, machine and how it is bought."""
-    kind, share = ("effective_cost", " for its share of use") if basis == "effective" else ("billed_cost", "")
-    cost, low, high = (getattr(each, f"{kind}{end}") for end in ("", "_low", "_high"))
-    pay = f"{money(cost, each.currency)} ({low:,.2f}-{high:,.2f}){share}"
+    amount, span = cost(each, basis)
+    share = " for its share of use" if basis == "effective" else ""
+    pay = f"{money(amount, each.currency)}{f' ({span})' if span else ''}{share}"
     return f"{_hours(each)}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
 
 

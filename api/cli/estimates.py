@@ -26,6 +26,13 @@ def hours(value: float) -> str:
     return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
 
 
+def cost(each: Estimate, basis: str) -> tuple[Decimal, str]:
+    """The cost that a question goes by, and its range; none where it cannot move."""
+    kind = f"{basis}_cost"
+    low, high = getattr(each, f"{kind}_low"), getattr(each, f"{kind}_high")
+    return getattr(each, kind), f"{low:,.2f}-{high:,.2f}" if low != high else ""
+
+
 def machine(each: Estimate) -> str:
     """Where it is and what it is: `lambda gpu_1x_gh200`."""
     return f"{each.provider} {f'{each.nodes} x ' if each.nodes > 1 else ''}{each.instance_type}"
@@ -43,9 +50,12 @@ def seen(each: Estimate) -> str:
     return f"{each.sources.price.observed_at:%Y-%m-%d}{marks}"
 
 
-def estimate_lines(estimates: Sequence[Estimate], view: View) -> Iterator[str]:
-    """The table of the estimates, its legend, and what stands behind each of them where that is asked for."""
-    yield from table(COLUMNS, estimates, view.width)
+def estimate_lines(estimates: Sequence[Estimate], basis: str, view: View) -> Iterator[str]:
+    """The table of the estimates, its legend, and what stands behind each of them where that is asked for.
+
+    The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal.
+    """
+    yield from table(columns(basis), estimates, view.width)
     yield from paragraph(" ".join(legend(estimates)), view.width)
     if view.explain:
         yield from explained(estimates, view.width)
@@ -77,8 +87,13 @@ def _behind(each: Estimate) -> Iterator[str]:
     yield f"curve {each.evidence.convergence.value}: {sources.convergence.source}"
     yield f"price of {sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
     for part in each.components:
-        yield f"{part.quantity:f} {part.unit} of {part.name} at {part.rate:f} = {part.amount:f}"
+        yield f"{_short(part.quantity)} {part.unit} of {part.name} at {_short(part.rate)} = {part.amount:f}"
     yield from (f"- {line}" for line in each.assumptions)
+
+
+def _short(number: Decimal) -> str:
+    """A number without the decimals beyond a millionth."""
+    return f"{number if number == round(number, 6) else round(number, 6):f}"
 
 
 def _is_old(each: Estimate) -> bool:
@@ -102,24 +117,34 @@ def _hours(each: Estimate) -> str:
     return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
 
 
-COLUMNS = (
+def columns(basis: str) -> tuple[Column, ...]:
+    """The columns of estimates by a cost of this basis."""
+    paid, share = _money("to pay", "billed", PAID, basis), _money("share", "effective", SHARE, basis)
+    money = (share, paid) if basis == "effective" else (paid, share)
+    return (*WHAT, *money, *HOW_SURE)
+
+
+def _money(heading: str, kind: str, meaning: str, basis: str) -> Column:
+    def amount(each: Estimate) -> str:
+        return f"{cost(each, kind)[0]:,.2f}"
+
+    def with_range(each: Estimate) -> str:
+        return f"{amount(each)}\n{cost(each, kind)[1]}"
+
+    if kind == basis:
+        return Column(f"{heading}\nrange", with_range, figures=True, meaning=meaning)
+    return Column(heading, amount, figures=True, leave=1, meaning=meaning)
+
+
+PAID = "To pay: the bill for this run alone, minimum terms included."
+SHARE = "Share: the part of the bill that the run's hours use."
+WHAT = (
     Column("#", lambda each: f"{each.rank}{'*' if each.frontier else ''}", figures=True),
     Column("machine\nand region", _where),
     Column("bought\nprice seen", _bought_and_seen),
     Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
-    Column(
-        "to pay\nrange",
-        lambda each: f"{each.billed_cost:,.2f}\n{each.billed_cost_low:,.2f}-{each.billed_cost_high:,.2f}",
-        figures=True,
-        meaning="To pay: the bill for this run alone, minimum terms included.",
-    ),
-    Column(
-        "share",
-        lambda each: f"{each.effective_cost:,.2f}",
-        figures=True,
-        leave=1,
-        meaning="Share: the part of that bill which the run's hours use.",
-    ),
+)
+HOW_SURE = (
     Column(
         "chance",
         lambda each: f"{each.success_probability:.2f}",

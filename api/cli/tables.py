@@ -26,7 +26,7 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
     found = report.document()
     yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
     if found.estimates:
-        yield from estimate_lines(found.estimates, view)
+        yield from estimate_lines(found.estimates, found.query.basis, view)
 
 
 def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:

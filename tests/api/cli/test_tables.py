@@ -128,6 +128,21 @@ def test_the_picks_come_first_with_time_cost_range_machine_and_why(run, client, 
         assert f"  {each['provider']} {each['instance_type']}: {told.removeprefix('Free tier: ')}\n" in table_and_notes
 
 
+def test_the_cost_that_the_question_goes_by_stays_on_a_narrow_terminal(run):
+    asked = f"cost resnet50 0.757 --purchase reserved --provider azure --as-of {DAY}"
+    for basis, stays, leaves in (("billed", "to pay", "share"), ("effective", "share", "to pay")):
+        printed = run(f"{asked} --basis {basis}", 70)
+        [heading] = [line for line in printed.splitlines() if line.startswith(" #") or line.startswith("  #")]
+        assert heading.split()[-len(stays.split()) :] == stays.split()
+        assert re.search(rf"Left out to fit 70 columns: {leaves}[,.]", printed)
+
+
+def test_a_cost_that_cannot_move_has_no_range(run):
+    printed = run(f"cost resnet50 0.757 --purchase reserved --provider azure --as-of {DAY}", 200)
+    assert re.search(r"^Cheapest .* h, \$[\d,.]+: azure ", printed, re.MULTILINE)
+    assert not any(low == high for low, high in re.findall(r"([\d,]+\.\d\d)-([\d,]+\.\d\d)", printed))
+
+
 def test_a_pick_that_is_an_earlier_one_says_so(run):
     assert "\nFastest   the same as cheapest. " in run(
         "cost resnet50 0.757 --instance-type p3.8xlarge --purchase on_demand --nodes 1", 400
