@@ -44,8 +44,8 @@ def text_of(value: Any) -> str:
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Decimal):
         return f"{value:f}"
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if isinstance(value, (bool, float)):
+        return str(value).lower().removesuffix(".0")
     return value.value if isinstance(value, StrEnum) else str(value)
 
 

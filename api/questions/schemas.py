@@ -62,17 +62,17 @@ class OfferFilters(LayoutSchema):
 
     provider = Names("cloud provider", example="aws")
     region = Names("region, as its provider names it", example="us-east-1")
-    instance_type = Names("machine type, as its provider names it", example="p3.8xlarge")
+    instance_type = Names("machine type, as its provider names it", example="a2-highgpu-1g")
     accelerator = Names(
         "GPU or TPU model; A100, H100 and V100 mean every version, V100-16GB, H100-SXM and A100-80GB one",
-        example="V100",
+        example="H100",
     )
     purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
     term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
     as_of = Moment(
         "use the prices known at this time: an ISO date (the end of that day, UTC) or date-time; default now",
-        example="2018-04-26",
+        example="2026-06-30",
     )
     limit = Number(int, 1, 1000, "maximum number of rows", example=20)
     offset = Number(int, 0, 10**9, "rows to skip", example=0)
@@ -252,6 +252,7 @@ class HistorySchema(OfferFilters):
         exclude = ("as_of",)
 
     instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
+    accelerator = Names("GPU or TPU model of the machine, where several have one name", example="V100")
     since = Moment("only rates still seen at this time or later; default all", example="2018-01-01")
     until = Moment("only rates observed by this time; default now", example="2026-06-30")
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)

@@ -13,9 +13,12 @@ from costcalc.training import Recipe
 
 EXAMPLES = (
     ("/cost resnet50 0.757", "the five cheapest estimates"),
-    ("/cost resnet50 75.7% on aws spot under $50 within 4h", "in plain words"),
+    ("/cost resnet50 75.7% on gcp spot under $50 within 4h", "in plain words"),
     ("/cost resnet50 top-5 93% on 8 H100 share", "shows the answer to the whole channel"),
-    ("/cost resnet50 0.757 provider=aws,gcp purchase=reserved term=1y currency=EUR", "any parameter as name=value"),
+    (
+        "/cost resnet50 0.757 provider=aws,gcp purchase=committed_use term=1y currency=EUR",
+        "any parameter as name=value",
+    ),
     ("/cost models", "the models"),
     ("/cost recipes resnet50", "the recipes of a model and the accuracy that each reaches"),
 )

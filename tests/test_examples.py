@@ -1,0 +1,166 @@
+"""Every example that the help, Slack, the page, the OpenAPI document or the documents show finds something, now and in a year."""
+
+import html
+import json
+import re
+import shlex
+from dataclasses import replace
+from datetime import timedelta
+from itertools import chain
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from click.testing import CliRunner
+from support.services import packaged_service
+
+from api.cli.main import main
+from api.slack.reply import Replier
+from api.web.app import create_app
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+YEARS = (0, 1)
+QUESTION = {"model": "resnet50", "target": "0.757"}
+FOUND_NOTHING = ("No estimate matches", "No offer", "Nothing")
+ON_PURPOSE = (
+    "target=75.7",  # how a mistake is answered
+    "budget=0.01",  # how too small a budget is
+    "max_cost=0.01",  # how a row without an estimate is
+    "target=0.764&as_of=2018-04-26&overheads=none&crossing=first&recipes=all&recipe=riseml-2018-v100",  # how a rejection is
+)
+"""Examples of what is answered where nothing is found."""
+FORM_OF_WORDS = re.compile(r"\b(MODEL|TARGET|INSTANCE_TYPE|DATE|N)\b")
+FOUND = ("count", "answered", "offers", "throughputs", "models", "history", "changes", "estimates", "machines")
+
+
+@pytest.fixture(scope="module", params=YEARS, ids=["now", "in a year"])
+def service(request):
+    """The packaged service so many years after its last prices."""
+    packaged = packaged_service()
+    return replace(packaged, clock=lambda: packaged.clock() + timedelta(days=365 * request.param))
+
+
+@pytest.fixture(scope="module")
+def client(service):
+    return create_app(service).test_client()
+
+
+def found(response):
+    """How much a response has found."""
+    assert response.status_code == 200, response.get_data(as_text=True)[:300]
+    if response.mimetype == "text/csv":
+        return response.get_data(as_text=True).count("\n") - 1
+    if response.mimetype != "application/json":
+        return len(response.data) > 1000
+    answer = response.json
+    known = [answer[name] for name in FOUND if name in answer] or [answer]
+    return known[0] if isinstance(known[0], int) else len(known[0])
+
+
+def in_documents(pattern):
+    """What matches in the documents, each with where it stands."""
+    for document in DOCUMENTS:
+        for match in re.findall(pattern, document.read_text("utf-8"), re.MULTILINE):
+            if not any(part in match for part in ON_PURPOSE) and not FORM_OF_WORDS.search(match):
+                yield pytest.param(match, id=f"{document.name}: {match[:60]}")
+
+
+ADDRESSES = list(in_documents(r"^(?!.*--data).*?https?://[^/\s]+(/[a-z/.]+\?[^\s'\"`)<>|]+)"))
+COMMANDS = list(
+    in_documents(r"costcalc ((?:cost|models|offers|accuracy|commitments|history|changes|throughput) [^`|\n]*)")
+)
+IN_SLACK = list(in_documents(r"`/cost ([^`]+)`"))
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_addresses_of_the_documents_find_something(client, address):
+    assert found(client.get(re.sub(r"&token=TOKEN|&_=$", "", address))) > 0
+
+
+def assert_a_command_finds_something(monkeypatch, service, command):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda _: service)
+    done = CliRunner().invoke(main, shlex.split(command))
+    assert done.exit_code == 0, done.output
+    assert not any(words in done.stdout for words in FOUND_NOTHING), command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_of_the_documents_find_something(monkeypatch, service, command):
+    assert_a_command_finds_something(monkeypatch, service, command)
+
+
+def helps(command=main, path=()):
+    """Every command's help."""
+    yield CliRunner().invoke(main, [*path, "--help"]).output
+    for name, each in getattr(command, "commands", {}).items():
+        yield from helps(each, (*path, name))
+
+
+def test_examples_in_the_help_of_commands_find_something(monkeypatch, service):
+    examples = chain.from_iterable(re.findall(r"^ +\$? ?costcalc ([a-z]+ .*)$", text, re.MULTILINE) for text in helps())
+    for command in examples:
+        if command.partition(" ")[0] in ("cost", "offers", "accuracy", "commitments", "history", "models"):
+            assert_a_command_finds_something(monkeypatch, service, command)
+
+
+def said(service, text):
+    """What Slack is answered."""
+    return Replier(service).reply(text, "https://cost.example.org").answer.text
+
+
+def assert_slack_finds_something(service, text):
+    answered = said(service, text)
+    assert not answered.startswith("•"), text
+    assert not any(words in answered for words in FOUND_NOTHING), text
+
+
+@pytest.mark.parametrize("text", IN_SLACK)
+def test_examples_of_slack_in_the_documents_find_something(service, text):
+    assert_slack_finds_something(service, text)
+
+
+def test_examples_that_slack_shows_find_something(service):
+    examples = re.findall(r"`/cost ([^`]+)`", said(service, "help") + said(service, "x"))
+    assert len(examples) > 4
+    for text in examples:
+        assert_slack_finds_something(service, text)
+
+
+def test_examples_in_the_pages_form_find_something(client):
+    form = dict(re.findall(r'name="(\w+)"[^>]* placeholder="([^"]+)"', client.get("/").get_data(as_text=True)))
+    assert len(form) > 5
+    for name, value in form.items():
+        asked = QUESTION | {name: html.unescape(value)}
+        assert client.get(f"/cost?{urlencode(asked)}").json["count"] > 0, (name, value)
+
+
+def questions_of(document):
+    """Every path of the OpenAPI document with its required parameters' examples, and with each further example alone.
+
+    What a sheet shares with the path that it is a form of is asked once.
+    """
+    seen = set()
+    for path, methods in document["paths"].items():
+        if "get" not in methods:
+            continue
+        told = [each for each in methods["get"].get("parameters", ()) if "example" in each]
+        few = {"limit": 5} if any(each["name"] == "limit" for each in told) else {}
+        required = few | {each["name"]: first(each["example"]) for each in told if each.get("required")}
+        yield path, required
+        for each in told:
+            if (asked := (path.partition(".")[0], each["name"])) not in seen:
+                seen.add(asked)
+                yield path, required | {each["name"]: first(each["example"])}
+
+
+def first(example):
+    return example[0] if isinstance(example, list) else example
+
+
+def test_examples_of_the_openapi_document_find_something(client):
+    document = json.loads(client.get("/openapi.json").data)
+    asked = [each for each in questions_of(document) if not re.search(r"\{|\.png|\.svg", each[0])]
+    assert len(asked) > 100
+    addresses = [f"{path}?{urlencode(parameters)}" for path, parameters in asked]
+    assert [address for address in addresses if not found(client.get(address))] == []
