@@ -24,7 +24,7 @@ def assumptions(
     query: EstimateQuery, offer: Offer, recipe: Recipe, time: TrainingTime, speed: tuple[str, ...], as_of: datetime
 ) -> tuple[str, ...]:
     """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
-    said = (*_recipe(recipe, time, as_of), *_time(query, recipe, offer), *_price(query, offer, as_of))
+    said = (*_recipe(recipe, time), *_time(query, recipe, offer), *_price(query, offer, as_of))
     return (*speed, *(() if time.logged else (FED,)), *said)
 
 
@@ -49,9 +49,7 @@ def curve_note(recipe: Recipe) -> str:
     return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}."
 
 
-def _recipe(recipe: Recipe, time: TrainingTime, as_of: datetime) -> Iterator[str]:
-    if recipe.year > as_of.year:
-        yield f"The recipe is of {recipe.year}, later than the date asked for: only prices go back."
+def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     if recipe.is_interpolated:
         yield curve_note(recipe)
     elif recipe.runs == 1:

@@ -39,7 +39,7 @@ from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 
 MATRICES_KEPT = FILTERS_KEPT = 32
-MOMENTS_KEPT = 8
+MOMENTS_KEPT = DAYS_KEPT = 8
 OFFERS_KEPT = 4096
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
@@ -61,7 +61,7 @@ def answer(
     market = Market({"USD": US_DOLLAR} | dict(exchange or {}), storage_and_egress)
     as_of, known = query.as_of or now, memory(evidence, catalogue)
     current = catalogue.current_offers(as_of, query.max_price_age)
-    matrix = known.matrix(query)
+    matrix = known.matrix(query, as_of)
     offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
     eligible = eligible_recipes(matrix.recipes, query)
     times = training_times(matrix, query, eligible, offers.clusters)
@@ -102,13 +102,15 @@ class Memory:
         self.evidence = evidence
         self.catalogue = catalogue
         self.allowed_offers = lru_cache(FILTERS_KEPT)(partial(allowed_offers, catalogue))
-        self._matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, evidence, catalogue))
+        self._evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
+        self._matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, catalogue))
         self._on_demand_rows = lru_cache(MOMENTS_KEPT)(partial(_on_demand_rows, catalogue))
         self._offer = lru_cache(OFFERS_KEPT)(catalogue.offer)
 
-    def matrix(self, query: EstimateQuery) -> TrainingMatrix:
-        """The recipes of the question's model on the clusters it asks about."""
-        return self._matrix(query.model, query.accelerators, query.nodes, query.software == "recipe")
+    def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
+        """The recipes of the question's model that were known then on the clusters it asks about."""
+        evidence = self._evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
+        return self._matrix(evidence, query.model, query.accelerators, query.nodes, query.software == "recipe")
 
     def shown(
         self,
@@ -154,7 +156,7 @@ def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
 
 
 def _matrix(
-    evidence: Evidence, catalogue: Catalogue, model: str, accelerators: int | None, nodes: int | None, dated: bool
+    catalogue: Catalogue, evidence: Evidence, model: str, accelerators: int | None, nodes: int | None, dated: bool
 ) -> TrainingMatrix:
     clusters = requested_clusters(evidence, catalogue, model, accelerators, nodes)
     return training_matrix(evidence, catalogue, model, clusters, dated)

@@ -22,6 +22,7 @@ from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR
 
 LOGGED = "Speed as logged on this very system."
+FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
@@ -154,13 +155,13 @@ class EstimateDetails:
         return LOGGED if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))[0]
 
     def _split(self, time: TrainingTime) -> tuple[str, ...]:
-        """How a modelled run is split over machines and steps."""
+        """How a modelled run is split over machines and steps, and what its model was fitted to."""
         cluster = self.matrix.clusters[time.cluster]
         steps = int(self.matrix.speeds.steps[self._speed_entry(time)])
         network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
         recipe, batch = self.matrix.recipes.recipes[time.recipe], float(self.matrix.global_batch[time.recipe])
         split = accumulated(recipe, batch, steps, cluster.accelerators * cluster.nodes)
-        return (*network, *split)
+        return (*network, *split, *((FITTED_LATER,) * self.matrix.is_past))
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
         measured = None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -93,6 +95,13 @@ class Evaluation:
     top5: float | None
 
 
+def known_on(published: str | None, year: int) -> date:
+    """The day from which a publication is known: the last one of its month (`2018-11`) or year where no day is known."""
+    numbers = [int(part) for part in (published or str(year)).split("-")]
+    first, month = numbers[0], numbers[1] if len(numbers) > 1 else 12
+    return date(first, month, numbers[2] if len(numbers) > 2 else monthrange(first, month)[1])
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
@@ -102,7 +111,8 @@ class Recipe:
     `mean_top1` is the mean over all runs of the accuracy they ended at, `reached` how many of them reached the target at which
     they stop; None where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749
     in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says that
-    a step of the optimizer itself takes a share of the time that plain ones do not.
+    a step of the optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published`
+    the day (or month, as 2018-11) when it was published, None where only the year is known.
     """
 
     name: str
@@ -129,9 +139,15 @@ class Recipe:
     is_interpolated: bool = False
     mean_top1: float | None = None
     reached: int | None = None
+    published: str | None = None
     tuned_to: float | None = None
     division: str | None = None
     expensive_optimizer: bool = False
+
+    @property
+    def known_on(self) -> date:
+        """The day from which it is known."""
+        return known_on(self.published, self.year)
 
     def is_named(self, patterns: Iterable[str]) -> bool:
         """Whether its name is asked for; a pattern may end in `*`."""
@@ -160,7 +176,10 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Training images per second of a model at one image size on one cluster, with the software that made it."""
+    """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
+
+    `published` is as in `Recipe`.
+    """
 
     name: str
     model: str
@@ -183,3 +202,9 @@ class Throughput:
     round: str | None
     source: str
     note: str
+    published: str | None = None
+
+    @property
+    def known_on(self) -> date:
+        """The day from which it is known."""
+        return known_on(self.published, self.year)

@@ -262,6 +262,10 @@ class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
 
     model = Text("only this model", example="resnet50")
+    recipe = Names("only speeds of these recipes' code on their own systems; a name may end in *", example="ffcv-*")
+    image_size = Number(int, 1, 10_000, "only images of so many pixels a side", example=224)
+    year = Number(int, 1900, 3000, "only software of this year", example=2022)
+    nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
     limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import Offer, Payment, PurchaseOption
-from costcalc.training import Throughput
+from costcalc.training import Recipe, Throughput
 
 DEFAULT_ROWS = 100
 
@@ -69,7 +69,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class ThroughputReport:
-    """The measured speeds of one model, or of all, on the offers that pass the filters; `page` has those to show."""
+    """The measured speeds that pass the filters, on the offers that do; `page` has those to show."""
 
     name: ClassVar = "throughput"
     catalogue: Catalogue
@@ -89,19 +89,37 @@ def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, 
     """The report that parsed parameters of `/throughput` ask for."""
     as_of = values.get("as_of") or service.clock()
     offers = selected(catalogue, as_of, values, regions="cheapest").tolist()
-    model = values["model"].name if "model" in values else None
-    found = pairs(service.evidence, catalogue, _in_dollars(catalogue, offers), model)
+    evidence = service.evidence.known_on(as_of.astimezone(UTC).date())
+    found = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))
     page, words = page_of(values, DEFAULT_ROWS), own_words(values)
     return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], words)
 
 
-def pairs(evidence: Evidence, catalogue: Catalogue, rows: Iterable[int], model: str | None) -> list[_Pair]:
-    """Every measured speed on every one of these offers with the same accelerators, most images for the money first."""
+def measured(evidence: Evidence, values: Mapping[str, Any]) -> Iterator[Throughput]:
+    """The measured speeds that pass the filters."""
+    wanted = {name: values[name] for name in ("image_size", "year", "nodes") if name in values}
+    wanted |= {"model": values["model"].name} if "model" in values else {}
+    asked = values.get("recipe")
+    of_recipes = asked and {own_run(recipe) for recipe in evidence.recipes if recipe.is_named(asked)}
+    for row in evidence.throughputs:
+        passes = all(getattr(row, name) == value for name, value in wanted.items())
+        if passes and (of_recipes is None or own_run(row) in of_recipes):
+            yield row
+
+
+def own_run(of: Recipe | Throughput) -> tuple[object, ...]:
+    """What a recipe and a speed measured with its code on its own system have in common."""
+    system = of.system if isinstance(of, Recipe) else of
+    where = system and (system.accelerator, system.accelerators, system.nodes)
+    return of.model, of.organisation, of.stack, of.year, where
+
+
+def pairs(throughputs: Iterable[Throughput], catalogue: Catalogue, rows: Iterable[int]) -> list[_Pair]:
+    """Every one of these speeds on every one of these offers with the same accelerators, most images for the money first."""
     by_shape: dict[tuple[str, int], list[Throughput]] = {}
-    for throughput in evidence.throughputs:
-        if model is None or throughput.model == model:
-            shape = (throughput.accelerator, throughput.accelerators // throughput.nodes)
-            by_shape.setdefault(shape, []).append(throughput)
+    for throughput in throughputs:
+        shape = (throughput.accelerator, throughput.accelerators // throughput.nodes)
+        by_shape.setdefault(shape, []).append(throughput)
     found = [pair for row in rows for pair in _of_row(catalogue, row, by_shape)]
     return sorted(found, key=lambda pair: (-pair.value, pair.throughput.name, pair.row))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -34,11 +35,13 @@ by chance (p = 0.1; 19 organisations)."""
 class ModelRecipes:
     """One model's R recipes with what depends on no machine and no target; every column is an array [R] in their order.
 
-    `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule.
+    `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule. `later` are
+    the model's recipes that were published after the day asked about.
     """
 
     recipes: tuple[Recipe, ...]
     interpolated_length_width: float
+    later: tuple[Recipe, ...] = ()
 
     def curves(self, metric: Metric) -> Curves:
         """The recipes' accuracy curves in one metric."""
@@ -131,14 +134,15 @@ class BestReached:
 
 def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRecipes:
     """The recipes whose curve reaches the target, surely enough where only the best are wanted."""
-    to_target, requested = _epochs_to_target(recipes, query), _requested(recipes, query)
+    to_target, requested = _epochs_to_target(recipes, query), _requested(recipes.recipes, query)
+    later = int(_requested(recipes.later, query).sum())
     far = recipes.is_interpolated & (query.target < to_target.end_accuracy - NEAR_THE_END)
     reaches = ~np.isnan(to_target.epochs) & ~far
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
     rejections = {
-        "no_recipe": int(not requested.any()),
-        "not_yet_published": 0 if query.recipe else int((~_published(recipes, query)).sum()),
+        "no_recipe": int(not requested.any() and not later),
+        "not_yet_published": later,
         "target_never_reached": int((requested & np.isnan(to_target.epochs)).sum()),
         "far_below_end": int((requested & far).sum()),
         "below_confidence": int((requested & reaches & ~sure).sum()),
@@ -193,15 +197,9 @@ def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target:
     return np.where(query.target <= recipes.tuned_to, np.maximum(probability, recipes.stopped_share), probability)
 
 
-def _requested(recipes: ModelRecipes, query: EstimateQuery) -> Flags:
-    """The recipes asked for. Unless they are named, those known in the year asked about."""
-    if query.recipe:
-        return np.array([recipe.is_named(query.recipe) for recipe in recipes.recipes], bool)
-    return _published(recipes, query)
-
-
-def _published(recipes: ModelRecipes, query: EstimateQuery) -> Flags:
-    return recipes.years <= query.as_of.year if query.as_of else np.ones(len(recipes.recipes), bool)
+def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
+    """Which of these recipes are asked for: those of the names given, otherwise all."""
+    return np.array([not query.recipe or recipe.is_named(query.recipe) for recipe in recipes], bool)
 
 
 def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> tuple[Floats, Floats]:

@@ -47,7 +47,8 @@ class TrainingMatrix:
     phases [K, C] seconds of training per epoch: infinite where no speed is known, 0 beyond the last phase. `own_cluster` [R] is
     the cluster on which a recipe's own log was written, NOWHERE where that can't be rented. `refusals` says why nothing runs on
     the shapes of machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` are those of
-    `FittedParameters`.
+    `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what was fitted to them knows
+    later ones too.
     """
 
     recipes: ModelRecipes
@@ -59,6 +60,7 @@ class TrainingMatrix:
     refusals: dict[Shape, str]
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
+    is_past: bool = False
 
     @cached_property
     def same_speed(self) -> Indices:
@@ -185,7 +187,7 @@ def training_matrix(
     position = {cluster: c for c, cluster in enumerate(column_of)}
     speeds = every.of(np.array(list(column_of.values()), np.int64))
     return TrainingMatrix(
-        recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln),
+        recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln, evidence.later_recipes_of(model)),
         clusters=tuple(column_of),
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
@@ -194,6 +196,7 @@ def training_matrix(
         refusals=_refusals(clusters, every),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
+        is_past=evidence.is_past,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from itertools import groupby
 
@@ -40,7 +42,10 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables."""
+    """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
+
+    `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
+    """
 
     accelerators: Mapping[str, Accelerator]
     models: Mapping[str, Model]
@@ -49,6 +54,30 @@ class Evidence:
     schedules: tuple[Schedule, ...]
     fitted: FittedParameters
     version: str
+    is_past: bool = False
+    later: tuple[Recipe, ...] = ()
+
+    @cached_property
+    def _days(self) -> list[date]:
+        """The days on which something was published, in order."""
+        return sorted({recipe.known_on for recipe in self.recipes} | {row.known_on for row in self.throughputs})
+
+    def last_publication(self, day: date) -> date:
+        """The last day up to this one on which something was published: what is known does not change until the next."""
+        earlier = bisect_right(self._days, day)
+        return self._days[earlier - 1] if earlier else date.min
+
+    def known_on(self, day: date) -> Evidence:
+        """What was published by this day; what was fitted stays as it is."""
+        if not self._days or day >= self._days[-1]:
+            return self
+        return replace(
+            self,
+            recipes=tuple(recipe for recipe in self.recipes if recipe.known_on <= day),
+            throughputs=tuple(row for row in self.throughputs if row.known_on <= day),
+            is_past=True,
+            later=tuple(recipe for recipe in self.recipes if recipe.known_on > day),
+        )
 
     @cached_property
     def _by_alias(self) -> dict[str, Model]:
@@ -88,6 +117,10 @@ class Evidence:
         if family:
             nearest = min(family, key=lambda other: abs((other.parameters_millions or 0) - (size or 0)))
             yield nearest.name, "the nearest of its family"
+
+    def later_recipes_of(self, model: str) -> tuple[Recipe, ...]:
+        """The recipes of the model of this exact name that were published after the day asked about."""
+        return tuple(recipe for recipe in self.later if recipe.model == model)
 
     def vendor(self, accelerator: str) -> str:
         """Who makes an accelerator; its own name where that is not known, as for processors."""

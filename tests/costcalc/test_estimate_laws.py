@@ -244,7 +244,7 @@ def test_before_the_first_price_there_is_nothing_to_rent(ask):
     answer = ask(0.757, as_of=datetime(2010, 1, 1, tzinfo=UTC))
     assert (answer.count, answer.estimates) == (0, ())
     assert (answer.prices.oldest_observed_at, answer.prices.newest_observed_at) == (None, None)
-    assert answer.best_reached is not None
+    assert answer.best_reached is None
 
 
 def test_old_prices_are_stale_unless_age_is_allowed(ask):
@@ -458,16 +458,51 @@ def test_all_recipes_are_those_published_on_one_machine_or_their_own_number(ask,
     assert any(by_name[one.recipe].system.nodes == 1 for one in two if by_name[one.recipe].system)
 
 
-def test_a_past_date_knows_no_later_recipes_unless_they_are_named(ask, packaged_evidence):
-    year = {recipe.name: recipe.year for recipe in packaged_evidence.recipes_of("resnet50")}
-    asked = IN_2018 | {"recipes": "all", "limit": 1000}
-    then = ask(0.757, **asked)
+def test_a_past_date_knows_no_later_recipes(ask):
+    then = ask(0.757, **IN_2018, recipes="all")
     assert then.rejections["not_yet_published"] > 100
-    assert {year[one.recipe] for one in then.estimates} <= set(range(2015, 2019))
-    named = ask(0.757, **asked, recipe=("ffcv-rn50-32ep",))
-    assert named.count > 0
-    assert "not_yet_published" not in named.rejections
+    named = ask(0.757, **IN_2018, recipes="all", recipe=("ffcv-rn50-32ep",))
+    assert (named.count, named.rejections["not_yet_published"]) == (0, 1)
+    assert "no_recipe" not in named.rejections
     assert "not_yet_published" not in ask(0.757).rejections
+
+
+@pytest.mark.parametrize(
+    ("target", "day", "asked"),
+    [
+        (0.764, datetime(2018, 4, 26, tzinfo=UTC), {"provider": ("gcp",)}),  # answered with a run of September 2018
+        (0.757, datetime(2020, 2, 15, tzinfo=UTC), {"recipe": ("mlperf-v0.7-*",)}),  # published in July 2020
+    ],
+)
+def test_a_run_published_later_in_the_year_is_not_known(ask, packaged_evidence, target, day, asked):
+    known = {recipe.name: recipe.known_on for recipe in packaged_evidence.recipes_of("resnet50")}
+    found = ask(target, as_of=day, confidence=0.01, recipes="all", limit=1000, max_price_age=5000, **asked)
+    assert all(known[one.recipe] <= day.date() for one in found.estimates)
+    assert found.rejections["not_yet_published"] >= 1
+    assert bool(found.count) == ("recipe" not in asked)
+
+
+DAYS = [datetime(2016, 3, 1, tzinfo=UTC) + timedelta(days=131) * step for step in range(30)]
+
+
+@pytest.mark.parametrize("day", DAYS, ids=str)
+@pytest.mark.parametrize("recipes", ["best", "all"])
+def test_no_answer_knows_the_future(ask, packaged_evidence, day, recipes):
+    """No recipe, measurement or rate of a later date."""
+    models = ("resnet50", "vit_b16") if recipes == "best" else ("resnet50", "mobilenet")
+    published = {}
+    for row in (*packaged_evidence.recipes, *packaged_evidence.throughputs):
+        published.setdefault((row.source, row.year), []).append(row.known_on)
+    for model in models:
+        known = {recipe.name: recipe.known_on for recipe in packaged_evidence.recipes_of(model)}
+        found = ask(0.7, model=model, as_of=day, confidence=0.5, recipes=recipes, limit=1000, max_price_age=4000)
+        for one in found.estimates:
+            assert known[one.recipe] <= day.date()
+            assert one.sources.price.observed_at <= day
+            source = one.sources.throughput
+            assert min(published[source.source, source.year]) <= day.date()
+        if found.best_reached:
+            assert known[found.best_reached.recipe] <= day.date()
 
 
 @pytest.mark.parametrize(

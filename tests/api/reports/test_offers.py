@@ -3,9 +3,10 @@
 import csv
 import io
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import pytest
 from support.prices import offer
 from support.services import NOW, packaged_service, service_of, words
 
@@ -67,6 +68,36 @@ def test_throughput_for_the_money(client):
     rows = list(csv.DictReader(io.StringIO(client.get("/throughput.csv?model=resnet50&limit=3").text)))
     assert len(rows) == 3
     assert {row["model"] for row in rows} == {"resnet50"}
+
+
+def test_throughput_knows_no_later_measurement(client):
+    known = {
+        (row.source, row.year): row.known_on
+        for row in sorted(packaged_service().evidence.throughputs, key=lambda row: row.known_on, reverse=True)
+    }
+    counts = []
+    for year in (2018, 2020, 2022, 2024, 2026):
+        table = client.get(f"/throughput?as_of={year}-06-15&limit=100000").json["throughputs"]
+        days = [known[each["throughput_source"], each["throughput_year"]] for each in table]
+        assert all(day <= date(year, 6, 15) for day in days)
+        counts.append(len({each["throughput_source"] for each in table}))
+    assert counts[0] < counts[1] < counts[-1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "key", "values"),
+    [
+        ("image_size=128", "image_size", {128}),
+        ("year=2019", "throughput_year", {2019}),
+        ("nodes=2", "nodes", {2}),
+        ("recipe=mlperf-v2.1-*", "throughput_year", {2022}),
+        ("recipe=ffcv-rn50-*", "images_per_second", {20789.0, 28133.0}),
+    ],
+)
+def test_throughput_filters(client, asked, key, values):
+    every, some = (client.get(f"/throughput?limit=100000&{text}").json for text in ("", asked))
+    assert {each[key] for each in some["throughputs"]} == values
+    assert 0 < some["count"] < every["count"]
 
 
 def test_throughput_rates_count_every_machine(client):

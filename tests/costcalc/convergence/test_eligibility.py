@@ -1,7 +1,6 @@
 """Which recipes may answer, with which chance and how surely: laws of the formulas, and recipes made up to fall either way."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from statistics import NormalDist
 
 import numpy as np
@@ -157,14 +156,17 @@ class TestRequested:
         end = ending_at(0.7, 0.75)
         assert found(end, confidence=float(found(end).success_probability[0])).eligible.tolist() == [True]
 
-    def test_names_choose_whatever_their_year(self):
-        old, new = ending_at(*self.ends, name="old", year=2018), ending_at(*self.ends, name="new", year=2022)
-        then = datetime(2018, 12, 31, tzinfo=UTC)
-        answer = found(old, new, as_of=then)
-        assert (answer.eligible.tolist(), answer.rejections["not_yet_published"]) == ([True, False], 1)
-        named = found(old, new, as_of=then, recipe=("new",))
-        assert (named.eligible.tolist(), named.rejections["not_yet_published"]) == ([False, True], 0)
+    def test_names_choose(self):
+        old, new = ending_at(*self.ends, name="old"), ending_at(*self.ends, name="new")
+        assert found(old, new, recipe=("new",)).eligible.tolist() == [False, True]
         assert found(old, new, recipe=("other*",)).rejections["no_recipe"] == 1
+
+    @pytest.mark.parametrize(("names", "later"), [((), 2), (("old",), 0), (("n*",), 2), (("new",), 1)])
+    def test_recipes_published_later_are_counted(self, names, later):
+        old, *unknown = (ending_at(*self.ends, name=name) for name in ("old", "new", "newest"))
+        query = EstimateQuery("resnet50", 0.75, recipe=names)
+        rejections = eligible_recipes(ModelRecipes((old,), LENGTH_WIDTH, tuple(unknown)), query).rejections
+        assert (rejections["not_yet_published"], rejections["no_recipe"]) == (later, 0)
 
     def test_all_hold_what_the_best_is_chosen_from(self):
         pair = ending_at(*self.ends), ending_at(*self.ends, is_interpolated=True)

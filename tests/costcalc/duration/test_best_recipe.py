@@ -127,7 +127,7 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     """The recipes that are compared at all hold the best of all eligible ones, on every cluster."""
     target += 0.15 * (metric is Metric.TOP5)
     query = EstimateQuery(model, target, metric, as_of=DAY, nodes=1, **asked)
-    matrix = memory(packaged_evidence, packaged_prices).matrix(replace(query, nodes=None))
+    matrix = memory(packaged_evidence, packaged_prices).matrix(replace(query, nodes=None), DAY)
     eligible, everywhere = eligible_recipes(matrix.recipes, query), np.ones(len(matrix.clusters), bool)
     best, every = (
         training_times(matrix, replace(query, recipes=which), eligible, everywhere) for which in ("best", "all")

@@ -1,5 +1,6 @@
 """Reading evidence from tables: what is refused, and that every byte counts for the version."""
 
+from datetime import date
 from importlib import resources
 from types import SimpleNamespace
 
@@ -7,7 +8,9 @@ import pytest
 
 from costcalc.evidence import TableError, load_evidence, parse_evidence, parsing
 from costcalc.evidence.parsing import COMPACT, TABLES
+from costcalc.training import known_on
 
+DAYS = date(2020, 12, 30), date(2020, 12, 31), date(2021, 3, 4), date(2021, 3, 5)
 FOLDER = resources.files("costcalc.evidence") / "data"
 
 
@@ -22,12 +25,12 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
     lines = {
         "accelerators": "V100,NVIDIA,16,125,900,300,2017,V100,,yes,no,yes,no,yes,yes,data sheet\n",
         "models": "resnet50,rn50;r50,resnet,25.6,4.1,224,paper\nvgg16,,vgg,,,,paper\n",
-        "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,1,yes,training,,,no,,2020,paper,\n",
+        "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,1,yes,training,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
-        "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,yes,org,,,2020,,paper,\n",
+        "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,yes,org,,,2020,,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}
 
@@ -39,6 +42,7 @@ def test_blank_cells_are_unknown(texts):
     assert (recipe.precision, recipe.global_batch_size, recipe.scheduled_epochs, recipe.note) == (None, None, None, "")
     assert [(point.hours, point.top5) for point in recipe.evaluations] == [(0.5, None), (1.0, 0.4)]
     assert recipe.mean_top1 == 0.25
+    assert (recipe.published, recipe.known_on) == (None, date(2020, 12, 31))
     (throughput,) = evidence.throughputs
     assert throughput.includes_evaluation
     assert throughput.is_synthetic
@@ -49,6 +53,30 @@ def test_recipes_are_found_by_model(texts):
     evidence = parse_evidence(texts)
     assert [recipe.name for recipe in evidence.recipes_of("resnet50")] == ["fam-3ep", "r1"]
     assert evidence.recipes_of("vgg16") == ()
+
+
+@pytest.mark.parametrize(
+    ("published", "day"),
+    [("2018-04-26", date(2018, 4, 26)), ("2020-02", date(2020, 2, 29)), ("2017", date(2017, 12, 31))],
+)
+def test_what_is_known_by_month_or_year_is_known_from_its_end(published, day):
+    assert known_on(published, 2017) == day
+
+
+def test_publications_say_which_evidence_is_known(texts):
+    """A recipe of 2020 and a speed of March 2021."""
+    speed = texts["throughputs"].replace("2020,,,paper", "2021,2021-03-05,,paper")
+    evidence = parse_evidence({**texts, "throughputs": speed})
+    known = {day: evidence.known_on(evidence.last_publication(day)) for day in DAYS}
+    assert [(len(one.recipes), len(one.throughputs), len(one.later)) for one in known.values()] == [
+        (0, 0, 1),
+        (1, 0, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+    ]
+    assert known[DAYS[-1]] is evidence
+    assert known[DAYS[0]].later_recipes_of("resnet50") == evidence.recipes
+    assert known[DAYS[0]].later_recipes_of("vgg16") == ()
 
 
 def test_packaged_systems_are_read():
@@ -72,17 +100,17 @@ def test_packaged_systems_are_read():
         ("models", "new,,new,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
         (
             "recipes",
-            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,yes,,,,no,,2020,paper,\n",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,yes,,,,no,,2020,,paper,\n",
             "recipes.csv, line 3: r2 has no line in",
         ),
         (
             "recipes",
-            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,log,,,,no,,2020,paper,\n",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,log,,,,no,,2020,,paper,\n",
             "recipes.csv, line 3: .*is_log",
         ),
         (
             "throughputs",
-            "t2,resnet50,224,V100,8,1,,X,other,y,,,no,no,org,,,2020,,paper,\n",
+            "t2,resnet50,224,V100,8,1,,X,other,y,,,no,no,org,,,2020,,,paper,\n",
             "throughputs.csv, line 3: .*images_per_second",
         ),
     ],
