@@ -1,7 +1,8 @@
 """Estimates in the shape of FOCUS, the FinOps billing format, to lay beside actual bills; `x_IsEstimate` tells them apart.
 
-Every line of an estimate's bill is a row. A commitment is its purchase, which costs nothing effectively, and its use: by this
-run, by other work as `utilization` says, and by nobody; their effective costs add up to the purchase.
+Every line of an estimate's bill is a row. What is bought ahead (a commitment, a capacity block, a month, an owned machine) is its
+purchase, which costs nothing effectively, and its use: by this run, by other work as `utilization` says, and by nobody; their
+effective costs add up to the purchase.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from hashlib import blake2b
 import msgspec
 
 from api.formats import csv_export
-from api.formats.focus_charges import Row, charges
+from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
 from api.formats.focus_columns import FOCUS, OWN
 from api.questions.schemas import WORDS, Layout, own_words
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR
+from pricing.packaged.names import ANY_REGION, UNSPECIFIED
 
 INTERVAL_LEVEL = Decimal("0.8")
 SERVICES = {  # names as the three clouds write them into their own FOCUS exports
@@ -47,7 +49,7 @@ def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
         common = {**shared, **_of_estimate(estimate, answer), **_of_offer(bill.offer)}
         common["x_SampleRuns"] = runs.get(estimate.recipe)
         for hours, charge in charges(bill, Decimal(repr(estimate.hours)), on_demand):
-            yield _in_currency({**common, **_period(answer, hours), **charge})
+            yield _in_currency({**common, **_period(answer, hours), **charge}, bill.terms.exchange)
 
 
 def _runs(recipes: Iterable[Recipe]) -> dict[str, int]:
@@ -55,8 +57,12 @@ def _runs(recipes: Iterable[Recipe]) -> dict[str, int]:
     return {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated}
 
 
-def _in_currency(row: Row) -> Row:
-    """The unit of a spend commitment is the currency it is billed in."""
+def _in_currency(row: Row, exchange: Decimal) -> Row:
+    """What is priced in the currency it is billed in, and a spend commitment, whose unit that is."""
+    row["PricingCurrency"] = row["PricingCurrency"] or row["BillingCurrency"]
+    same = row["PricingCurrency"] == row["BillingCurrency"]
+    cost = row["EffectiveCost"]
+    row["PricingCurrencyEffectiveCost"] = cost if same else cut(cost / exchange, PRICE_DIGITS)
     if row.get("CommitmentDiscountCategory") == "Spend":
         row["CommitmentDiscountUnit"] = row["BillingCurrency"]
     return row
@@ -67,6 +73,7 @@ def _of_question(answer: Answer) -> Row:
     words = own_words({name: getattr(query, name) for name in WORDS})
     return {
         "BillingAccountId": "estimate",
+        "BillingAccountType": "Estimate",
         "BillingCurrency": query.currency,
         "Tags": msgspec.json.encode(words).decode() if words else None,
         "x_IsEstimate": True,
@@ -109,14 +116,16 @@ def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
 
 def _of_offer(offer: Offer) -> Row:
     provider, service = SERVICES.get(offer.provider, (offer.provider, f"{offer.provider} accelerators"))
+    region = None if offer.region in (ANY_REGION, UNSPECIFIED) else offer.region
     names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName", "ProviderName", "PublisherName")
     return {
         **dict.fromkeys(names, provider),
         "ServiceCategory": "Compute",
         "ServiceName": service,
         "ServiceSubcategory": "Virtual Machines",
-        "RegionId": offer.region,
-        "RegionName": offer.region,
+        "RegionId": region,
+        "RegionName": region,
+        "PricingCurrency": offer.currency,
         "SkuId": f"{offer.provider}/{offer.instance_type}",
         "SkuPriceDetails": _details(offer),
     }
@@ -155,4 +164,4 @@ def _next_month(month: datetime) -> datetime:
 
 def _estimate_id(estimate: Estimate, answer: Answer) -> str:
     parts = (answer.prices.snapshot, replace(estimate, rank=0, frontier=False))
-    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+    return f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}"  # bare, 774170e646603824 reads as a number

@@ -1,9 +1,9 @@
-"""The lines of a bill as FOCUS charges: what is paid, and for a commitment also who uses it."""
+"""The lines of a bill as FOCUS charges: what is paid, and for what is bought ahead also who uses it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
@@ -11,6 +11,7 @@ from costcalc.costing.bills import Bill, Charge
 from costcalc.money import Component, cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
 
+ONE = Decimal(1)
 QUANTITY_DIGITS, PRICE_DIGITS = 13, 15  # a reader who multiplies them in 28 digits, the usual precision, loses none
 UNITS = {
     **{"hours": "Hours", "months": "Months", "days": "Days", "units": "Units", "machines": "Units"},
@@ -29,20 +30,29 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A quantity at a list and an own unit price, cut to digits that multiply exactly."""
+    """A quantity at a list price in the currency that it is quoted in, `factor` times that for the customer, and the units
+    of the billing currency for one of that."""
 
     quantity: Decimal
-    list_price: Decimal
-    own_price: Decimal
     unit: str
+    list_price: Decimal
+    factor: Decimal = ONE
+    exchange: Decimal = ONE
 
     def columns(self) -> Row:
-        """Quantity, unit prices and their exact products."""
-        quantity = cut(self.quantity, QUANTITY_DIGITS)
-        listed, own = cut(self.list_price, PRICE_DIGITS), cut(self.own_price, PRICE_DIGITS)
-        costs = {"ListCost": (listed * quantity).normalize(), "ContractedCost": (own * quantity).normalize()}
-        prices = {"ListUnitPrice": listed, "ContractedUnitPrice": own}
-        return {**costs, **prices, "PricingQuantity": quantity, "PricingUnit": self.unit}
+        """Quantity, unit prices in both currencies, and exact products; cut to digits that multiply exactly."""
+        quantity, own_price = cut(self.quantity, QUANTITY_DIGITS), self.list_price * self.factor
+        listed, own = (cut(price * self.exchange, PRICE_DIGITS) for price in (self.list_price, own_price))
+        return {
+            "ListCost": (listed * quantity).normalize(),
+            "ContractedCost": (own * quantity).normalize(),
+            "ListUnitPrice": listed,
+            "ContractedUnitPrice": own,
+            "PricingCurrencyListUnitPrice": cut(self.list_price, PRICE_DIGITS),
+            "PricingCurrencyContractedUnitPrice": cut(own_price, PRICE_DIGITS),
+            "PricingQuantity": quantity,
+            "PricingUnit": self.unit,
+        }
 
 
 def cut(value: Decimal, digits: int) -> Decimal:
@@ -58,23 +68,22 @@ def price_id(offer: Offer, *more: str) -> str:
 def charges(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tuple[Decimal, Row]]:
     """The charges of a run of so many hours, each with the hours that it covers; a column that is missing is null.
 
-    `on_demand` is the list rate per hour of the same machine in the offer's currency.
+    `on_demand` is the list rate per hour of the same machine in the offer's currency. What is bought ahead costs nothing
+    effectively: its use does.
     """
-    lines = bill.components(hours)
-    listed = replace(bill, terms=replace(bill.terms, price_factor=Decimal(1))).components(hours)
-    committed = _commitment(bill, hours) if bill.offer.purchase_option in COMMITMENTS else {}
-    for charge, own, at_list in zip(bill.charges, lines, listed, strict=False):  # behind them come the extras
-        covered = Decimal(bill.paid_hours(hours)) if charge.per_period else own.quantity / bill.terms.nodes
-        yield covered, {**_paid(charge, own, at_list, bill.offer), **committed}
-    for covered, row in _uses(bill, hours, on_demand) if committed else ():
-        yield covered, {**committed, **row}
-    for own in lines[len(bill.charges) :]:
-        yield hours, _beside(own, bill.offer)
+    lines, shared = bill.components(hours), _bought_ahead(bill, hours)
+    for charge, line in zip(bill.charges, lines, strict=False):  # behind them come storage and egress
+        covered = Decimal(bill.paid_hours(hours)) if charge.per_period else line.quantity / bill.terms.nodes
+        yield covered, {**_paid(charge, line, bill), **(shared if charge.per_period else {})}
+    for covered, row in _uses(bill, hours, on_demand) if bill.tariff.fee else ():
+        yield covered, {**shared, **row}
+    for line in lines[len(bill.charges) :]:
+        yield hours, _beside(line, bill.offer)
 
 
-def _paid(charge: Charge, own: Component, at_list: Component, offer: Offer) -> Row:
-    """One line of the bill. What pays for a commitment costs nothing effectively: its use does."""
-    priced = Priced(own.quantity, at_list.rate, own.rate, UNITS[own.unit]).columns()
+def _paid(charge: Charge, line: Component, bill: Bill) -> Row:
+    """One line of the bill."""
+    offer, terms = bill.offer, bill.terms
     row: Row = {
         "ChargeCategory": "Purchase" if charge.per_period else "Usage",
         "ChargeFrequency": _frequency(offer, charge) if charge.per_period else "Usage-Based",
@@ -82,35 +91,34 @@ def _paid(charge: Charge, own: Component, at_list: Component, offer: Offer) -> R
         "ChargeDescription": f"{charge.name}, estimated",
         "SkuMeter": charge.name,
         "SkuPriceId": price_id(offer, charge.name),
-        "BilledCost": own.amount,
-        "EffectiveCost": Decimal(0) if offer.purchase_option in COMMITMENTS else own.amount,
-        **priced,
+        "BilledCost": line.amount,
+        "EffectiveCost": Decimal(0) if charge.per_period else line.amount,
+        **Priced(line.quantity, UNITS[line.unit], charge.rate, terms.price_factor, terms.exchange).columns(),
     }
     return row if charge.per_period else {**row, **_consumed(row)}
 
 
-def _beside(own: Component, offer: Offer) -> Row:
-    """Storage or egress: used as it goes, at the same rate in the list as for the customer."""
-    priced = Priced(own.quantity, own.rate, own.rate, UNITS[own.unit]).columns()
-    category, subcategory = BESIDE[own.unit]
-    return {
+def _beside(line: Component, offer: Offer) -> Row:
+    """Storage or egress: used as it goes, priced in the billing currency, at the list's rate for the customer too."""
+    category, subcategory = BESIDE[line.unit]
+    row: Row = {
         "ChargeCategory": "Usage",
         "ChargeFrequency": "Usage-Based",
         "PricingCategory": "Standard",
-        "ChargeDescription": f"{own.name}, estimated",
+        "PricingCurrency": None,
+        "ChargeDescription": f"{line.name}, estimated",
         "ServiceCategory": category,
-        "ServiceName": f"{offer.provider} {own.name}",
+        "ServiceName": f"{offer.provider} {line.name}",
         "ServiceSubcategory": subcategory,
-        "SkuId": f"{offer.provider}/{own.name}",
-        "SkuMeter": own.name,
-        "SkuPriceId": f"{offer.provider}/{own.name}",
+        "SkuId": f"{offer.provider}/{line.name}",
+        "SkuMeter": line.name,
+        "SkuPriceId": f"{offer.provider}/{line.name}",
         "SkuPriceDetails": None,
-        "BilledCost": own.amount,
-        "EffectiveCost": own.amount,
-        **priced,
-        "ConsumedQuantity": priced["PricingQuantity"],
-        "ConsumedUnit": UNITS[own.unit],
+        "BilledCost": line.amount,
+        "EffectiveCost": line.amount,
+        **Priced(line.quantity, UNITS[line.unit], line.rate).columns(),
     }
+    return {**row, **_consumed(row)}
 
 
 def _frequency(offer: Offer, charge: Charge) -> str:
@@ -118,9 +126,14 @@ def _frequency(offer: Offer, charge: Charge) -> str:
     return "One-Time" if once else "Recurring"
 
 
-def _commitment(bill: Bill, hours: Decimal) -> Row:
-    """What names a commitment on every row about it, with the whole of it as its quantity."""
-    offer, (category, kind) = bill.offer, COMMITMENT_TYPES[bill.offer.purchase_option]
+def _bought_ahead(bill: Bill, hours: Decimal) -> Row:
+    """What names a commitment or a capacity block on every row about it; a commitment with the whole of it as its quantity."""
+    offer = bill.offer
+    if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
+        return {"CapacityReservationId": price_id(offer)}
+    if offer.purchase_option not in COMMITMENTS:
+        return {}
+    category, kind = COMMITMENT_TYPES[offer.purchase_option]
     return {
         "CommitmentDiscountCategory": category,
         "CommitmentDiscountId": price_id(offer),
@@ -134,43 +147,60 @@ def _committed(bill: Bill, machine_hours: Decimal) -> Row:
     """A part of a commitment in its own measure: hours, or the money that a spend commitment binds."""
     if COMMITMENT_TYPES[bill.offer.purchase_option][0] == "Usage":
         return {"CommitmentDiscountQuantity": cut(machine_hours, QUANTITY_DIGITS), "CommitmentDiscountUnit": "Hours"}
-    return {"CommitmentDiscountQuantity": cut(machine_hours * _effective_price(bill), QUANTITY_DIGITS)}
+    return {"CommitmentDiscountQuantity": cut(machine_hours * _fee_per_hour(bill), QUANTITY_DIGITS)}
 
 
 def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tuple[Decimal, Row]]:
-    """This run's use of a commitment, other work's, and the hours nobody uses; their costs add up to the purchase."""
+    """This run's use of what is bought ahead, other work's, and the hours nobody uses; their costs add up to the purchase."""
     nodes, utilization, paid = bill.terms.nodes, bill.terms.utilization, Decimal(bill.paid_hours(hours))
     left = paid - hours
     parts = (hours * nodes, left * utilization * nodes, left * (1 - utilization) * nodes)
-    costs = [cents(part * _effective_price(bill)) for part in parts]
-    bought = sum(line.amount for line in bill.components(hours)[: len(bill.charges)])
-    costs[costs.index(max(costs))] += bought - sum(costs)
+    costs = [cents(part * _fee_per_hour(bill)) for part in parts]
+    lines = zip(bill.charges, bill.components(hours), strict=False)
+    costs[costs.index(max(costs))] += sum(line.amount for charge, line in lines if charge.per_period) - sum(costs)
     kinds = (("Used", False, "used by this run"), ("Used", True, "used by other work"), ("Unused", None, "unused"))
     for part, cost, (status, by_others, words) in zip(parts, costs, kinds, strict=True):
-        row = _use(bill, part, on_demand)
-        row |= {"EffectiveCost": cost, "CommitmentDiscountStatus": status, "x_UsedByOtherWork": by_others}
-        row["ChargeDescription"] = f"{bill.offer.instance_type} {bill.offer.term} commitment, {words}, estimated"
-        yield hours if by_others is False else paid, row if status == "Unused" else {**row, **_consumed(row)}
+        row = {**_use(bill, part, on_demand), **_status(bill.offer, status)}
+        row |= {"EffectiveCost": cost, "x_UsedByOtherWork": by_others}
+        row["ChargeDescription"] = f"{bill.offer.instance_type} bought ahead, {words}, estimated"
+        yield hours if by_others is False else paid, {**row, **_consumed(row, status)}
+
+
+def _status(offer: Offer, status: str) -> Row:
+    """Whether a commitment or a capacity block is used; a month or an owned machine has no column for it."""
+    if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
+        return {"CapacityReservationStatus": status}
+    return {"CommitmentDiscountStatus": status} if offer.purchase_option in COMMITMENTS else {}
 
 
 def _use(bill: Bill, machine_hours: Decimal, on_demand: Decimal | None) -> Row:
-    """Hours under a commitment, listed at what they cost on demand; at the commitment's own rate where that is unknown."""
-    listed = (bill.tariff.effective_hourly if on_demand is None else on_demand) * bill.terms.exchange
+    """Hours that are bought ahead, listed at what they cost on demand; at their own rate where that is unknown."""
+    offer, terms = bill.offer, bill.terms
+    listed = _list_fee_per_hour(bill) if on_demand is None else on_demand
+    committed = offer.purchase_option in COMMITMENTS
     return {
         "ChargeCategory": "Usage",
         "ChargeFrequency": "Usage-Based",
-        "PricingCategory": "Committed",
-        "SkuMeter": bill.offer.instance_type,
-        "SkuPriceId": price_id(bill.offer, "use"),
+        "PricingCategory": "Committed" if committed else PRICING.get(offer.purchase_option, "Standard"),
+        "SkuMeter": offer.instance_type,
+        "SkuPriceId": price_id(offer, "use"),
         "BilledCost": Decimal(0),
-        **Priced(machine_hours, listed, listed * bill.terms.price_factor, "Hours").columns(),
-        **_committed(bill, machine_hours),
+        **Priced(machine_hours, "Hours", listed, terms.price_factor, terms.exchange).columns(),
+        **(_committed(bill, machine_hours) if committed else {}),
     }
 
 
-def _effective_price(bill: Bill) -> Decimal:
-    return bill.tariff.effective_hourly * bill.terms.price_factor * bill.terms.exchange
+def _list_fee_per_hour(bill: Bill) -> Decimal:
+    return bill.tariff.fee / bill.tariff.period_hours
 
 
-def _consumed(row: Row) -> Row:
-    return {"ConsumedQuantity": row["PricingQuantity"], "ConsumedUnit": "Hours"}
+def _fee_per_hour(bill: Bill) -> Decimal:
+    return _list_fee_per_hour(bill) * bill.terms.price_factor * bill.terms.exchange
+
+
+def _consumed(row: Row, status: str = "Used") -> Row:
+    """Null for the unused hours of a commitment, as FOCUS asks; none of other hours that nobody uses."""
+    if status == "Unused" and "CommitmentDiscountStatus" in row:
+        return {}
+    used = row["PricingQuantity"] if status == "Used" else Decimal(0)
+    return {"ConsumedQuantity": used, "ConsumedUnit": row["PricingUnit"]}

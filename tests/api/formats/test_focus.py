@@ -20,7 +20,8 @@ QUESTIONS = (
     "purchase=on_demand&limit=50&regions=all",
     "purchase=spot&limit=50&currency=EUR",
     "purchase=monthly&limit=50&discount=0.07&utilization=0",
-    "purchase=capacity_block&limit=50",
+    "purchase=capacity_block&limit=50&utilization=0.5&currency=EUR",
+    "purchase=owned&max_price_age=36500&limit=20&utilization=0.5",
     "purchase=savings_plan,committed_use&limit=100&utilization=0.3&discount=aws:0.125&currency=JPY",
     "purchase=reserved&as_of=2018-04-26&overheads=none&recipes=all",
     "purchase=reserved&max_price_age=36500&limit=100&utilization=0.5",
@@ -56,7 +57,7 @@ def test_the_rows_add_up_to_the_estimates(client, question):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_contracted_costs_are_the_bill_before_rounding(client, question):
     for row in read(focus(client, question)):
-        if not row["CommitmentDiscountStatus"]:
+        if not row["SkuPriceId"].endswith("/use"):
             assert abs(Decimal(row["ContractedCost"]) - Decimal(row["BilledCost"])) <= Decimal("0.011")
 
 
@@ -102,6 +103,31 @@ def test_a_month_is_a_recurring_purchase_of_whole_months(client):
     )
     assert (row["PricingUnit"], row["PricingQuantity"], row["CommitmentDiscountId"]) == ("Months", "1.0", "")
     assert hours_of(row) >= 672
+
+
+@pytest.mark.parametrize("purchase", ["monthly", "capacity_block", "owned"])
+def test_what_is_bought_ahead_costs_nothing_effectively_and_its_use_does(client, purchase):
+    rows = rows_of(client, f"purchase={purchase}&limit=1&max_price_age=36500&utilization=0.25")
+    bought = rows[0]
+    ours, others, idle = (row for row in rows if row["SkuPriceId"].endswith("/use"))
+    assert (bought["ChargeCategory"], Decimal(bought["EffectiveCost"])) == ("Purchase", 0)
+    assert sum(Decimal(row["EffectiveCost"]) for row in (ours, others, idle)) == Decimal(bought["BilledCost"]) > 0
+    assert [row["x_UsedByOtherWork"] for row in (ours, others, idle)] == ["false", "true", ""]
+    assert [Decimal(row["ConsumedQuantity"]) > 0 for row in (ours, others, idle)] == [True, True, False]
+    block = purchase == "capacity_block"
+    told = [row["CapacityReservationStatus"] for row in (bought, ours, others, idle)]
+    assert told == (["", "Used", "Used", "Unused"] if block else [""] * 4)
+    assert {bool(row["CapacityReservationId"]) for row in rows} == {block}
+
+
+def test_prices_stand_in_the_currency_they_are_quoted_in_too(client):
+    row = rows_of(client, "as_of=2018-04-26&instance_type=p3.8xlarge&purchase=on_demand&currency=EUR&discount=0.25")[0]
+    assert (row["PricingCurrency"], row["BillingCurrency"]) == ("USD", "EUR")
+    listed, own = (row[f"PricingCurrency{kind}UnitPrice"] for kind in ("List", "Contracted"))
+    assert (listed, own) == ("12.24", "9.18")
+    rate = Decimal(row["x_ExchangeRatePerUsd"])
+    assert Decimal(row["ListUnitPrice"]) == pytest.approx(Decimal(listed) * rate)
+    assert Decimal(row["PricingCurrencyEffectiveCost"]) * rate == pytest.approx(Decimal(row["EffectiveCost"]))
 
 
 def reserved(payment, upfront, recurring):
@@ -222,7 +248,11 @@ BROKEN = {
     "ChargePeriodEnd is 2026": ("ChargePeriodEnd", "2026-11-20"),
     "written as an empty string": ("AvailabilityZone", '""'),
     "InvoiceIssuerName is null": ("InvoiceIssuerName", ""),
-    "without a commitment": ("EffectiveCost", "0.01"),
+    "used 0.01": ("EffectiveCost", "0.01"),
+    "EffectiveCost has two values": ("PricingCurrencyEffectiveCost", "0.01"),
+    "BillingAccountType is null": ("BillingAccountType", ""),
+    "reads as a number": ("x_EstimateId", "774170e646603824"),
+    "a region is no region": ("RegionId", "any"),
     "exactly when the id is": ("CommitmentDiscountType", "Reserved Instance"),
     "when it is used": ("ConsumedQuantity", ""),
     "PricingUnit is hour": ("PricingUnit", "hour"),
