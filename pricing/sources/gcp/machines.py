@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from costcalc.hardware import Machine
 from costcalc.offers import RatePart
+from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.sources.gcp.skus import LOCAL_SSD, ON_DEMAND, RateBook, Use, core_part, memory_part, tpu_part
 
 PLACES = Decimal("1e-12")  # a month's share of an hour does not terminate
@@ -186,9 +187,10 @@ _WITH_HOST = frozenset({"v2-8", "v3-8"})
 
 
 def tpu_slices() -> Iterable[Shape]:
-    """Every slice that is sold, largest v5p included: v5p-12288 is 6144 chips, v6e-8 is 8."""
-    for generation in TPU_GENERATIONS:
-        yield from (_slice(generation, size) for size in generation.sizes)
+    """Every slice that is sold, largest v5p included: v5p-12288 is 6144 chips, v6e-8 is 8; with its hosts if it is packaged."""
+    packaged = packaged_machines("gcp")
+    for shape in (_slice(generation, size) for generation in TPU_GENERATIONS for size in generation.sizes):
+        yield replace(shape, machine=filled(shape.machine, packaged.get(shape.instance_type)))
 
 
 def _slice(generation: TpuGeneration, size: int) -> Shape:

@@ -2,11 +2,13 @@
 
 import re
 from collections import defaultdict
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 from packaged_tables import canonical_accelerators, rate, table
+
+from pricing.packaged.catalogue import packaged_catalogue
 
 NEWEST = date(2026, 11, 20)
 KEY = ["provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "observed_at"]
@@ -140,6 +142,22 @@ def test_accelerators_have_the_memory_their_name_says(machines):
 )
 def test_slices_count_chips(machines, instance_type, chips):
     assert machines["gcp", instance_type]["accelerators"] == str(chips)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "vcpus", "memory_gib"),
+    [("v5litepod-1", 24, 48), ("v5litepod-8", 224, 384), ("v5p-8", 208, 448), ("v6e-256", 11520, 46080)],
+)
+def test_slices_have_the_processors_and_memory_of_their_hosts(machines, instance_type, vcpus, memory_gib):
+    facts = machines["gcp", instance_type]
+    assert (facts["vcpus"], facts["memory_gib"]) == (str(vcpus), str(memory_gib))
+
+
+def test_few_offers_of_today_lack_their_processors():
+    prices = packaged_catalogue()
+    rows = prices.current_offers(datetime(2026, 11, 22, tzinfo=UTC)).rows
+    unknown = sum(prices.vocabulary.instances[code][2].vcpus is None for code in prices.columns.instance[rows])
+    assert unknown / len(rows) < 0.07
 
 
 def test_spot_is_never_above_on_demand(offers):
