@@ -10,11 +10,12 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import ReferenceModel
-from costcalc.throughput.workloads import training_rate
+from costcalc.throughput.workloads import Transfer, training_rate
 from costcalc.training import Throughput
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.scores import Case
@@ -29,6 +30,7 @@ class ScaledSpeeds:
         reference = learner.reference_model(HeldOut())
         self._learned = self._ratios(self._evidence.throughputs, reference)
         self._known = self._learned | self._ratios(learner.published.unseen_speeds, reference)
+        self._transfer_without = lru_cache(maxsize=None)(self._fit_without)
 
     def scaled(self, split: str) -> list[Case]:
         """The rates of a split, each from the rate that the split names for it, without the other rates of the same code that
@@ -58,14 +60,16 @@ class ScaledSpeeds:
         ]
 
     def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
-        held_out = set(names)
-        learned = [ratio for name, ratio in self._learned.items() if name not in held_out]
-        transfer = fit_transfer(learned, self._evidence.models, self._evidence.accelerators)
+        transfer = self._transfer_without(frozenset(names).intersection(self._learned))
         for name in names:
             ratio, base = self._known[name], self._known[pairs[name]]
             if transfer.knows(ratio.workload.model):
                 error = residual(ratio, transfer) - residual(base, transfer)
                 yield Case(name, ratio.row.stack, error, _log_rate(ratio) - _log_rate(base))
+
+    def _fit_without(self, names: frozenset[str]) -> Transfer:
+        learned = [ratio for name, ratio in self._learned.items() if name not in names]
+        return fit_transfer(learned, self._evidence.models, self._evidence.accelerators)
 
     def _transformers(self, organisation: str, names: Sequence[str], accelerator: str | None) -> Iterator[Case]:
         groups = self._learner.published.groups["transformers"]

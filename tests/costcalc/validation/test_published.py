@@ -151,3 +151,31 @@ class TestMLPerfRuns:
         row = mlperf_row("Ada")
         other = replace(row, result=replace(row.result, stack="dawnbench"))
         assert list(mlperf_runs(publish([other]))) == []
+
+
+def test_unseen_speeds_are_sourced_in_no_fit_and_each_is_scored_or_scaled_from():
+    published = load_published()
+    known = published.throughputs
+    unseen = {row.name: row for row in published.unseen_speeds}
+    assert len(unseen) == len(published.unseen_speeds)
+    assert not unseen.keys() & known.keys()
+    assert all(row.source and row.year and row.images_per_second > 0 for row in unseen.values())
+    splits = ("other_count", "several_machines", "one_network_known", "host_limited")
+    pairs = [pair for split in splits for pair in published.groups[split].items()]
+    named = {name for pair in pairs for name in pair} | published.groups["transformers"].keys()
+    assert unseen.keys() <= named <= unseen.keys() | known.keys()
+    for name, base in pairs:
+        one, other = ((known | unseen)[each] for each in (name, base))
+        assert (one.stack, one.accelerator) == (other.stack, other.accelerator), name
+
+
+def test_repeated_schedules_are_published_ends_of_one_network():
+    published = load_published()
+    groups = {}
+    for name, group in published.groups["repeated"].items():
+        recipe = published.recipes[name]
+        groups.setdefault(group, []).append(
+            (recipe.model, recipe.stack, recipe.scheduled_epochs, recipe.global_batch_size)
+        )
+        assert recipe.evaluations[-1].top1
+    assert all(len(recipes) > 1 and len(set(recipes)) == 1 for recipes in groups.values())
