@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from api.cli.estimates import bought, cost, estimate_lines, hours, machine, money, seen
+from api.cli.estimates import cost, estimate_lines, hours, seen
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
+from api.formats.words import bought, machine, money
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis

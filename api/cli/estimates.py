@@ -6,19 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
+from api.formats.words import bought, in_region, machine
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 
-SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 OLD, SECOND_HAND = "†", "‡"
 OLD_DAYS = 30
-
-
-def money(amount: Decimal, currency: str = "USD") -> str:
-    """An amount with the sign of its currency in front, or its code behind where it has no sign."""
-    sign = SIGNS.get(currency)
-    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
 
 
 def hours(value: float) -> str:
@@ -31,17 +25,6 @@ def cost(each: Estimate, basis: str) -> tuple[Decimal, str]:
     kind = f"{basis}_cost"
     low, high = getattr(each, f"{kind}_low"), getattr(each, f"{kind}_high")
     return getattr(each, kind), f"{low:,.2f}-{high:,.2f}" if low != high else ""
-
-
-def machine(each: Estimate) -> str:
-    """Where it is and what it is: `lambda gpu_1x_gh200`."""
-    return f"{each.provider} {f'{each.nodes} x ' if each.nodes > 1 else ''}{each.instance_type}"
-
-
-def bought(each: Estimate) -> str:
-    """How it is bought: `reserved 1y no upfront`."""
-    words = [each.purchase_option.value, each.term, each.payment and each.payment.value]
-    return " ".join(filter(None, words)).replace("_", " ")
 
 
 def seen(each: Estimate) -> str:
@@ -105,7 +88,7 @@ def _waits(each: Estimate) -> bool:
 
 
 def _where(each: Estimate) -> str:
-    return f"{machine(each)}\n{counted(each.accelerators, each.accelerator)}, {each.region}"
+    return f"{machine(each)}\n{in_region(counted(each.accelerators, each.accelerator), each.region)}"
 
 
 def _bought_and_seen(each: Estimate) -> str:

@@ -134,7 +134,7 @@ def _states_at(now: datetime) -> tuple[Column, ...]:
     return (
         Column("source", lambda state: state.name),
         Column("last success", lambda state: _moment(state.succeeded_at), figures=True),
-        Column("age", lambda state: _age(state.observed_at, now), figures=True),
+        Column("age of\nnewest rate", lambda state: _age(state.observed_at, now), figures=True),
         Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", figures=True),
         Column("seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", figures=True, leave=1),
     )

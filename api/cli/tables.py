@@ -10,6 +10,7 @@ from typing import Any
 from api.cli.estimates import estimate_lines
 from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
+from api.formats.words import bought, in_region, machine
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
@@ -32,10 +33,10 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
 def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
     """Each machine with every way to commit to it, and from how many hours a month on that pays."""
     found = report.document()
-    for machine in found.machines:
-        yield from paragraph(_compared(machine), view.width, 2)
-        yield from table(WAYS, machine.ways, view.width)
-        for line in machine.assumptions if view.explain else ():
+    for compared in found.machines:
+        yield from paragraph(_compared(compared), view.width, 2)
+        yield from table(WAYS, compared.ways, view.width)
+        for line in compared.assumptions if view.explain else ():
             yield from paragraph(f"- {line}", view.width, 2)
     for note in found.notes:
         yield from paragraph(as_options(note), view.width)
@@ -88,20 +89,22 @@ def _headed(what: str, count: int, columns: Sequence[Column], rows: Sequence[Any
 
 def _compared(each: Compared) -> str:
     on_demand = f"on demand {each.on_demand.hourly_rate:,.2f} an hour" if each.on_demand else "not sold on demand"
-    nodes = f"{each.nodes} x " if each.nodes > 1 else ""
     return (
-        f"{each.provider} {nodes}{each.instance_type} in {each.region}, {counted(each.accelerators, each.accelerator)}: "
+        f"{in_region(machine(each), each.region)}, {counted(each.accelerators, each.accelerator)}: "
         f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
     )
 
 
-def _bought(row: Any) -> str:
-    words = [row.purchase_option.value, row.term, row.payment and row.payment.value]
-    return " ".join(filter(None, words)).replace("_", " ")
+def _offered(row: Any) -> str:
+    return f"{row.provider} {row.instance_type}\n{_accelerators(row)}"
 
 
-def _machine(row: Any) -> str:
-    return f"{row.provider} {row.instance_type}\n{counted(row.accelerators, row.accelerator)}, {row.region}"
+def _measured(row: ThroughputRow) -> str:
+    return f"{machine(row)}\n{_accelerators(row)}"
+
+
+def _accelerators(row: Any) -> str:
+    return in_region(counted(row.accelerators, row.accelerator), row.region)
 
 
 def _software(row: ThroughputRow) -> str:
@@ -135,8 +138,8 @@ def _trained(recipe: Recipe) -> str:
     return _best(max(points, default=None))
 
 
-MACHINE = Column("machine\nand region", _machine)
-BOUGHT = Column("bought", _bought)
+MACHINE = Column("machine\nand region", _offered)
+BOUGHT = Column("bought", bought)
 MODELS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),
     Column("top1\nbest", lambda row: _best(row.best_top1), figures=True),
@@ -188,7 +191,7 @@ CHANGES: tuple[Column, ...] = (
 )
 THROUGHPUTS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),
-    MACHINE,
+    Column("machine\nand region", _measured),
     BOUGHT,
     Column("images/s", lambda row: _number(row.images_per_second, 1), figures=True),
     Column("per $/h", lambda row: _number(row.images_per_second_per_dollar_hour, 1), figures=True),

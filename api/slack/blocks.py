@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from urllib.parse import parse_qsl
 
+from api.formats import words
+from api.formats.words import bought, in_region, money
 from api.questions.links import to_url
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
@@ -19,7 +21,6 @@ COLUMNS = (
     ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
 )  # fmt: skip
 EFFECTIVE = ("Share of use", "right")
-SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _IN_TITLE = ("model", "target", "metric", "sort")
 
 
@@ -187,23 +188,9 @@ def judged(each: Estimate, answer: Answer) -> Decimal:
     return each.effective_cost if answer.query.basis == "effective" else each.billed_cost
 
 
-def money(amount: Decimal, currency: str) -> str:
-    """An amount with two decimals and its currency."""
-    sign = SIGNS.get(currency)
-    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
-
-
 def machine(each: Estimate) -> str:
     """Provider, number of machines, instance type and region."""
-    nodes = f"{each.nodes} × " if each.nodes > 1 else ""
-    region = "" if each.region == "unspecified" else f", {each.region}"
-    return f"{each.provider} {nodes}{each.instance_type}{region}"
-
-
-def bought(each: Estimate) -> str:
-    """Purchase option, term and payment."""
-    words = (each.purchase_option.value, each.term, each.payment.value if each.payment else None)
-    return " ".join(word.replace("_", " ") for word in words if word)
+    return in_region(words.machine(each), each.region)
 
 
 def short(each: Estimate, answer: Answer) -> str:
