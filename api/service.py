@@ -116,8 +116,8 @@ class Service:
         model = self.evidence.find_model(name)
         if model is not None:
             return model
-        aliases = [alias for each in self.evidence.models.values() for alias in (each.name, *each.aliases)]
-        message = guesses.unknown("model", name, aliases, "/models lists them all")
+        suggested = self.evidence.suggested
+        message = guesses.unknown("model", name, suggested, "/models lists them all", suggested)
         if errors:
             raise BadParameters({"model": [message], **errors})
         raise NotFound(message, "model")

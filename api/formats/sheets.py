@@ -27,7 +27,8 @@ def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
     if layout.profile == "focus":
         return focus.chunks(answer, layout, report.recipes())
     columns = [*estimate_columns(), *shared_columns(answer)]
-    return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), report.rest, layout)
+    last = report.rest or " ".join(hint.sentence for hint in answer.hints)
+    return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), last, layout)
 
 
 def cost_xlsx(report: CostReport, _: Layout) -> bytes:

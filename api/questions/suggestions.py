@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
@@ -85,10 +85,16 @@ class Guesses:
         self._searches = MOST_SEARCHES
         self._messages: dict[tuple[str, str], str] = {}
 
-    def unknown(self, what: str, text: str, known: Iterable[str], where: str) -> str:
-        """Says that a name is unknown and which known ones come nearest, or else where to find them all."""
+    def unknown(
+        self, what: str, text: str, known: Iterable[str], where: str, instead: Mapping[str, str] | None = None
+    ) -> str:
+        """Says that a name is unknown and which known ones come nearest, or else where to find them all.
+
+        `instead` has a better name to suggest for some of the known ones.
+        """
         if (what, text) not in self._messages:
-            names = self.nearest(text, known)
+            found = self.nearest(text, known)
+            names = list(dict.fromkeys((instead or {}).get(name, name) for name in found))
             hint = f"did you mean {either(names)}?" if names else where
             self._messages[what, text] = f"unknown {what} {clip(text)}: {hint}"
         return self._messages[what, text]

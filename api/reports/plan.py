@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -15,7 +16,7 @@ from typing import Any
 import msgspec
 
 from api.questions.errors import BadParameters, Refused
-from api.questions.fields import Number
+from api.questions.fields import Discounts, Number, OwnRates
 from api.questions.parsing import Arguments
 from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
 from api.questions.suggestions import Guesses, clip
@@ -29,6 +30,7 @@ ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 MOST_ROWS = 1000
 MOST_COLUMNS = 100
 SEPARATORS = ",;\t|"
+DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
 
 Given = dict[str, str]
@@ -95,8 +97,9 @@ class Planner:
         return Answered(number, given, None, answer.count, answer.estimates[0], answer.exchange), answer
 
     def _plain(self, name: str, text: str) -> str:
-        is_number = isinstance(ROW.fields.get(name), Number) and text.count(",") == 1
-        return text.replace(",", ".") if self.decimal == "," and is_number else text
+        if self.decimal != "," or not isinstance(ROW.fields.get(name), (Number, Discounts, OwnRates)):
+            return text
+        return text.replace(",", ".") if text.count(",") == 1 else DECIMAL_COMMA.sub(".", text)
 
     def _answer(self, arguments: Arguments) -> Answer:
         values, _ = self.service.parse(ROW, arguments, self.catalogue, self.guesses)

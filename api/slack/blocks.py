@@ -65,7 +65,8 @@ def _goal(answer: Answer) -> str:
 
 def _title(answer: Answer) -> str:
     order = "fastest" if answer.query.sort == "time" else "cheapest"
-    title = f"*{escape(_goal(answer))}* · {order} first of {answer.count:,} · prices known on {answer.prices.as_of:%Y-%m-%d}"
+    many = f"{order} first of {answer.count:,}" if answer.count else "no estimate matches these filters"
+    title = f"*{escape(_goal(answer))}* · {many} · prices known on {answer.prices.as_of:%Y-%m-%d}"
     asked = " · ".join(f"{escape(name)} {escape(value)}" for name, value in _asked(answer))
     return f"{title}\n{asked}" if asked else title
 
@@ -154,7 +155,7 @@ def _hints(answer: Answer) -> Iterator[str]:
 
 
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
-    lines = [_title(answer), "No estimate matches these filters."]
+    lines = [_title(answer)]
     if answer.best_reached:
         best = answer.best_reached
         lines.append(f"The highest accuracy of any recipe is {best.accuracy:g} ({escape(best.recipe)}).")

@@ -16,6 +16,7 @@ from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
+SAME = "the same network"
 
 
 def normalised(name: str) -> str:
@@ -103,6 +104,19 @@ class Evidence:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""
         return self._by_model.get(model, ())
 
+    @cached_property
+    def suggested(self) -> dict[str, str]:
+        """Every name of every model, with the one to suggest to whoever means it: a model without recipes gives way to the same
+        network that has some."""
+        return {
+            name: self._with_recipes(model) for model in self.models.values() for name in (model.name, *model.aliases)
+        }
+
+    def _with_recipes(self, model: Model) -> str:
+        if self.recipes_of(model.name):
+            return model.name
+        return next((other for other, likeness in self.alike(model.name) if likeness == SAME), model.name)
+
     def alike(self, name: str) -> Iterator[tuple[str, str]]:
         """Models that have recipes and stand nearest to this one, each with how it is related: the same network under another
         name, else the one of its family with the nearest number of parameters."""
@@ -111,7 +125,7 @@ class Evidence:
         known = [other for other in self.models.values() if other is not model and self.recipes_of(other.name)]
         same = [other for other in known if size and _network(other) == _network(model)]
         if same:
-            yield from ((other.name, "the same network") for other in same)
+            yield from ((other.name, SAME) for other in same)
             return
         family = [other for other in known if other.family == model.family]
         if family:

@@ -52,5 +52,11 @@ def test_the_terminal_prints_it(service):
         {"model": ["resnet50"], "target": ["0.757"], "accelerator": ["RTX 2080 Ti"]}, service.catalogue()
     )
     lines = list(cost_lines(CostReport(service, service.catalogue(), query), View(80)))
-    assert f"Instead: {SENTENCE}" in lines
+    assert "Instead: 1 estimate with --max-price-age=2500." in lines
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_sheet_for_excel_ends_with_it_and_one_for_scripts_does_not(client):
+    sheet = client.get(f"/cost.csv?{ASKED}&excel=1").get_data(as_text=True)
+    assert sheet.splitlines()[-1].startswith(f'"{SENTENCE}' if "," in sheet.splitlines()[-1] else SENTENCE)
+    assert client.get(f"/cost.csv?{ASKED}").get_data(as_text=True).count("\r\n") == 1

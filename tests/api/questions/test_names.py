@@ -135,3 +135,15 @@ def test_no_two_models_share_a_name_however_it_is_spelt(service):
 def test_a_recipe_is_found_with_other_signs_than_its_own(service):
     for name in service.names(service.catalogue()).recipe:
         assert asked(service, "recipe", name.replace("-", "_")) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [("vit", "deit_base or vit_b32"), ("deit", "deit_base"), ("vit_b_16", "deit_base")]
+)
+def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, text, names):
+    told = client.get(f"/cost?model={text}&target=0.8")
+    if told.status_code == 200:
+        assert {hint["change"] for hint in told.json["hints"]} == {f"model={names}"}
+    else:
+        assert told.status_code == 404
+        assert told.json["detail"] == f'unknown model "{text}": did you mean {names}?'

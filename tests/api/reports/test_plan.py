@@ -123,6 +123,17 @@ def test_a_german_sheet(client):
     assert float(row["billed_cost"].replace(",", ".")) == estimate["billed_cost"]
 
 
+@pytest.mark.parametrize(
+    ("cell", "discount"),
+    [("0,12", "0.12"), ("gcp:0,12", "gcp:0.12"), ("0,1, gcp:0,12", "0.1,gcp:0.12"), ("0.12", "0.12")],
+)
+def test_a_discount_of_a_german_sheet_has_a_decimal_comma(client, cell, discount):
+    body = f'model;target;discount;fx;currency\nresnet50;0,757;"{cell}";EUR:0,92;EUR\n'
+    [row] = rows_of(post(client, body, "sep=;&decimal=,"), ";")
+    estimate = best(client, f"model=resnet50&target=0.757&discount={discount}&fx=EUR:0.92&currency=EUR")
+    assert float(row["billed_cost"].replace(",", ".")) == estimate["billed_cost"]
+
+
 def test_text_in_a_row_is_no_formula_in_the_answer(client):
     body = 'model,target,_note,label\nresnet50,0.757,"=1+1","@SUM(A1)"\n"=cmd|x",0.7,-2,+3\n'
     first, second = rows_of(post(client, body))
