@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from api.bootstrap import build_once
 from api.formats.json import to_json
-from api.formats.sheets import plan_csv
-from api.reports.plan import planner, rows_of_csv, rows_of_json
+from api.formats.sheets import plan_csv, plan_xlsx
+from api.questions.schemas import Layout
+from api.reports.plan import PlanDocument, planner, rows_of_csv, rows_of_json
 from api.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The answer as text, how many rows it has and how many of them have an error."""
+    """The answer as it is printed, how many rows it has and how many of them have an error."""
 
     text: bytes
     rows: int
@@ -27,5 +28,10 @@ def answer(settings: Settings, given: dict[str, list[str]], body: bytes) -> Prin
     is_json = body.lstrip()[:1] == b"["
     document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
     wanted = layout.format or ("json" if is_json else "csv")
-    text = to_json(document) + b"\n" if wanted == "json" else b"".join(plan_csv(document, layout))
-    return Printed(text, len(document.rows), len(document.rows) - document.answered)
+    return Printed(_written(document, wanted, layout), len(document.rows), len(document.rows) - document.answered)
+
+
+def _written(document: PlanDocument, kind: str, layout: Layout) -> bytes:
+    if kind == "json":
+        return to_json(document) + b"\n"
+    return plan_xlsx(document, layout) if kind == "xlsx" else b"".join(plan_csv(document, layout))

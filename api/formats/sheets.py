@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from api.formats import csv_export, focus, price_sheet
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
+from api.questions.fields import Number
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangeRow, ChangesReport
@@ -16,9 +19,13 @@ from api.reports.cost import CostReport
 from api.reports.history import HistoryReport, HistoryRow
 from api.reports.models import ModelsReport, ModelSummary
 from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
-from api.reports.plan import Answered, PlanDocument
+from api.reports.plan import ROW, Answered, PlanDocument
 from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.offers import Offer
+
+ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
+MOST_WORKBOOK_OFFERS = 10_000
+"""Takes a second to write."""
 
 
 def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
@@ -56,10 +63,26 @@ def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
         names = tuple(OfferRow.__dataclass_fields__)
         pieces = price_sheet.chunks(report.catalogue, report.page, names, layout, report.words)
     else:
-        pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
-        columns = [*_converted(report.converter), *word_columns(report.words)]
-        pieces = csv_export.chunks(columns, pairs, layout)
+        pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
+
+
+def offers_xlsx(report: OffersReport, _: Layout) -> bytes:
+    """The same as a workbook of `MOST_WORKBOOK_OFFERS` rows at most; a second sheet says how many others there are."""
+    from api.formats.xlsx import tables
+
+    columns, rows = _offer_columns_and_rows(report)
+    shown = list(islice(rows, MOST_WORKBOOK_OFFERS))
+    left = report.count - len(shown)
+    note = f"{left} of {report.count} offers are not in this workbook: filter them, or take all as /offers.csv."
+    return tables.workbook("Offers", columns, shown, report.as_of, note if left else None)
+
+
+def _offer_columns_and_rows(report: OffersReport) -> tuple[list[Column], Iterator[Any]]:
+    if report.converter.currency is None:
+        return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], map(offer_row, report.offers())
+    pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
+    return [*_converted(report.converter), *word_columns(report.words)], pairs
 
 
 def changes_csv(report: ChangesReport, layout: Layout) -> Iterator[bytes]:
@@ -85,6 +108,25 @@ def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:
 def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
     """One line per row in the order given."""
     return csv_export.chunks(plan_columns(document.rows), document.rows, layout)
+
+
+def plan_xlsx(document: PlanDocument, _: Layout) -> bytes:
+    """The same as a workbook, in which numbers that were given as text are numbers."""
+    from api.formats.xlsx import tables
+
+    columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
+    return tables.workbook("Plan", columns, document.rows, document.prices.as_of if document.prices else None)
+
+
+def _as_number(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def number(row: Any) -> Any:
+        value = read(row)
+        try:
+            return Decimal(value) if isinstance(value, str) and Decimal(value).is_finite() else value
+        except InvalidOperation:
+            return value
+
+    return number
 
 
 def plan_columns(rows: Sequence[Answered]) -> list[Column]:

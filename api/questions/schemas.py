@@ -30,6 +30,7 @@ from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
 FORMATS = ("json", "csv")
+WORKBOOK_FORMATS = (*FORMATS, "xlsx")
 COST_LAYOUT = ("profile", "focus")
 WORDS = ("label", "cost_center")
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
@@ -83,7 +84,7 @@ class OfferFilters(LayoutSchema):
 class CostSchema(OfferFilters):
     """The parameters of `/cost`."""
 
-    format = Choice((*FORMATS, "xlsx"), "format of the answer; overrides the Accept header", example="csv")
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     model = Text("model to train; case, - and _ are ignored", example="resnet50", required=True)
     target = Target("accuracy to reach, as a fraction", example=0.757, required=True)
     metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
@@ -204,7 +205,9 @@ class PlanDefaultsSchema(CostSchema):
     """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
     format = Choice(
-        FORMATS, "format of the answer; overrides the Accept header and the format of the rows", example="csv"
+        WORKBOOK_FORMATS,
+        "format of the answer; overrides the Accept header and the format of the rows",
+        example="csv",
     )
     model = Text("model to train, for rows that name none", example="resnet50")
     target = Target("accuracy to reach, for rows that name none", example=0.757)
@@ -225,6 +228,7 @@ class PlanSchema(PlanDefaultsSchema):
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     currency = Currency(
         "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in", example="EUR"
     )
@@ -235,6 +239,7 @@ class OffersSchema(OfferFilters):
 class ChangesSchema(OffersSchema):
     """The parameters of `/offers/changes`."""
 
+    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
     since = Moment("the earlier of the two dates; as_of is the later", example="2025-06-01", required=True)
 
     class Meta:

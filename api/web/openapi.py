@@ -58,12 +58,12 @@ OPERATIONS = (
     Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
               sheets=("csv",), errors=(400, 404, 503)),
-    Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv",),
+    Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
               errors=(400, 404, 503)),
     Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
-              sheets=("csv",)),
+              sheets=("csv", "xlsx")),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
@@ -80,7 +80,7 @@ OPERATIONS = (
     Operation("/openapi.json", "This document", media="application/json", errors=()),
 )  # fmt: skip
 POST_PLAN = Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
-                      sheets=("csv",), errors=(400, 404, 413, 415, 503))  # fmt: skip
+                      sheets=("csv", "xlsx"), errors=(400, 404, 413, 415, 503))  # fmt: skip
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range",
     404: "unknown model",

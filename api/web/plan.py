@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import Blueprint, Response, request
 
 from api.formats.json import to_json
-from api.formats.sheets import plan_csv
+from api.formats.sheets import plan_csv, plan_xlsx
 from api.questions.errors import Refused
 from api.questions.schemas import Layout, PlanSchema
 from api.reports.plan import PlanDocument, every_pair, planner, rows_of_csv, rows_of_json
-from api.web.responses import JSON_TYPE, TYPES, Body, arguments, cached, chosen_format, current_service, name_file
+from api.web.responses import JSON_TYPE, TYPES, arguments, cached, chosen_format, current_service, name_file
 
 blueprint = Blueprint("plan", __name__)
 PLAN = PlanSchema()
-FORMS = ("json", "csv")
+FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
+    "json": lambda document, _: to_json(document),
+    "csv": lambda document, layout: b"".join(plan_csv(document, layout)),
+    "xlsx": plan_xlsx,
+}
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip
 
 
+@blueprint.post("/plan.xlsx")
 @blueprint.post("/plan.csv")
 @blueprint.post("/plan")
 def post_plan() -> Response:
@@ -27,11 +34,11 @@ def post_plan() -> Response:
     body, is_json = _body()
     document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
     kind = _answer_kind(layout, is_json)
-    written = _written(document, kind, layout)
-    response = Response(written, content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
+    response = Response(FORMS[kind](document, layout), content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
     return name_file(response, f"plan.{kind}", layout)
 
 
+@blueprint.get("/plan.xlsx")
 @blueprint.get("/plan.csv")
 @blueprint.get("/plan")
 def get_plan() -> Response:
@@ -45,12 +52,8 @@ def get_plan() -> Response:
     rows = every_pair(service, values)
     kind = chosen_format(layout, FORMS)
     parts = (catalogue.snapshot, sorted(given.items()), layout, values.get("as_of") or service.clock().date())
-    response = cached(parts, kind, lambda: _written(answers.document(rows), kind, layout))
+    response = cached(parts, kind, lambda: FORMS[kind](answers.document(rows), layout))
     return name_file(response, f"plan.{kind}", layout)
-
-
-def _written(document: PlanDocument, kind: str, layout: Layout) -> Body:
-    return to_json(document) if kind == "json" else b"".join(plan_csv(document, layout))
 
 
 def _body() -> tuple[bytes, bool]:
@@ -65,7 +68,7 @@ def _body() -> tuple[bytes, bool]:
 
 def _answer_kind(layout: Layout, is_json: bool) -> str:
     """As asked for, else in the form of the rows."""
-    accept = request.accept_mimetypes
-    if layout.format or request.path.rstrip("/").endswith(".csv") or accept["text/csv"] != accept[JSON_TYPE]:
+    accepted = {request.accept_mimetypes[TYPES[kind].partition(";")[0]] for kind in FORMS}
+    if layout.format or request.path.rstrip("/").endswith((".csv", ".xlsx")) or len(accepted) > 1:
         return chosen_format(layout, FORMS)
     return "json" if is_json else "csv"

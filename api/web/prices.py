@@ -15,11 +15,12 @@ blueprint = Blueprint("prices", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
 
 
+@blueprint.get("/offers.xlsx")
 @blueprint.get("/offers.csv")
 @blueprint.get("/offers")
 def offers() -> Response:
     """The rates current at a date, cheapest first within each instance type, all of them unless a limit is asked for."""
-    return answered(OFFERS, offers_report, {"csv": sheets.offers_csv})
+    return answered(OFFERS, offers_report, {"csv": sheets.offers_csv, "xlsx": sheets.offers_xlsx})
 
 
 @blueprint.get("/offers/changes.csv")

@@ -169,10 +169,10 @@ class Sheet:
 class Book:
     """A workbook in memory."""
 
-    def __init__(self, title: str, created: datetime) -> None:
+    def __init__(self, title: str, created: datetime | None) -> None:
         self._buffer = io.BytesIO()
         self.plain = Workbook(self._buffer, OPTIONS)
-        self.plain.set_properties({"title": title, "created": _without_zone(created)})
+        self.plain.set_properties({"title": title} | ({"created": _without_zone(created)} if created else {}))
         self.plain.set_calc_mode("auto")
         self._formats = {name: self.plain.add_format(look) for name, look in FORMATS.items()}
 

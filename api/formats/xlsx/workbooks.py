@@ -1,13 +1,8 @@
-"""Whole workbooks: an answer with its rates and commitments, commitments alone, and plain tables."""
+"""Whole workbooks: an answer with its rates and commitments, and commitments alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any
-
-from api.formats import csv_export
-from api.formats.xlsx.book import Book, Column
+from api.formats.xlsx.book import Book
 from api.formats.xlsx.commitments import CommitmentSheets
 from api.formats.xlsx.estimates import write_estimates
 from api.formats.xlsx.rates import Rates
@@ -16,10 +11,7 @@ from api.reports.commitments import CommitmentsDocument, Compared, MachineBills
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import PurchaseOption
 
-OTHER_HOURS = frozenset(
-    (PurchaseOption.SPOT, PurchaseOption.FREE)
-)  # interruptions, and sessions that end, stretch them
-WIDE = {"source": 40, "price_source": 40, "instance_type": 24, "recipe": 24, "region": 16, "error": 60}
+OTHER_HOURS = (PurchaseOption.SPOT, PurchaseOption.FREE)  # interruptions, and sessions that end, stretch them
 
 
 def cost(answer: Answer, commitments: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
@@ -58,17 +50,3 @@ def _is_same(machine: Compared, estimate: Estimate) -> bool:
     wanted = (machine.provider, machine.instance_type, machine.nodes, machine.recipe)
     found = (estimate.provider, estimate.instance_type, estimate.nodes, estimate.recipe)
     return wanted == found and estimate.purchase_option not in OTHER_HOURS
-
-
-def table(
-    name: str, columns: Sequence[csv_export.Column], rows: Iterable[Any], created: datetime, notes: Iterable[str] = ()
-) -> bytes:
-    """One table of plain values, and a sheet of notes where there are any."""
-    book = Book(f"costcalc {name}", created)
-    sheet = book.sheet(name)
-    headings = [Column(heading, width=WIDE.get(heading, 12)) for heading, _ in columns]
-    sheet.table(headings, ([read(row) for _, read in columns] for row in rows))
-    told = [(note,) for note in notes]
-    if told:
-        book.sheet("Notes").table((Column("note", "wrapped", 120),), told)
-    return book.finish()

@@ -86,7 +86,6 @@ def test_a_bad_question_for_it_is_told_as_everywhere(client):
     response = client.get("/cost.xlsx?model=resnet50&target=75.7")
     assert (response.status_code, response.content_type) == (400, "application/problem+json")
     assert client.get(f"/cost.xlsx?{ASKED}&format=csv").status_code == 400
-    assert client.get("/offers?format=xlsx").status_code == 400
 
 
 def test_cells_are_what_they_hold(client):

@@ -1,0 +1,99 @@
+"""`/offers.xlsx` and `/plan.xlsx`: the same rows as CSV, as typed cells."""
+
+import csv
+import io
+from datetime import datetime
+
+import pytest
+from click.testing import CliRunner
+from openpyxl import load_workbook
+from support.office import rows_of
+from support.services import packaged_service
+
+from api.cli import plan as plan_terminal
+from api.cli.main import main
+from api.formats import sheets
+
+QUESTIONS = "model,target,provider,_note\nresnet50,0.757,aws,=1+1\nresnet18,0.7,gcp,\nresnet50,75.7,aws,\n"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def book_of(response):
+    assert (response.status_code, response.content_type) == (200, XLSX)
+    return load_workbook(io.BytesIO(response.data))
+
+
+def table(response):
+    book = book_of(response)
+    return rows_of(book.worksheets[0].values)
+
+
+def csv_rows(response):
+    return list(csv.DictReader(io.StringIO(response.text, newline="")))
+
+
+def test_offers_are_those_of_csv_with_dates_and_numbers(client):
+    rows = table(client.get("/offers.xlsx?provider=aws"))
+    wanted = csv_rows(client.get("/offers.csv?provider=aws"))
+    assert len(rows) == len(wanted) > 100
+    for row, texts in zip(rows, wanted, strict=True):
+        assert isinstance(row["observed_at"], datetime)
+        assert row["hourly_rate"] == pytest.approx(float(texts["hourly_rate"]))
+        assert (row["region"], row["source"]) == (texts["region"], texts["source"])
+
+
+def test_offers_in_another_currency_have_its_rate(client):
+    rows = table(client.get("/offers.xlsx?provider=lambda&currency=EUR&fx=EUR:0.5&label=a"))
+    assert {(row["currency"], row["quoted_currency"], row["exchange_rate"], row["label"]) for row in rows} == {
+        ("EUR", "USD", 0.5, "a")
+    }
+
+
+def test_a_price_sheet_that_is_too_large_says_what_was_left_out(client, monkeypatch):
+    monkeypatch.setattr(sheets, "MOST_WORKBOOK_OFFERS", 10)
+    count = client.get("/offers?provider=aws&limit=1").json["count"]
+    book = book_of(client.get("/offers.xlsx?provider=aws&_=1"))
+    assert book["Offers"].max_row == 11
+    assert book["Left out"]["A1"].value.startswith(f"{count - 10} of {count} offers are not in this workbook")
+    assert (
+        "Left out"
+        not in book_of(client.get("/offers.xlsx?provider=aws&accelerator=T4&region=us-east-1&term=3y")).sheetnames
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"), [("/plan.xlsx", {}), ("/plan?format=xlsx", {}), ("/plan", {"Accept": XLSX})]
+)
+def test_a_plan_comes_back_as_a_workbook(client, path, headers):
+    response = client.post(path, data=QUESTIONS, content_type="text/csv", headers=headers)
+    rows, wanted = table(response), csv_rows(client.post("/plan.csv", data=QUESTIONS, content_type="text/csv"))
+    assert response.headers["Content-Disposition"] == 'attachment; filename="plan.xlsx"'
+    assert [row["target"] for row in rows] == [0.757, 0.7, 75.7]
+    assert [row["billed_cost"] for row in rows] == [
+        float(row["billed_cost"]) if row["billed_cost"] else None for row in wanted
+    ]
+    assert [row["error"] or "" for row in rows] == [row["error"] for row in wanted]
+    assert rows[0]["_note"] == "=1+1"
+    assert isinstance(rows[0]["price_observed_at"], datetime)
+    note = book_of(response)["Plan"].cell(2, list(rows[0]).index("_note") + 1)
+    assert note.data_type == "s"
+
+
+def test_every_model_to_every_target_is_a_workbook_too(client):
+    rows = table(client.get("/plan.xlsx?model=resnet50,resnet18&target=0.7,0.69&provider=aws"))
+    assert [(row["model"], row["target"]) for row in rows] == [
+        ("resnet50", 0.7), ("resnet50", 0.69), ("resnet18", 0.7), ("resnet18", 0.69),
+    ]  # fmt: skip
+
+
+def test_the_terminal_writes_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan_terminal, "build_once", lambda settings: packaged_service())
+    (tmp_path / "rows.csv").write_text(QUESTIONS)
+    done = CliRunner().invoke(main, ["plan", str(tmp_path / "rows.csv"), "--format", "xlsx"])
+    assert done.exit_code == 0, done.stderr
+    assert load_workbook(io.BytesIO(done.stdout_bytes)).sheetnames == ["Plan"]
+
+
+def test_other_lists_have_no_workbook(client):
+    assert client.get("/offers/changes?since=2026-01-01&format=xlsx").status_code == 400
+    assert client.get("/offers/history.xlsx?instance_type=p3.8xlarge").status_code == 404
