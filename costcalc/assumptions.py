@@ -17,6 +17,10 @@ from costcalc.units import HOURS_PER_DAY
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 OLD_PRICE = timedelta(days=30)
+SPOT_RATE_MOVES = (
+    f"Spot: the range of cost holds, besides that of the hours, a rate that moves within x/÷{exp(SPOT_RATE_WIDTH):.2f}: 8 in 10 "
+    "of Google's listed spot rates moved no further within a year."
+)
 FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
@@ -81,10 +85,7 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
         yield _overhead(recipe)
     if offer.purchase_option is PurchaseOption.SPOT:
         yield _interruptions(query)
-        yield (
-            f"Spot: the range of cost holds, besides that of the hours, a rate that moves within x/÷{exp(SPOT_RATE_WIDTH):.2f}: "
-            "8 in 10 of Google's listed spot rates moved no further within a year."
-        )
+        yield SPOT_RATE_MOVES
 
 
 def _interruptions(query: EstimateQuery) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -37,6 +37,7 @@ from costcalc.evidence import Evidence
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import Indices
 
 MATRICES_KEPT = FILTERS_KEPT = 32
 MOMENTS_KEPT = DAYS_KEPT = 8
@@ -136,17 +137,16 @@ class Memory:
             candidates.calendar_hours.tolist(),
             candidates.on_frontier.tolist(),
         )
-        on_demand = (self._on_demand(current, row) for row in rows)
+        on_demand = self._on_demand(current, candidates.row)
         return tuple(
             map(RankedCandidate, map(self._offer, rows), times.at(candidates.time), hours, ranks, front, on_demand)
         )
 
-    def _on_demand(self, current: CurrentOffers, row: int) -> Offer | None:
-        """The same machine on demand, in the same region and currency."""
-        columns = self.catalogue.columns
-        key = int(columns.instance[row]), int(columns.region[row]), int(columns.currency[row])
-        found = self._on_demand_rows(current).get(key)
-        return None if found is None else self._offer(found)
+    def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
+        """The same machines on demand, in the same region and currency."""
+        known = self._on_demand_rows(current)
+        for found in map(known.get, _places(self.catalogue, rows)):
+            yield None if found is None else self._offer(found)
 
 
 @lru_cache(maxsize=2)
@@ -164,10 +164,16 @@ def _matrix(
 
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
     """The current on-demand row of each instance, region and currency."""
+    on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
+    rows = current.listed[on_demand]
+    return dict(zip(_places(catalogue, rows), rows.tolist(), strict=True))
+
+
+def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int]]:
+    """The codes of each row's instance, region and currency."""
     columns = catalogue.columns
-    rows = current.listed[columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)]
-    keys = (columns.instance[rows].tolist(), columns.region[rows].tolist(), columns.currency[rows].tolist())
-    return dict(zip(zip(*keys, strict=True), rows.tolist(), strict=True))
+    codes = (columns.instance[rows], columns.region[rows], columns.currency[rows])
+    return zip(*(each.tolist() for each in codes), strict=True)
 
 
 def _price_basis(catalogue: Catalogue, as_of: datetime, offers: AllowedOffers) -> PriceBasis:

@@ -164,10 +164,8 @@ class EstimateDetails:
         return (*network, *split, *((FITTED_LATER,) * self.matrix.is_past))
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
-        measured = None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))
-        speed = ThroughputSource(recipe.source, recipe.year)
-        if measured is not None:
-            speed = ThroughputSource(measured.source, measured.year)
+        measured = (None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))) or recipe
+        speed = ThroughputSource(measured.source, measured.year)
         return Sources(PriceSource(offer.source, offer.observed_at), speed, ConvergenceSource(recipe.source))
 
 

@@ -246,11 +246,13 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
     """Which no other beats on both cost and time. Those of one training time take equally long, so times are compared."""
     if not len(time):
         return np.zeros(0, bool)
-    times = int(time.max()) + 1
-    cheapest, each_hours = np.full(times, np.inf), np.full(times, np.inf)
+    cheapest = np.full(int(time.max()) + 1, np.inf)
+    each_hours, unbeaten = cheapest.copy(), np.zeros(len(cheapest), bool)
     np.minimum.at(cheapest, time, cost)
     each_hours[time] = hours
-    return np.asarray(frontier(cheapest, each_hours)[time] & (cost == cheapest[time]))
+    used = np.flatnonzero(cheapest < np.inf)
+    unbeaten[used] = frontier(cheapest[used], each_hours[used])
+    return np.asarray(unbeaten[time] & (cost == cheapest[time]))
 
 
 def page(order: Order, query: EstimateQuery) -> Indices:

@@ -62,7 +62,7 @@ def calendar_hours(hours: Floats, session_hours: Floats, hours_per_week: Floats)
     several = hours > session_hours
     restarts = np.ceil(hours / (session_hours - SPOT_RESTART_HOURS))
     used = hours + np.where(several, SPOT_RESTART_HOURS * restarts, 0)
-    weeks = np.nan_to_num(np.ceil(used / hours_per_week) - 1)
-    waited = weeks * (DAYS_PER_WEEK * HOURS_PER_DAY - np.nan_to_num(hours_per_week))
+    weeks = np.ceil(used / hours_per_week) - 1
+    waited = np.where(weeks > 0, weeks * (DAYS_PER_WEEK * HOURS_PER_DAY - hours_per_week), 0)
     daily = several & (hours_per_week == DAYS_PER_WEEK * session_hours)
     return np.where(daily, used * HOURS_PER_DAY / session_hours, used + waited)
