@@ -47,6 +47,8 @@ def names_of(parameter: str) -> Sequence[str]:
         return ()
     if parameter == "model":
         return sorted(service.evidence.models)
+    if parameter == "sources":
+        return service.sources
     return one_word(getattr(service.names(service.catalogue()), parameter, ()))
 
 

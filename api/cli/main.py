@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from api.cli.completion import completer
 from api.cli.options import SchemaCommand, dashed, texts
 from api.cli.questions import FAILED, Question, settings_of_environment, stop, told
 from api.settings import SETTINGS, shown
@@ -154,7 +155,7 @@ def prices() -> None:
 
 
 @prices.command()
-@click.argument("sources", nargs=-1)
+@click.argument("sources", nargs=-1, shell_complete=completer("sources"))
 def refresh(sources: tuple[str, ...]) -> None:
     """Fetch live rates from SOURCES (default: all) into the store. Exit status 1: some failed, the others are published."""
     from api.cli import prices as commands
@@ -163,7 +164,7 @@ def refresh(sources: tuple[str, ...]) -> None:
 
 
 @prices.command("sources")
-@click.argument("source", required=False)
+@click.argument("source", required=False, shell_complete=completer("sources"))
 def describe_sources(source: str | None) -> None:
     """List every price source with what it needs and cannot see, or describe one SOURCE with its settings."""
     from api.cli import prices as commands
@@ -172,7 +173,7 @@ def describe_sources(source: str | None) -> None:
 
 
 @prices.command("try")
-@click.argument("source")
+@click.argument("source", shell_complete=completer("sources"))
 def try_source(source: str) -> None:
     """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
     from api.cli import prices as commands

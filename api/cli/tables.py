@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from api.cli.cost import gaps
 from api.cli.estimates import estimate_lines
 from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
@@ -18,6 +19,7 @@ from api.reports.history import HistoryReport
 from api.reports.models import ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
 from api.reports.throughput import ThroughputReport, ThroughputRow
+from costcalc.answers import PriceBasis
 from costcalc.hardware import counted
 from costcalc.training import Recipe
 
@@ -28,6 +30,7 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
     yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, found.query.basis, view)
+    yield from _missing(found.prices, view)
 
 
 def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
@@ -40,6 +43,7 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
             yield from paragraph(f"- {line}", view.width, 2)
     for note in found.notes:
         yield from paragraph(as_options(note), view.width)
+    yield from _missing(found.prices, view)
 
 
 def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
@@ -78,6 +82,11 @@ def throughput_lines(report: ThroughputReport, view: View) -> Iterator[str]:
     found = report.document()
     what = f"measured speeds on offers, most images for the money first, at prices of {_day(found.as_of)}"
     yield from _headed(what, found.count, THROUGHPUTS, found.throughputs, view)
+
+
+def _missing(prices: PriceBasis, view: View) -> Iterator[str]:
+    for line in gaps(prices, view.explain):
+        yield from paragraph(line, view.width, 4)
 
 
 def _headed(what: str, count: int, columns: Sequence[Column], rows: Sequence[Any], view: View) -> Iterator[str]:

@@ -81,6 +81,8 @@ def test_each_shell_gets_its_script(shell):
         ("costcalc offers --accelerator rtx-2080", ["RTX-2080-Ti"]),
         ("costcalc offers --format ", ["table", "json", "csv"]),
         ("costcalc completion f", ["fish"]),
+        ("costcalc history p3.8", ["p3.8xlarge"]),
+        ("costcalc prices refresh aws la", ["lambda"]),
     ],
 )
 @pytest.mark.parametrize("shell", SHELLS)

@@ -165,13 +165,14 @@ def _marks(each):
     return f"{'†' * (each['price_age_days'] > 30)}{'‡' * (not each['price_first_hand'])}"
 
 
-def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch):
+@pytest.mark.parametrize("command", ["cost resnet50 0.757", "accuracy resnet50", "commitments resnet50 0.757"])
+def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch, command):
     reasons = [
         Gap(source, f"{source} is down for the {time} time") for source in ("aws", "gcp") for time in ("1st", "2nd")
     ]
     catalogue = Catalogue.from_offers([offer()], "silent", tuple(reasons))
     monkeypatch.setattr("api.cli.answers.build_once", lambda settings: service_of(FixedPrices(catalogue)))
-    asked = ["cost", "resnet50", "0.757", "--limit", "1"]
+    asked = command.split()
     short, long = (CliRunner().invoke(main, [*asked, *more]).output for more in ([], ["--explain"]))
     assert short.count("No new prices") == 1
     assert "\nNo new prices from aws, gcp: older ones stand in. --explain says why.\n" in short
