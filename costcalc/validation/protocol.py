@@ -13,11 +13,11 @@ from costcalc.validation.chances import brier_scores
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
-from costcalc.validation.implementations import Implementations
+from costcalc.validation.outside_mlperf.implementations import Implementations
+from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from costcalc.validation.published import FROZEN, Published, fingerprint
 from costcalc.validation.regret import regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
-from costcalc.validation.scaled_speeds import ScaledSpeeds
 from costcalc.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score
 from costcalc.validation.speeds import (
     SMALL,

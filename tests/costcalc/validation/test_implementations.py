@@ -5,7 +5,7 @@ import pytest
 from support.mlperf_results import ACCELERATORS, accelerator, publish, throughput_row
 
 from costcalc.validation.held_out import HeldOut, Learner
-from costcalc.validation.implementations import EXAMPLES, RERUN, RERUN_BY, Implementations
+from costcalc.validation.outside_mlperf.implementations import EXAMPLES, RERUN, RERUN_BY, Implementations
 
 NETWORKS = {"resnet50": 1000.0, "resnet101": 600.0, "vgg16": 300.0}
 CARDS = {"X100": 1.0, "Y100": 0.5}

@@ -11,7 +11,7 @@ from costcalc.training import Evaluation, Tier
 from costcalc.validation import validate
 from costcalc.validation.chances import FEWEST_RUNS
 from costcalc.validation.held_out import HeldOut, Learner
-from costcalc.validation.implementations import Implementations
+from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.protocol import (
     SAME_SYSTEM,
     Experiment,

@@ -8,7 +8,7 @@ from support.mlperf_results import ACCELERATORS, accelerator, publish, throughpu
 
 from costcalc.training import Model
 from costcalc.validation.held_out import Learner
-from costcalc.validation.scaled_speeds import ScaledSpeeds
+from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 
 NETWORKS = {name: Model(name, (), "vit", 86.0, 17.6, 224, "made up") for name in ("vit_b16", "vit_l16")}
 
