@@ -42,12 +42,13 @@ class CurrentOffers:
 
     All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.
     `rows` are those of them that are first hand, and those of groups that have no first-hand one; `heads` are the positions
-    in `rows` where a group starts. `stale` are the rows left out as too old.
+    in `rows` where a group starts. `second_hand` are the others of `listed`, `stale` the rows left out as too old.
     """
 
     listed: Indices
     rows: Indices
     heads: Indices
+    second_hand: Indices
     stale: Indices
 
 
@@ -145,6 +146,8 @@ class Catalogue:
 
     def second_hand_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
         """The current offers that pass the filter and give way to first-hand ones, in all regions."""
+        if not wanted.region:
+            return self.passing_rows(current.second_hand, wanted)
         passing = self.passing_rows(current.listed, wanted)
         return passing[_gives_way(self.columns, self.first_hand, passing)]
 
@@ -251,8 +254,9 @@ def _current(
         fresh = columns.observed[known] >= moments[oldest]
     listed = known[fresh]
     listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    rows = listed[~_gives_way(columns, first_hand, listed)]
-    return CurrentOffers(listed, rows, _starts(columns.group[rows]), known[~fresh])
+    away = _gives_way(columns, first_hand, listed)
+    rows = listed[~away]
+    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], known[~fresh])
 
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:

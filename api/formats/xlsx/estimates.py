@@ -14,7 +14,7 @@ from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, SECOND_HAND, TOO_OLD, Rates
 from costcalc.answers import Answer, Estimate
-from costcalc.costing.bills import Bill
+from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.offers import Offer, spot_rate_factors
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -36,7 +36,7 @@ FORMS = {
 }
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
-         "beside_hourly", "period_hours", "minimum_periods", "increment_seconds", "minimum_seconds", "utilization",
+         "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
          "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in SCALED), "rate_low_factor",
          "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
@@ -44,7 +44,11 @@ NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "reci
          "effective_cost", "billed_cost", "price_observed_at")  # fmt: skip
 
 ON_DEMAND = METERED.replace("{offer}", "{on_demand_offer}")
-PERIODS = "MAX(ROUNDUP(ROUND(@h/{period_hours},6),0),{minimum_periods})"
+STARTED = "ROUNDUP(ROUND(@h/{period_hours},6),0)"
+TOGETHER = (
+    "IF(AND({sold_singly}>0," + STARTED + ">{sold_singly}),CEILING(" + STARTED + f",{SOLD_TOGETHER})," + STARTED + ")"
+)
+PERIODS = "MAX(" + TOGETHER + ",{minimum_periods})"
 METERED_HOURS = "MAX(CEILING(ROUND(@h*3600,6),{increment_seconds}),{minimum_seconds})/3600"
 BESIDE = "{beside_once}+{beside_hourly}*@h"
 BILLED = "ROUND({fee_per_period}*" + PERIODS + "+@metered*" + METERED_HOURS + "+" + BESIDE + ",2)"
@@ -139,7 +143,10 @@ class _Row:
 
     def _limits(self) -> tuple[Any, ...]:
         offer, tariff = self.bill.offer, self.bill.tariff
-        billing = (tariff.period_hours, tariff.minimum_periods, tariff.increment_seconds, tariff.minimum_seconds)
+        billing = (
+            *(tariff.period_hours, tariff.minimum_periods, tariff.sold_singly),
+            *(tariff.increment_seconds, tariff.minimum_seconds),
+        )
         return (*billing, self.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
 
     def _factors(self) -> Iterator[Any]:
