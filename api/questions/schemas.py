@@ -92,7 +92,9 @@ class CostSchema(OfferFilters):
     recipe = Names("names of recipes; a name may end in *", example="mlperf-*")
     accelerators = Number(int, 1, 1_000_000, "total number of accelerators on all machines", example=8)
     nodes = Number(int, 1, 100_000, "number of machines", example=1)
-    max_hours = Number(float, 0, 10**9, "only estimates that finish within this many hours", open_low=True, example=12)
+    max_hours = Number(
+        float, 0, 10**9, "only estimates that finish within this many hours of the calendar", open_low=True, example=12
+    )
     max_cost = Number(Decimal, 0, 10**12, "only estimates that cost at most this much", open_low=True, example=100)
     confidence = Number(
         float,
@@ -123,9 +125,11 @@ class CostSchema(OfferFilters):
         example=0.5,
     )
     basis = Choice(("billed", "effective"), "cost that sort=cost, max_cost and the frontier use; default billed")
-    sort = Choice(("cost", "time"), "sort order; default cost")
+    sort = Choice(("cost", "time"), "sort order, by cost or by time on the calendar; default cost")
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
-    frontier = Flag("only estimates that no other beats on both time and cost; default false", example="true")
+    frontier = Flag(
+        "only estimates that no other beats on both cost and time on the calendar; default false", example="true"
+    )
     recipes = Choice(
         ("best", "all"), "best: only the best recipe for each machine and offer; all: every recipe; default best"
     )
