@@ -164,9 +164,18 @@ class EstimateDetails:
         return (*network, *split, *((FITTED_LATER,) * self.matrix.is_past))
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
-        measured = (None if time.logged else self.matrix.speeds.source(*self._speed_entry(time))) or recipe
-        speed = ThroughputSource(measured.source, measured.year)
-        return Sources(PriceSource(offer.source, offer.observed_at), speed, ConvergenceSource(recipe.source))
+        price = PriceSource(offer.source, offer.observed_at)
+        return Sources(price, self._speed_source(time, recipe), ConvergenceSource(recipe.source))
+
+    def _speed_source(self, time: TrainingTime, recipe: Recipe) -> ThroughputSource:
+        """Where the speed was read, or what it is carried over from: a modelled one stands in no source."""
+        row, cluster = self._speed_entry(time)
+        near = (None if time.logged else self.matrix.speeds.source(row, cluster)) or recipe
+        if self._tier(time) in (Tier.MEASURED, Tier.TRANSFERRED):
+            return ThroughputSource(near.source, near.year)
+        if near is recipe and not self.matrix.speeds.logged[row]:
+            return ThroughputSource("carried over from other codes and networks", recipe.year)
+        return ThroughputSource(f"carried over from {near.source}", near.year)
 
 
 def why(picked: Picked, estimate: Estimate, basis: Literal["billed", "effective"]) -> str:

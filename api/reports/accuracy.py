@@ -18,6 +18,8 @@ from costcalc.query import EstimateQuery
 STEPS = 10_000
 """Accuracies are told apart to 0.0001."""
 LEAST = 1 / STEPS
+BEYOND = 0.004
+"""How far above the highest accuracy that a recipe reached another run is answered for: less than twice its seed noise."""
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
@@ -60,7 +62,7 @@ class AccuracyReport:
     def document(self) -> AccuracyDocument:
         """The whole answer."""
         least = self._ask(LEAST)
-        limit = least.best_reached.accuracy if least.best_reached else 0.0
+        limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
         accuracy = highest(self._fits, limit)
         found = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
         return AccuracyDocument(

@@ -64,10 +64,11 @@ class DataSheets:
         return rate is not None and self._power_limit(self.part(name)) < rate
 
     def _power_limit(self, chip: Accelerator) -> float:
-        """ln(images/s); infinite for parts newer than any measured one and those of other vendors."""
-        known = [best for year, best in self.images_per_joule if year <= (chip.introduced or 0)]
-        newer = not known or (chip.introduced or 0) > self.images_per_joule[-1][0]
-        if newer or chip.vendor != REFERENCE_VENDOR or not chip.power_watts:
+        """ln(images/s); infinite for parts newer than any measured one, of an unknown year, or of other vendors."""
+        if chip.introduced is None or chip.vendor != REFERENCE_VENDOR or not chip.power_watts:
+            return math.inf
+        known = [best for year, best in self.images_per_joule if year <= chip.introduced]
+        if not known or chip.introduced > self.images_per_joule[-1][0]:
             return math.inf
         return math.log(VINTAGE_MARGIN * known[-1] * chip.power_watts)
 

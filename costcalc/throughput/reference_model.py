@@ -151,9 +151,12 @@ class ReferenceModel:
         return self.default_intercept if roofline is None else roofline
 
     def _possible_years(self, accelerator: str) -> tuple[int, int]:
-        """From an accelerator's introduction to the newest software measured anywhere."""
+        """From an accelerator's introduction, or the oldest software measured anywhere where it is unknown, to the newest."""
         newest = max((last for _, last in self.years.values()), default=REFERENCE_YEAR)
-        return min(self.data_sheets.part(accelerator).introduced or 0, newest), newest
+        introduced = self.data_sheets.part(accelerator).introduced
+        if introduced is None:
+            introduced = min((first for first, _ in self.years.values()), default=REFERENCE_YEAR)
+        return min(introduced, newest), newest
 
 
 def batch_keys(accelerator: str) -> tuple[Key, Key]:

@@ -44,6 +44,7 @@ SENTENCES = {
     ),
     "stack": "This code was never measured on this accelerator: speed carried over, by data sheets and ratios, from {row}.",
 }
+UNLOGGED = "Nobody published a speed of this code: it is carried over, by data sheets and ratios, from other codes and networks."
 WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
 FITTED = (
     "Speed fitted to all published ones of this accelerator; nearest, of this count: {row}."  # MLPerf's, where measured
@@ -64,7 +65,8 @@ class SpeedTable:
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
     steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
     interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
-    `sentences` [R] are those of each kind of evidence, with a place for that measurement.
+    `sentences` [R] are those of each kind of evidence, with a place for that measurement; `logged` [R] says whether the recipe's
+    own log has speeds.
     """
 
     throughputs: tuple[Throughput, ...]
@@ -76,6 +78,7 @@ class SpeedTable:
     width_80: HalfWidths
     row: Numbers
     sentences: tuple[tuple[str, ...], ...]
+    logged: tuple[bool, ...] = ()
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -86,8 +89,10 @@ class SpeedTable:
         """What was assumed about the speed of a pair, in sentences."""
         if self.tier[recipe, cluster] < 0:
             return ()
-        sentence = self.sentences[recipe][self.kind[recipe, cluster]]
-        return (sentence.format(row=_named(self.source(recipe, cluster))),)
+        sentence, measured = self.sentences[recipe][self.kind[recipe, cluster]], self.source(recipe, cluster)
+        if measured:
+            return (sentence.format(row=_named(measured)),)
+        return (sentence.format(row="the recipe's own log") if self.logged[recipe] else UNLOGGED,)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -100,10 +105,8 @@ class SpeedTable:
             values[target] = values[source]
 
 
-def _named(row: Throughput | None) -> str:
+def _named(row: Throughput) -> str:
     """A measurement in words: who, with what, when and where."""
-    if row is None:
-        return "the recipe's own log"
     where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
     return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
 
@@ -152,7 +155,8 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence)
-        return replace(table, sentences=tuple(_sentences(recipe, self._fitted.widths) for recipe in recipes))
+        sentences = tuple(_sentences(recipe, self._fitted.widths) for recipe in recipes)
+        return replace(table, sentences=sentences, logged=tuple(bool(own_rates(recipe)) for recipe in recipes))
 
     def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence) -> None:
         measurements, table.row[r] = evidence.measurements(recipe)

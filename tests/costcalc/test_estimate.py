@@ -254,6 +254,14 @@ def test_all_runs_on_one_instance_type_share_its_own_system(ask_of):
     assert home.sources.throughput.source == home.sources.convergence.source
 
 
+def test_a_recipe_without_a_logged_speed_says_so(ask_of):
+    machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
+    (one,) = ask_of(machine, target=0.79, recipe=("torchvision-v2-resnet50",), recipes="all").estimates
+    assert any(sentence.startswith("Nobody published a speed of this code") for sentence in one.assumptions)
+    assert not any("own log" in sentence for sentence in one.assumptions)
+    assert one.sources.throughput.source == "carried over from other codes and networks"
+
+
 def test_a_past_date_says_that_speeds_were_fitted_later(ask_of):
     machine = offer(
         instance_type="a100", machine=Machine("A100-40GB", 8, 40.0), observed_at=DAY.replace(year=2022, month=2)

@@ -60,6 +60,12 @@ def test_without_limits_it_is_the_best_that_is_known(client):
     assert STEP < found["accuracy"] <= found["best_reached"]["accuracy"]
 
 
+def test_it_goes_on_beyond_what_was_reached_where_cost_does(client):
+    found = get(client, "provider=aws&confidence=0.2")
+    assert found["accuracy"] > found["best_reached"]["accuracy"]
+    assert client.get(f"/cost?model=resnet50&target={found['accuracy']}&provider=aws&confidence=0.2").json["count"]
+
+
 @pytest.mark.parametrize(
     "filters", ["provider=aws", "provider=lambda&currency=EUR", "basis=effective&purchase=monthly"]
 )

@@ -87,7 +87,7 @@ def test_evaluation_and_warm_up_grow_slower_than_training():
     assert ElapsedTime(0.5, 0.5).seconds(10_000) == pytest.approx(10_000 + 0.5 * 100)
 
 
-def test_effects_too_small_to_matter_are_not_written():
+def test_effects_too_small_to_matter_keep_their_names():
     effects = {("mean",): 0.1234567, ("batch", "new"): 4e-6, ("count",): -0.5}
     fitted = FittedParameters(
         "digest",
@@ -97,7 +97,7 @@ def test_effects_too_small_to_matter_are_not_written():
         ElapsedTime(0.3, 0.6),
     )
     written = json.loads(to_json(fitted))
-    assert written["reference"] == {"mean": 0.12346, "count": -0.5}
+    assert written["reference"] == {"mean": 0.12346, "batch|new": 0.0, "count": -0.5}
     assert written["networked"] == ["new", "old"]
     assert written["typical"] == {"new": [0.07, 200.0, 0.8]}
     uneven = replace(fitted, reference=replace(REFERENCE, typical={"new": TypicalUse(0.0712345678, 200.0, 0.8)}))

@@ -192,6 +192,14 @@ def test_software_of_no_year_is_the_middle_of_the_possible_ones():
     assert REFERENCE.software("old", UNDATED, "pytorch") == REFERENCE.software("old", 2021, "mxnet")  # 2018 to 2023
 
 
+def test_software_of_a_part_of_unknown_age_is_not_of_the_year_0():
+    ageless = replace(SHEETS, accelerators={"ageless": replace(PARTS["old"], name="ageless", introduced=None)})
+    model = replace(REFERENCE, data_sheets=ageless)
+    first = min(first for first, _ in REFERENCE.years.values())
+    assert model.software("ageless", 1990, "mxnet") == model.software("ageless", first, "mxnet")
+    assert abs(model.software("ageless", UNDATED, "mxnet")) < 1
+
+
 def test_the_batch_bends_by_what_was_learned_of_all_and_of_the_accelerator():
     lost = math.log((1 + 20 / 32) / (1 + 20 / 256))
     assert REFERENCE.log_rate(setup(batch=32)) == pytest.approx(REFERENCE.log_rate(setup()) - 1.75 * lost)
