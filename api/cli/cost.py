@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from api.cli.estimates import cost, estimate_lines, hours, seen
+from api.cli.estimates import estimate_lines, in_one_line
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import bought, machine, money
+from api.formats.words import machine
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
-from costcalc.answers import Answer, Estimate, Pick, PriceBasis
-from costcalc.assumptions import in_words
+from costcalc.answers import Answer, Pick, PriceBasis
 
 NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
 NAME = 10  # columns of a pick's name
@@ -57,21 +56,8 @@ def _seen(prices: PriceBasis) -> str:
 
 def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterator[str]:
     same = next((each.name for each in before if each.estimate == pick.estimate), None)
-    what = f"the same as {same}" if same else _offer(pick.estimate, basis)
+    what = f"the same as {same}" if same else in_one_line(pick.estimate, basis)
     yield from paragraph(f"{pick.name.capitalize():<{NAME}}{what}. {pick.reason}", width, NAME)
-
-
-def _offer(each: Estimate, basis: str) -> str:
-    """Time, cost with its range, machine and how it is bought."""
-    amount, span = cost(each, basis)
-    share = " for its share of use" if basis == "effective" else ""
-    pay = f"{money(amount, each.currency)}{f' ({span})' if span else ''}{share}"
-    return f"{_hours(each)}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
-
-
-def _hours(each: Estimate) -> str:
-    calendar = f" ({in_words(each.calendar_hours)} with waiting)" if each.calendar_hours > each.hours else ""
-    return f"{hours(each.hours)} h{calendar}"
 
 
 def _free(found: Answer) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
-from api.formats.words import bought, in_region, machine
+from api.formats.words import bought, in_region, machine, money
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
@@ -31,6 +31,15 @@ def seen(each: Estimate) -> str:
     """The date of its rate, marked where that is old or second hand."""
     marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
     return f"{each.sources.price.observed_at:%Y-%m-%d}{marks}"
+
+
+def in_one_line(each: Estimate, basis: str) -> str:
+    """Time, cost with its range, machine and how it is bought."""
+    amount, span = cost(each, basis)
+    share = " for its share of use" if basis == "effective" else ""
+    pay = f"{money(amount, each.currency)}{f' ({span})' if span else ''}{share}"
+    calendar = f" ({in_words(each.calendar_hours)} with waiting)" if _waits(each) else ""
+    return f"{hours(each.hours)} h{calendar}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
 
 
 def estimate_lines(estimates: Sequence[Estimate], basis: str, view: View) -> Iterator[str]:
@@ -102,12 +111,12 @@ def _hours(each: Estimate) -> str:
 
 def columns(basis: str) -> tuple[Column, ...]:
     """The columns of estimates by a cost of this basis."""
-    paid, share = _money("to pay", "billed", PAID, basis), _money("share", "effective", SHARE, basis)
-    money = (share, paid) if basis == "effective" else (paid, share)
-    return (*WHAT, *money, *HOW_SURE)
+    paid, share = _cost_column("to pay", "billed", PAID, basis), _cost_column("share", "effective", SHARE, basis)
+    costs = (share, paid) if basis == "effective" else (paid, share)
+    return (*WHAT, *costs, *HOW_SURE)
 
 
-def _money(heading: str, kind: str, meaning: str, basis: str) -> Column:
+def _cost_column(heading: str, kind: str, meaning: str, basis: str) -> Column:
     def amount(each: Estimate) -> str:
         return f"{cost(each, kind)[0]:,.2f}"
 

@@ -48,7 +48,7 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterato
         yield from _row(shown, row, widths)
     yield ""
     if left := [column.heading.partition("\n")[0] for column in columns if column not in shown]:
-        yield from paragraph(f"Left out to fit {width} columns: {', '.join(left)}.", width)
+        yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 
 

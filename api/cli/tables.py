@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from api.cli.cost import gaps
-from api.cli.estimates import estimate_lines
+from api.cli.estimates import estimate_lines, in_one_line
 from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
 from api.formats.words import bought, in_region, machine
@@ -30,6 +31,10 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
     yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
     if found.estimates:
         yield from estimate_lines(found.estimates, found.query.basis, view)
+        yield ""
+    for higher, each in pairwise((*found.estimates[:1], *found.less)):
+        if each.hours != higher.hours:
+            yield from paragraph(f"{each.target:.4f} takes {in_one_line(each, found.query.basis)}.", view.width, 4)
     yield from _missing(found.prices, view)
 
 

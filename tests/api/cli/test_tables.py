@@ -1,5 +1,6 @@
 """Tables fit any terminal with their figures whole, and every command prints what its HTTP path answers."""
 
+import itertools
 import json
 import re
 
@@ -62,7 +63,7 @@ def test_in_a_pipe_a_table_has_a_fixed_width(run, command):
 
 def test_narrow_terminals_leave_columns_out_in_a_stated_order(run):
     printed = [run(f"cost resnet50 0.757 --as-of {DAY}", width) for width in range(150, 56, -6)]
-    found = [re.search(r"Left out to fit \d+ columns: (.*)\.", text) for text in printed]
+    found = [re.search(r"Not shown at \d+ columns: (.*)\.", text) for text in printed]
     left = [set(each[1].split(", ")) if each else set() for each in found]
     assert left == sorted(left, key=len)
     assert {len(each) for each in left} == {0, 1, 2, 3}
@@ -128,13 +129,23 @@ def test_the_picks_come_first_with_time_cost_range_machine_and_why(run, client, 
         assert f"  {each['provider']} {each['instance_type']}: {told.removeprefix('Free tier: ')}\n" in table_and_notes
 
 
+def test_lower_accuracies_stand_below_where_they_take_less(run, client):
+    printed = run(f"accuracy resnet50 --budget 20 --as-of {DAY}", 400)
+    answer = client.get(f"/accuracy?model=resnet50&budget=20&as_of={DAY}").json
+    told = dict(re.findall(r"^(0\.\d{4}) takes ([\d.,]+) h, ", printed, re.MULTILINE))
+    steps = [answer["estimates"][0], *answer["less"]]
+    lower = [each for higher, each in itertools.pairwise(steps) if each["hours"] != higher["hours"]]
+    assert [float(target) for target in told] == [each["target"] for each in lower] != []
+    assert [float(hours) for hours in told.values()] == [round(each["hours"], 1) for each in lower]
+
+
 def test_the_cost_that_the_question_goes_by_stays_on_a_narrow_terminal(run):
     asked = f"cost resnet50 0.757 --purchase reserved --provider azure --as-of {DAY}"
     for basis, stays, leaves in (("billed", "to pay", "share"), ("effective", "share", "to pay")):
         printed = run(f"{asked} --basis {basis}", 70)
         [heading] = [line for line in printed.splitlines() if line.startswith(" #") or line.startswith("  #")]
         assert heading.split()[-len(stays.split()) :] == stays.split()
-        assert re.search(rf"Left out to fit 70 columns: {leaves}[,.]", printed)
+        assert re.search(rf"Not shown at 70 columns: {leaves}[,.]", printed)
 
 
 def test_a_cost_that_cannot_move_has_no_range(run):
