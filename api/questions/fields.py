@@ -221,10 +221,11 @@ class Moment(Parameter):
 
     def schema(self) -> JsonSchema:
         """A date or a date-time since 2017, the first whole year of prices, as far as a pattern can describe it."""
+        leap_days = "20([2468][048]|[3579][26])-02-29"
         days = "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])"
         return {
             "type": "string",
-            "pattern": f"^20(1[7-9]|[2-9][0-9])-({days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$",
+            "pattern": f"^(20(1[7-9]|[2-9][0-9])-({days})|{leap_days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$",
         }
 
 
@@ -265,7 +266,7 @@ class Discounts(Parameter):
 
     def schema(self) -> JsonSchema:
         """Both forms."""
-        return {"type": "string", "pattern": r"^(aws:|gcp:|azure:)?0(\.[0-9]{1,9})?$"}
+        return {"type": "string", "pattern": r"^((aws|gcp|azure|lambda|oci):)?0(\.[0-9]{1,9})?$"}
 
 
 class OwnRates(Parameter):
@@ -287,7 +288,7 @@ class OwnRates(Parameter):
 
     def schema(self) -> JsonSchema:
         """A few currencies."""
-        return {"type": "string", "pattern": r"^(EUR|GBP|JPY|CHF):[1-9][0-9]{0,3}(\.[0-9]{1,6})?$"}
+        return {"type": "string", "pattern": r"^(EUR|GBP|JPY|CHF|CAD|AUD):[1-9][0-9]{0,3}(\.[0-9]{1,6})?$"}
 
 
 class Currency(Parameter):

@@ -15,6 +15,8 @@ FORMS: tuple[Callable[[str], str], ...] = (str.casefold, normalised, squeeze)
 """From the strictest to the loosest: as written but for case; without signs, but with dots between digits; without any."""
 
 PURCHASES = {
+    "on-demand": "on_demand",
+    "ondemand": "on_demand",
     "preemptible": "spot",
     "low-priority": "spot",
     "interruptible": "spot",

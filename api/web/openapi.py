@@ -164,7 +164,7 @@ def document(service: Service, names: Known | None) -> Json:
 
 def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
     enums = {kind: list(names.spoken(kind)) for kind in WHERE} if names else {}
-    models = {"model": sorted(service.evidence.models), "currency": sorted({"USD", *exchange.current_currencies()})}
+    models = {"model": sorted(service.evidence.suggested), "currency": sorted({"USD", *exchange.current_currencies()})}
     return {kind: values for kind, values in {**enums, **models}.items() if values}
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+import jsonschema_rs
 import msgspec
 import pytest
 import schemathesis
@@ -125,3 +126,28 @@ def test_the_docs_page_shows_every_path_and_loads_nothing_from_elsewhere(documen
     assert "https://" not in page
     assert "<script" not in page
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("as_of", "2024-02-29"),
+        ("discount", "lambda:0.1"),
+        ("fx", "CAD:1.35"),
+        ("model", "rn50"),
+        ("accelerator", "A100"),
+        ("accelerator", "V100-16GB"),
+        ("provider", "google cloud"),
+        ("purchase", "preemptible"),
+        ("purchase", "on-demand"),
+        ("term", "3yr"),
+        ("term", "1 year"),
+    ],
+)
+def test_what_people_say_is_in_the_document(client, name, value):
+    document = client.get("/openapi.json").json
+    [told] = [each for each in document["paths"]["/cost"]["get"]["parameters"] if each["name"] == name]
+    one = told["schema"].get("items", told["schema"])
+    schema = {**one, "components": document["components"]}
+    jsonschema_rs.validate(schema, value)
+    assert client.get("/cost", query_string={"model": "resnet50", "target": "0.757", name: value}).status_code == 200
