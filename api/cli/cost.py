@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from api.cli.estimates import estimate_lines, in_one_line
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import machine
+from api.formats.words import machine, rates_seen
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, Pick, PriceBasis
@@ -35,7 +35,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
 def _heading(found: Answer) -> str:
     query = found.query
     goal = f"{query.model} to {query.target:g} {query.metric.value}"
-    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({_seen(found.prices)}), in {query.currency}"
+    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({rates_seen(found.prices)}), in {query.currency}"
 
 
 def _how_many(found: Answer) -> str:
@@ -45,13 +45,6 @@ def _how_many(found: Answer) -> str:
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
     order = "fastest" if query.sort == "time" else "cheapest"
     return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"
-
-
-def _seen(prices: PriceBasis) -> str:
-    if prices.oldest_observed_at is None or prices.newest_observed_at is None:
-        return "no rates seen"
-    oldest, newest = f"{prices.oldest_observed_at:%Y-%m-%d}", f"{prices.newest_observed_at:%Y-%m-%d}"
-    return f"rates seen {oldest}" if oldest == newest else f"rates seen {oldest} to {newest}"
 
 
 def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterator[str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
-from api.formats.words import bought, in_region, machine, money
+from api.formats.words import bought, in_region, machine, marks_explained, money, on_calendar, seen
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
-
-OLD, SECOND_HAND = "†", "‡"
-OLD_DAYS = 30
 
 
 def hours(value: float) -> str:
@@ -27,19 +24,14 @@ def cost(each: Estimate, basis: str) -> tuple[Decimal, str]:
     return getattr(each, kind), f"{low:,.2f}-{high:,.2f}" if low != high else ""
 
 
-def seen(each: Estimate) -> str:
-    """The date of its rate, marked where that is old or second hand."""
-    marks = f"{OLD if _is_old(each) else ''}{'' if each.price_first_hand else SECOND_HAND}"
-    return f"{each.sources.price.observed_at:%Y-%m-%d}{marks}"
-
-
 def in_one_line(each: Estimate, basis: str) -> str:
     """Time, cost with its range, machine and how it is bought."""
     amount, span = cost(each, basis)
     share = " for its share of use" if basis == "effective" else ""
     pay = f"{money(amount, each.currency)}{f' ({span})' if span else ''}{share}"
-    calendar = f" ({in_words(each.calendar_hours)} with waiting)" if _waits(each) else ""
-    return f"{hours(each.hours)} h{calendar}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
+    waits = on_calendar(each)
+    time = f"{hours(each.hours)} h{f' ({waits})' if waits else ''}"
+    return f"{time}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
 
 
 def estimate_lines(estimates: Sequence[Estimate], basis: str, view: View) -> Iterator[str]:
@@ -55,13 +47,11 @@ def estimate_lines(estimates: Sequence[Estimate], basis: str, view: View) -> Ite
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
     """What the signs of the table mean, those that occur in it."""
-    signs: tuple[tuple[str, Callable[[Estimate], bool]], ...] = (
-        ("*: no other estimate is both faster and cheaper.", lambda each: each.frontier),
-        (f"{OLD}: the rate is more than {OLD_DAYS} days old.", _is_old),
-        (f"{SECOND_HAND}: a third party states it, not the provider.", lambda each: not each.price_first_hand),
-        ("In brackets: time on the calendar, with the waiting between sessions.", _waits),
-    )
-    return (meaning for meaning, holds in signs if any(map(holds, estimates)))
+    if any(each.frontier for each in estimates):
+        yield "*: no other estimate is both faster and cheaper."
+    yield from marks_explained(estimates)
+    if any(map(_waits, estimates)):
+        yield "In brackets: time on the calendar, with the waiting between sessions."
 
 
 def explained(estimates: Sequence[Estimate], width: int) -> Iterator[str]:
@@ -86,10 +76,6 @@ def _behind(each: Estimate) -> Iterator[str]:
 def _short(number: Decimal) -> str:
     """A number without the decimals beyond a millionth."""
     return f"{number if number == round(number, 6) else round(number, 6):f}"
-
-
-def _is_old(each: Estimate) -> bool:
-    return each.price_age_days > OLD_DAYS
 
 
 def _waits(each: Estimate) -> bool:

@@ -1,14 +1,23 @@
-"""Money, machines and purchases as people read them, in the terminal and in Slack alike."""
+"""Money, machines, purchases and the age of rates as people read them, in the terminal, in Slack and on the page alike."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Protocol
 
+from costcalc.answers import Estimate, PriceBasis
+from costcalc.assumptions import in_words
 from costcalc.offers import Payment, PurchaseOption
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NO_REGION = "unspecified"
+OLD, SECOND_HAND = "†", "‡"
+OLD_DAYS = 30
+MEANINGS = {
+    OLD: f"the rate is more than {OLD_DAYS} days old.",
+    SECOND_HAND: "a third party states it, not the provider.",
+}
 
 
 class Cluster(Protocol):
@@ -69,3 +78,31 @@ def bought(each: Purchase) -> str:
     """Purchase option, term and payment: `reserved 1y no upfront`."""
     words = (each.purchase_option.value, each.term, each.payment and each.payment.value)
     return " ".join(word.replace("_", " ") for word in words if word)
+
+
+def rates_seen(prices: PriceBasis) -> str:
+    """When the oldest and the newest rate that the question allows were seen."""
+    if prices.oldest_observed_at is None or prices.newest_observed_at is None:
+        return "no rates seen"
+    oldest, newest = f"{prices.oldest_observed_at:%Y-%m-%d}", f"{prices.newest_observed_at:%Y-%m-%d}"
+    return f"rates seen {oldest}" if oldest == newest else f"rates seen {oldest} to {newest}"
+
+
+def seen(each: Estimate) -> str:
+    """The date of an estimate's rate, marked where that is old or second hand."""
+    return f"{each.sources.price.observed_at:%Y-%m-%d}{_marks(each)}"
+
+
+def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
+    """What the marks of these estimates mean."""
+    marks = "".join(map(_marks, estimates))
+    return (f"{mark}: {meaning}" for mark, meaning in MEANINGS.items() if mark in marks)
+
+
+def on_calendar(each: Estimate) -> str:
+    """The time on the calendar, where there is waiting between sessions: `78 days with waiting`."""
+    return f"{in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
+
+
+def _marks(each: Estimate) -> str:
+    return f"{OLD if each.price_age_days > OLD_DAYS else ''}{'' if each.price_first_hand else SECOND_HAND}"

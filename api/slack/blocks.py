@@ -8,11 +8,12 @@ from decimal import Decimal
 from urllib.parse import parse_qsl
 
 from api.formats import words
-from api.formats.words import bought, in_region, money
+from api.formats.words import bought, in_region, marks_explained, money, on_calendar, rates_seen, seen
 from api.questions.links import to_url
+from api.reports.cost import waiting
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, Pick
 from costcalc.hardware import counted
 
 BEST = 5
@@ -34,16 +35,19 @@ class Links:
     picture: str | None = None
 
 
-def message(answer: Answer, ends: FrontierPoints | None, links: Links, most: int, shared: bool) -> Message:
-    """The reply with at most `most` estimates, the best first."""
+def message(answer: Answer, links: Links, most: int, shared: bool) -> Message:
+    """The reply: the picks, then at most `most` estimates, the best first."""
     best = answer.estimates[:most]
     if not best:
         return _nothing(answer, links, shared)
-    blocks = [section(_title(answer)), _table(answer, best)]
-    blocks += [section("\n".join(_hints(answer)))] if answer.hints else []
-    blocks += [section(_frontier(answer, ends))] if ends else []
+    blocks = [section(_title(answer)), *_sections(_picks(answer)), _table(answer, best)]
+    blocks += _sections("\n".join(_hints(answer)), _free(answer))
     blocks += [context(_basis(answer, best)), section(_addresses(links))]
-    return Message(_in_words(answer, best, ends, links), tuple(blocks), shared)
+    return Message(_in_words(answer, best, links), tuple(blocks), shared)
+
+
+def _sections(*texts: str) -> list[Block]:
+    return [section(text) for text in texts if text]
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
@@ -66,7 +70,9 @@ def _goal(answer: Answer) -> str:
 def _title(answer: Answer) -> str:
     order = "fastest" if answer.query.sort == "time" else "cheapest"
     many = f"{order} first of {answer.count:,}" if answer.count else "no estimate matches these filters"
-    title = f"*{escape(_goal(answer))}* · {many} · prices known on {answer.prices.as_of:%Y-%m-%d}"
+    title = (
+        f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({rates_seen(answer.prices)})"
+    )
     asked = " · ".join(f"{escape(name)} {escape(value)}" for name, value in _asked(answer))
     return f"{title}\n{asked}" if asked else title
 
@@ -89,29 +95,47 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
         machine(each),
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),
-        f"{each.hours:,.2f} h",
+        time(each),
         f"{each.hours_low:,.2f}–{each.hours_high:,.2f} h",
         money(each.billed_cost, each.currency),
         f"{money(each.billed_cost_low, each.currency)}–{money(each.billed_cost_high, each.currency)}",
-        f"{each.sources.price.observed_at:%Y-%m-%d}",
+        seen(each),
         each.recipe,
     )
     return (*row, money(each.effective_cost, each.currency)) if effective else row
 
 
-def _frontier(answer: Answer, ends: FrontierPoints) -> str:
-    kinds = (("cheapest", ends.cheapest), ("fastest", ends.fastest), ("best of both", ends.balanced))
-    line = " · ".join(f"*{kind}* {escape(short(each, answer))}" for kind, each in kinds)
-    return f"{line}{' (costs are shares of use)' if answer.query.basis == 'effective' else ''}"
+def _picks(answer: Answer) -> str:
+    """A line for each pick: how long it takes, what it costs, where, how it is bought, and why it is picked."""
+    return "\n".join(_pick(pick, answer) for pick in answer.picks)
+
+
+def _pick(pick: Pick, answer: Answer) -> str:
+    same = next(each.name for each in answer.picks if each.estimate == pick.estimate)
+    what = f"{short(pick.estimate, answer)}, rate of {seen(pick.estimate)}"
+    told = what if same == pick.name else f"the same as {same}"
+    return f"*{pick.name.capitalize()}:* {escape(f'{told}. {pick.reason}')}"
+
+
+def _free(answer: Answer) -> str:
+    if not answer.free:
+        return ""
+    return "\n".join(
+        ["*Free, if you can wait:*", *(f"• {escape(f'{machine(each)}: {waiting(each)}')}" for each in answer.free)]
+    )
 
 
 def _basis(answer: Answer, best: tuple[Estimate, ...]) -> str:
-    """The assumptions of the estimates shown, the exchange rate, silent price sources, and what was left out."""
+    """What marks mean, the assumptions of the estimates shown, the exchange rate, silent sources, and what was left out."""
     lines = [f"• {escape(line)}" for line in _assumed(best)]
     if answer.exchange:
         lines.append(f"• 1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}")
     lines += [f"• No new prices from {escape(gap.source)}: {escape(gap.reason)}" for gap in answer.prices.gaps[:3]]
-    return "\n".join(["*Assumed*", *lines, *_left_out(answer)])
+    return "\n".join([*_marks(answer, best), "*Assumed*", *lines, *_left_out(answer)])
+
+
+def _marks(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
+    yield from marks_explained((*best, *(pick.estimate for pick in answer.picks)))
 
 
 def _assumed(best: tuple[Estimate, ...]) -> Iterator[str]:
@@ -141,13 +165,18 @@ def _addresses(links: Links) -> str:
     return " · ".join(link(url, words) for url, words in named if url)
 
 
-def _in_words(answer: Answer, best: tuple[Estimate, ...], ends: FrontierPoints | None, links: Links) -> str:
-    rows = (
-        f"{each.rank}. {escape(short_billed(each))}, price of {each.sources.price.observed_at:%Y-%m-%d}"
-        for each in best
+def _in_words(answer: Answer, best: tuple[Estimate, ...], links: Links) -> str:
+    rows = (f"{each.rank}. {escape(short(each, answer))}, rate of {seen(each)}" for each in best)
+    told = (
+        _title(answer),
+        _picks(answer),
+        _addresses(links),
+        *rows,
+        *_hints(answer),
+        _free(answer),
+        *_marks(answer, best),
     )
-    told = [_title(answer), *rows, *([_frontier(answer, ends)] if ends else []), _addresses(links)]
-    return "\n".join(told)
+    return "\n".join(filter(None, told))
 
 
 def _hints(answer: Answer) -> Iterator[str]:
@@ -163,27 +192,6 @@ def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
     return Message(text, (section(text),), shared)
 
 
-@dataclass(frozen=True, slots=True)
-class FrontierPoints:
-    """Three estimates of the frontier: the cheapest, the fastest, and the one with the least cost times hours."""
-
-    cheapest: Estimate
-    fastest: Estimate
-    balanced: Estimate
-
-
-def frontier_points(frontier: Answer) -> FrontierPoints | None:
-    """The three points of an answer that lists the frontier alone; None if it is empty."""
-    points = frontier.estimates
-    if not points:
-        return None
-    return FrontierPoints(
-        cheapest=min(points, key=lambda each: (judged(each, frontier), each.hours)),
-        fastest=min(points, key=lambda each: (each.hours, judged(each, frontier))),
-        balanced=min(points, key=lambda each: max(float(judged(each, frontier)), 0.01) * each.hours),
-    )
-
-
 def judged(each: Estimate, answer: Answer) -> Decimal:
     """The cost by the question's basis: billed or effective."""
     return each.effective_cost if answer.query.basis == "effective" else each.billed_cost
@@ -195,13 +203,16 @@ def machine(each: Estimate) -> str:
 
 
 def short(each: Estimate, answer: Answer) -> str:
-    """An estimate in one line: cost by the question's basis, hours, machine."""
+    """An estimate in one line: hours, cost by the question's basis with its 80 % range, machine."""
+    basis = answer.query.basis
+    low, high = (getattr(each, f"{basis}_cost_{end}") for end in ("low", "high"))
     cost = money(judged(each, answer), each.currency)
-    return f"{cost} in {each.hours:,.2f} h on {machine(each)} ({bought(each)})"
+    span = f" ({money(low, each.currency)}–{money(high, each.currency)})" if low != high else ""
+    share = " for its share of use" if basis == "effective" else ""
+    return f"{time(each)}, {cost}{span}{share}: {machine(each)}, {bought(each)}"
 
 
-def short_billed(each: Estimate) -> str:
-    """An estimate in one line: billed cost with its 80 % range, hours, machine."""
-    low, high = money(each.billed_cost_low, each.currency), money(each.billed_cost_high, each.currency)
-    cost = f"{money(each.billed_cost, each.currency)} ({low}–{high})"
-    return f"{cost} in {each.hours:,.2f} h on {machine(each)} ({bought(each)})"
+def time(each: Estimate) -> str:
+    """The hours, and the time on the calendar where there is waiting between sessions."""
+    waits = on_calendar(each)
+    return f"{each.hours:,.2f} h{f' ({waits})' if waits else ''}"

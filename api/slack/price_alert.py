@@ -13,12 +13,12 @@ from api.reports.changes import ChangeRow, change_row, changed_rows
 from api.reports.offers import selected
 from api.service import Service
 from api.settings import Settings
-from api.slack.blocks import BEST, FrontierPoints, frontier_points, short
+from api.slack.blocks import BEST, short
 from api.slack.delivery import TIMEOUT_SECONDS, Outcome, is_slack, judge
 from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
-from api.slack.reply import LONGEST_FRONTIER, Replier
-from costcalc.answers import Answer, Estimate
+from api.slack.reply import Replier
+from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
 from pricing.sources.common.http import HttpError, post_once
@@ -118,29 +118,20 @@ def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -
         _, query, _ = Replier(service).question(text, catalogue)
     except (Misread, Refused) as error:
         raise WrongUse(f"--ask {text}: {error}") from None
-    before, after = (_front(service, query, catalogue, moment) for moment in (since, None))
+    before, after = (_answer(service, query, catalogue, moment) for moment in (since, None))
     yield f"*{escape(text)}*"
     if not before or not after:
         yield "has no answer now" if before else "had no answer then" if after else "has no answer, then or now"
         return
-    for kind in FrontierPoints.__dataclass_fields__:
-        yield _compared(kind, *(_point(each, kind) for each in (before, after)))
+    then = {pick.name: short(pick.estimate, before) for pick in before.picks}
+    for pick in after.picks:
+        now, was = short(pick.estimate, after), then.get(pick.name, "none")
+        yield escape(f"{pick.name}: {now}" + ("" if was == now else f" (was {was})"))
 
 
-def _front(service: Service, query: EstimateQuery, catalogue: Catalogue, as_of: datetime | None) -> Answer | None:
-    asked = replace(query, as_of=as_of or query.as_of, frontier=True, limit=LONGEST_FRONTIER, offset=0)
-    answer = service.answer(asked, catalogue)
+def _answer(service: Service, query: EstimateQuery, catalogue: Catalogue, as_of: datetime | None) -> Answer | None:
+    answer = service.answer(replace(query, as_of=as_of or query.as_of, limit=1, offset=0), catalogue)
     return answer if answer.estimates else None
-
-
-def _point(answer: Answer, kind: str) -> tuple[Answer, Estimate]:
-    return answer, getattr(frontier_points(answer), kind)
-
-
-def _compared(kind: str, before: tuple[Answer, Estimate], after: tuple[Answer, Estimate]) -> str:
-    then, now = (escape(short(each, answer)) for answer, each in (before, after))
-    name = "best of both" if kind == "balanced" else kind
-    return f"{name}: {now}" + ("" if then == now else f" (was {then})")
 
 
 def _post(url: str, message: Message) -> None:

@@ -13,7 +13,7 @@ from api.reports.cost import CostReport
 from api.service import Service
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
-from api.slack.blocks import Links, frontier_points
+from api.slack.blocks import Links
 from api.slack.grammar import Misread, Reading, read
 from api.slack.message import Message
 from api.slack.vocabulary import Vocabulary
@@ -23,7 +23,6 @@ from pricing import exchange_rates as exchange
 
 MOST_SHOWN = 50
 MOST_KEPT = 256
-LONGEST_FRONTIER = 1000
 BUSY = "The prices cannot be reached at the moment: ask again in a minute."
 
 
@@ -84,11 +83,9 @@ class Replier:
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
         reading, query, layout = self.question(text, catalogue)
         answer = CostReport(self.service, catalogue, query).answer
-        frontier = replace(query, frontier=True, limit=LONGEST_FRONTIER, offset=0)
-        ends = frontier_points(self.service.answer(frontier, catalogue)) if answer.estimates else None
         links = self._links(query, layout, base)
         most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
-        told = slack_blocks.message(answer, ends, links, most, reading.shared)
+        told = slack_blocks.message(answer, links, most, reading.shared)
         return Replies(told, slack_blocks.picture(answer, links, reading.shared))
 
     def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:

@@ -51,7 +51,7 @@ class TestReply:
                 assert row[4] == f"{estimate['hours']:,.2f} h"
                 low, high = estimate["billed_cost_low"], estimate["billed_cost_high"]
                 assert row[7] == f"${low:,.2f}–${high:,.2f}"
-                assert row[8] == estimate["sources"]["price"]["observed_at"][:10]
+                assert row[8].rstrip("†‡") == estimate["sources"]["price"]["observed_at"][:10]
                 assert row[3].startswith(estimate["purchase_option"].replace("_", " "))
                 assert estimate["instance_type"] in row[1]
 
@@ -76,14 +76,40 @@ class TestReply:
             assert all(cell["text"] for row in cells for cell in row)
             assert sum(len(cell["text"]) for row in cells for cell in row) <= 10_000
 
-    def test_the_frontier_is_one_line(self, client, payload):
-        [line] = [block["text"]["text"] for block in payload["blocks"] if "best of both" in str(block)]
-        front = client.get("/cost?model=resnet50&target=0.757&frontier=true&limit=1000").json["estimates"]
-        fastest = min(front, key=lambda each: each["hours"])
-        balanced = min(front, key=lambda each: each["billed_cost"] * each["hours"])
-        assert "\n" not in line
-        for kind, each in (("cheapest", front[0]), ("fastest", fastest), ("best of both", balanced)):
-            assert f"*{kind}* ${each['billed_cost']:,.2f} in {each['hours']:,.2f} h" in line
+    def test_the_picks_come_first_a_line_each(self, client, payload):
+        lines = payload["blocks"][1]["text"]["text"].split("\n")
+        picks = client.get("/cost?model=resnet50&target=0.757").json["picks"]
+        assert len(lines) == len(picks) == 4
+        for line, pick in zip(lines, picks, strict=True):
+            each = pick["estimate"]
+            cost, low, high = (f"${each[f'billed_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
+            assert line.startswith(f"*{pick['name'].capitalize()}:* {each['hours']:,.2f} h, {cost} ({low}–{high}): ")
+            assert f"rate of {each['sources']['price']['observed_at'][:10]}" in line
+            assert line.endswith(pick["reason"])
+            assert line in payload["text"]
+
+    def test_a_pick_that_is_another_one_too_says_so(self, client):
+        text = answered(client, "resnet50 0.757 on kaggle free")["text"]
+        assert "*Fastest:* the same as cheapest. " in text
+
+    def test_the_dates_of_the_rates_are_told_and_old_and_second_hand_ones_are_marked(self, client, payload):
+        answer = client.get("/cost?model=resnet50&target=0.757&limit=5").json
+        oldest, newest = (answer["prices"][f"{end}_observed_at"][:10] for end in ("oldest", "newest"))
+        assert f"(rates seen {oldest} to {newest})" in payload["blocks"][0]["text"]["text"]
+        shown = [each for each in answer["estimates"] if each["price_age_days"] > 30 and not each["price_first_hand"]]
+        assert [row[8].endswith("†‡") for row in table_of(payload)[1:]].count(True) == len(shown) > 0
+        for mark in ("†: the rate is more than 30 days old.", "‡: a third party states it"):
+            assert mark in str(payload["blocks"])
+            assert mark in payload["text"]
+
+    def test_free_tiers_stand_beside_with_their_time_on_the_calendar(self, client):
+        payload = answered(client, "efficientnet_b4 0.82")
+        [free] = [block["text"]["text"] for block in payload["blocks"] if "Free, if you can wait" in str(block)]
+        assert "• kaggle GPU T4 x2, any: 53 days of work take 295 days at 30 h a week" in free
+        assert free in payload["text"]
+        assert "free" not in " ".join(row[3] for row in table_of(payload))
+        asked = table_of(answered(client, "efficientnet_b4 0.82 free"))
+        assert any("h (295 days with waiting)" in row[4] for row in asked)
 
     def test_what_was_assumed_is_told(self, client, payload):
         told = str(payload["blocks"])
