@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, ClassVar, Literal
 
 from api.service import Service, query_of
@@ -19,8 +19,8 @@ from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
-PAGE = 100
-MOST_PAGES = 10
+PAGES = (20, *[100] * 10)
+"""How many candidates are asked for at once: the first few nearly always hold all machines."""
 NO_HOURS = Decimal(0)
 NOTES = (
     "A month is 730 hours and a year is twelve months. "
@@ -156,10 +156,10 @@ class CommitmentsReport:
                     yield compared, bills
 
     def _candidates(self) -> Iterator[Estimate]:
-        for page in range(MOST_PAGES):
-            found = self._ask(self._choosing(page * PAGE, PAGE)).estimates
+        for start, size in zip(accumulate(PAGES, initial=0), PAGES, strict=False):
+            found = self._ask(self._choosing(start, size)).estimates
             yield from found
-            if len(found) < PAGE:
+            if len(found) < size:
                 return
 
     def _compared(self, estimate: Estimate) -> tuple[Compared, MachineBills]:

@@ -39,6 +39,11 @@ FOLDED = frozenset((
     "accelerator", "accelerators", "recipe", "offering_class", "price_source", "currency", "break_even_hours_per_term",
     "on_demand_provider", "on_demand_instance_type", "on_demand_same_machine", "label", "cost_center",
 ))  # fmt: skip
+ON_COMMITMENTS_ALONE = frozenset((
+    "accelerator", "accelerators", "recipe", "break_even_hours_per_term", "break_even_hours_per_month",
+    "break_even_utilization", "break_even_runs_per_month", "on_demand_provider", "on_demand_instance_type",
+    "on_demand_same_machine", "price_source",
+))  # fmt: skip
 WIDTHS = {"instance_type": 22, "on_demand_instance_type": 22, "provider": 10, "region": 14, "recipe": 22,
           "purchase_option": 13, "nodes": 6, "term": 5, "months": 7}  # fmt: skip
 TERMS = ("machine", "offer", "committed_cost", "upfront_cost", "committed_hours", "fees")
@@ -107,9 +112,10 @@ class CommitmentSheets:
         self._add_machines(book.sheet("Machines"), hours_of)
         for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
             columns, rows = columns_and_rows(self.document, table)
-            own = {column for column, _ in columns}
-            more = [column for column in ("hours_per_month", "machine_sets") if column not in own]
-            self._add(book.sheet(name), [*columns, *map(_of_usage, more)], rows)
+            if table == "cash":
+                columns = [column for column in columns if column[0] not in ON_COMMITMENTS_ALONE]
+                columns += map(_of_usage, ("hours_per_month", "machine_sets"))
+            self._add(book.sheet(name), columns, rows)
 
     def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
         inputs = {"hours_per_run": "input_hours", "runs_per_month": "input_hours"}

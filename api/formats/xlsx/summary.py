@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 from api.formats.xlsx.book import Book, Column, Formula, Sheet
@@ -24,12 +25,13 @@ CHANGED = (
 )
 ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
 SHOWN = (
-    ("billed_cost", "money", 17), ("effective_cost", "money", 17), ("hours", "hours", 11),
-    ("calendar_hours", "hours", 11), ("provider", None, 11), ("region", None, 16), ("instance_type", None, 22),
-    ("purchase_option", None, 15), ("recipe", None, 26),
+    ("billed_cost", "money", 17), ("effective_cost", "money", 20), ("hours", "hours", 11),
+    ("calendar_hours", "hours", 15), ("provider", None, 11), ("region", None, 16), ("instance_type", None, 22),
+    ("purchase_option", None, 15), ("recipe", None, 30),
 )  # fmt: skip
 FIGURES = 4
 WHY = len(SHOWN) + 1
+WHY_WIDTH, LINE_HEIGHT = 70, 15  # characters, points
 SERIES = (
     ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
     ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
@@ -50,7 +52,7 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
     sheet.plain.set_column(0, 0, 28)
     for column, (_, _, width) in enumerate(SHOWN, 1):
         sheet.plain.set_column(column, column, width)
-    sheet.plain.set_column(WHY, WHY, 60)
+    sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
     row = _write(sheet, 1, (((line, None),) for line in TOLD))
     sheet.put(row, 0, "this colour", "doubtful")
@@ -76,6 +78,8 @@ def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
     for line in lines:
         for column, (value, form) in enumerate(line):
             sheet.put(top, column, value, form)
+            if form == "wrapped":
+                sheet.plain.set_row(top, LINE_HEIGHT * ceil(len(value) / WHY_WIDTH))
         top += 1
     return top
 

@@ -318,6 +318,39 @@ def test_all_rates_ten_times_as_high_make_all_commitments_so(client, tmp_path):
     )
 
 
+def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(client):
+    asked = client.get(f"/cost?{ASKED}").json
+    book = load_workbook(io.BytesIO(fetched(client, ASKED).data), data_only=True)
+    rows = list(book["Summary"].values)
+    first = next(number for number, row in enumerate(rows) if row[0] == "picked")
+    assert first < 8
+    shown = [(row[0], row[1], row[3], row[7], row[10]) for row in rows[first + 1 : first + 1 + len(asked["picks"])]]
+    for row, pick in zip(shown, asked["picks"], strict=True):
+        known = pick["estimate"]
+        assert row == (
+            pick["name"],
+            known["billed_cost"],
+            pytest.approx(known["hours"]),
+            known["instance_type"],
+            pick["reason"],
+        )
+    tiers = [row[7] for row in rows if row[0] == "free tier"]
+    assert tiers == [tier["instance_type"] for tier in asked["free"]]
+
+
+def test_picks_on_the_sheet_of_estimates_are_formulas_by_rank(client):
+    sheet = load_workbook(io.BytesIO(fetched(client, ASKED).data))["Summary"]
+    [cheapest] = [row for row in sheet.values if row[0] == "cheapest"]
+    assert cheapest[1] == "=INDEX(estimates_billed_cost,MATCH(1,estimates_rank,0))"
+
+
+def test_dates_of_the_rates_shown_are_on_the_summary(client):
+    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data), data_only=True)
+    seen = [row["price_observed_at"] for row in rows_of(book["Estimates"].values)]
+    [told] = [row for row in book["Summary"].values if row[0] == "rates shown, observed (UTC)"]
+    assert told[1:3] == (min(seen), max(seen))
+
+
 def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(client):
     book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
     for sheet in book:
