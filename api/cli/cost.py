@@ -26,7 +26,8 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
-        yield from estimate_lines(found.estimates, found.query.basis, view)
+        picked = [pick.estimate for pick in found.picks]
+        yield from estimate_lines(found.estimates, found.query.basis, view, picked)
     yield ""
     for line in (*_free(found), *_notes(found, view.explain)):
         yield from paragraph(line, view.width, 4)

@@ -34,19 +34,22 @@ def in_one_line(each: Estimate, basis: str) -> str:
     return f"{time}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
 
 
-def estimate_lines(estimates: Sequence[Estimate], basis: str, view: View) -> Iterator[str]:
+def estimate_lines(
+    estimates: Sequence[Estimate], basis: str, view: View, beside: Sequence[Estimate] = ()
+) -> Iterator[str]:
     """The table of the estimates, its legend, and what stands behind each of them where that is asked for.
 
-    The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal.
+    The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal. The legend also
+    explains the signs of the estimates that are printed beside the table.
     """
     yield from table(columns(basis), estimates, view.width)
-    yield from paragraph(" ".join(legend(estimates)), view.width)
+    yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
     if view.explain:
         yield from explained(estimates, view.width)
 
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """What the signs of the table mean, those that occur in it."""
+    """What the signs of these estimates mean, those that occur."""
     if any(each.frontier for each in estimates):
         yield "*: no other estimate is both faster and cheaper."
     yield from marks_explained(estimates)
@@ -111,7 +114,7 @@ def _cost_column(heading: str, kind: str, meaning: str, basis: str) -> Column:
 
     if kind == basis:
         return Column(f"{heading}\nrange", with_range, figures=True, meaning=meaning)
-    return Column(heading, amount, figures=True, leave=1, meaning=meaning)
+    return Column(heading, amount, figures=True, leave=2, meaning=meaning)
 
 
 PAID = "To pay: the bill for this run alone, minimum terms included."
@@ -130,5 +133,5 @@ HOW_SURE = (
         leave=3,
         meaning="Chance: the probability of reaching the target.",
     ),
-    Column("recipe", lambda each: each.recipe, leave=2),
+    Column("recipe", lambda each: each.recipe, leave=1),
 )
