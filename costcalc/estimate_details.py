@@ -57,7 +57,7 @@ class EstimateDetails:
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
         cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
-        rests_on = EvidenceNotes(self._speed_note(time), curve_note(recipe))
+        speed_notes = self._speed_notes(time)
         even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
@@ -101,12 +101,12 @@ class EstimateDetails:
             evidence=EvidenceTiers(self._tier(time), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
             components=bill.components(point),
             sources=self._sources(offer, time, recipe),
-            assumptions=self._assumptions(candidate, recipe, rests_on.throughput),
+            assumptions=self._assumptions(candidate, recipe, speed_notes),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by="accelerator",
             price_age_days=(self.as_of - offer.observed_at).days,
             price_first_hand=offer.first_hand,
-            evidence_notes=rests_on,
+            evidence_notes=EvidenceNotes(speed_notes[0], curve_note(recipe)),
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -125,18 +125,19 @@ class EstimateDetails:
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
 
-    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed_note: str) -> tuple[str, ...]:
+    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed_notes: tuple[str, ...]) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
-        speed = (speed_note, *(() if time.logged else self._split(time)))
+        speed = (*speed_notes, *(() if time.logged else self._split(time)))
         own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
-        return (
+        said = (
             *own,
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
             *converted(query.currency, offer, self.market.exchange),
             *beside,
         )
+        return tuple(dict.fromkeys(said))
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
@@ -150,9 +151,9 @@ class EstimateDetails:
     def _tier(self, time: TrainingTime) -> Tier:
         return Tier.MEASURED if time.logged else TIERS[int(self.matrix.speeds.tier[self._speed_entry(time)])]
 
-    def _speed_note(self, time: TrainingTime) -> str:
-        """What the speed rests on."""
-        return LOGGED if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))[0]
+    def _speed_notes(self, time: TrainingTime) -> tuple[str, ...]:
+        """What the speed rests on, and what else was assumed about it."""
+        return (LOGGED,) if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))
 
     def _split(self, time: TrainingTime) -> tuple[str, ...]:
         """How a modelled run is split over machines and steps, and what its model was fitted to."""

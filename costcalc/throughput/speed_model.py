@@ -50,7 +50,7 @@ FITTED = (
     "Speed fitted to all published ones of this accelerator; nearest, of this count: {row}."  # MLPerf's, where measured
 )
 UNDATED_SOFTWARE = (
-    " Software of no year in particular: the middle of what was published; software=recipe takes its own year's."
+    "Software of no year in particular: the middle of what was published; software=recipe takes its own year's."
 )
 
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
@@ -65,8 +65,8 @@ class SpeedTable:
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
     steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
     interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
-    `sentences` [R] are those of each kind of evidence, with a place for that measurement; `logged` [R] says whether the recipe's
-    own log has speeds.
+    `sentences` [R] are those of each kind of evidence, the first with a place for that measurement; `logged` [R] says whether the
+    recipe's own log has speeds.
     """
 
     throughputs: tuple[Throughput, ...]
@@ -77,7 +77,7 @@ class SpeedTable:
     steps: Numbers
     width_80: HalfWidths
     row: Numbers
-    sentences: tuple[tuple[str, ...], ...]
+    sentences: tuple[tuple[tuple[str, ...], ...], ...]
     logged: tuple[bool, ...] = ()
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
@@ -86,13 +86,14 @@ class SpeedTable:
         return self.throughputs[row] if row >= 0 else None
 
     def notes(self, recipe: int, cluster: int) -> tuple[str, ...]:
-        """What was assumed about the speed of a pair, in sentences."""
+        """What the speed of a pair rests on, in a sentence, and what else was assumed about it."""
         if self.tier[recipe, cluster] < 0:
             return ()
-        sentence, measured = self.sentences[recipe][self.kind[recipe, cluster]], self.source(recipe, cluster)
-        if measured:
-            return (sentence.format(row=_named(measured)),)
-        return (sentence.format(row="the recipe's own log") if self.logged[recipe] else UNLOGGED,)
+        first, *further = self.sentences[recipe][self.kind[recipe, cluster]]
+        measured = self.source(recipe, cluster)
+        if not measured and not self.logged[recipe]:
+            return (UNLOGGED, *further)
+        return (first.format(row=_named(measured) if measured else "the recipe's own log"), *further)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -239,9 +240,11 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))
 
 
-def _sentences(recipe: Recipe, widths: Mapping[str, HalfWidth]) -> tuple[str, ...]:
-    """What is said of a speed of each kind of evidence, `{row}` being the nearest measurement."""
+def _sentences(recipe: Recipe, widths: Mapping[str, HalfWidth]) -> tuple[tuple[str, ...], ...]:
+    """What is said of a speed of each kind of evidence: first what it rests on, `{row}` being the nearest measurement."""
     said = {**SENTENCES, "transferred": FITTED} if is_reference(recipe) else SENTENCES
     unknown_year = recipe.year == UNDATED
-    by_rule = [f" {WIDE_BY_RULE}" * widths[calibrated(kind, unknown_year)].by_rule for kind in KINDS]
-    return tuple(said[kind] + UNDATED_SOFTWARE * unknown_year + rule for kind, rule in zip(KINDS, by_rule, strict=True))
+    software = (UNDATED_SOFTWARE,) * unknown_year
+    return tuple(
+        (said[kind], *software, *(WIDE_BY_RULE,) * widths[calibrated(kind, unknown_year)].by_rule) for kind in KINDS
+    )

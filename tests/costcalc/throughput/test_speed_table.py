@@ -11,6 +11,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, WIDE_BY_RULE, FittedParameters, SpeedModel, signature, undated
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.speed_model import UNLOGGED
 from costcalc.training import IMAGES_PER_EPOCH, Phase, Tier
 
 WIDTH = {"transferred": 0.05, "interpolated": 0.1, "machines": 0.2, "accelerator": 0.3, "network": 0.15, "stack": 0.4}
@@ -65,7 +66,7 @@ def test_without_a_year_intervals_are_wider():
     rows = [rate(5000.0, model="resnet50", stack="mlperf")]
     table = speeds([undated(reference_recipe())], [EIGHT], rows)
     assert table.width_80[0] == pytest.approx([0.8 * 0.1])
-    assert "no year in particular" in table.notes(0, 0)[0]
+    assert "no year in particular" in table.notes(0, 0)[1]
 
 
 def test_machines_modelled_on_top_of_another_kind_add_their_error():
@@ -107,6 +108,11 @@ def test_a_sentence_counts_machines_and_falls_back_on_the_recipes_own_log():
     own = speeds([recipe(system=on("new"), images_per_second=4000.0)], [EIGHT])
     assert own.notes(0, 0)[0].endswith(": the recipe's own log.")
     assert own.source(0, 0) is None
+
+
+def test_a_recipe_without_a_log_of_its_speed_names_none():
+    table = speeds([recipe()], [EIGHT])
+    assert table.notes(0, 0) == (UNLOGGED,)
 
 
 def test_the_reference_is_told_a_row_of_its_year():
@@ -182,4 +188,4 @@ def test_some_clusters_of_a_table_in_another_order():
 def test_a_speed_whose_range_is_wide_by_rule_says_so():
     guessed = replace(FITTED, widths=WIDTHS | {"interpolated": HalfWidth(0.1, by_rule=True)})
     table = SpeedModel([rate(5000.0)], guessed).speeds([recipe()], [EIGHT, FOUR])
-    assert [WIDE_BY_RULE in table.notes(0, cluster)[0] for cluster in (0, 1)] == [False, True]
+    assert [WIDE_BY_RULE in table.notes(0, cluster) for cluster in (0, 1)] == [False, True]
