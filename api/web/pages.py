@@ -9,11 +9,12 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
 
+from api.formats import words
 from api.formats.json import to_json
 from api.questions.errors import NotReady, Refused
 from api.questions.fields import Parameter
 from api.questions.links import to_url
-from api.reports.cost import CostReport
+from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST
 from api.web.responses import JSON_TYPE, arguments, current_service
@@ -61,6 +62,10 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
     answer = CostReport(service, catalogue, query).answer
     return {
         "answer": answer,
+        "words": words,
+        "waiting": waiting,
+        "cost": f"{query.basis}_cost",
+        "marks": list(words.marks_explained((*answer.estimates, *(pick.estimate for pick in answer.picks)))),
         "left_out": left_out(answer),
         "json_url": to_url(query, path),
         "csv_url": to_url(query, f"{path}.csv"),

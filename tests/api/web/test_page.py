@@ -19,6 +19,9 @@ def text_of(response):
 def test_without_parameters_it_answers_an_example(client):
     page = text_of(client.get("/"))
     assert "estimates for resnet50 to 0.757 top1" in page
+    prices = client.get("/cost?model=resnet50&target=0.757").json["prices"]
+    oldest, newest = (prices[f"{end}_observed_at"][:10] for end in ("oldest", "newest"))
+    assert f"(rates seen {oldest} to {newest})" in page
     assert 'href="/cost.csv?model=resnet50&target=0.757"' in page
 
 
@@ -31,6 +34,45 @@ def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
         assert f"{estimate['billed_cost']:,.2f} USD" in page
         assert f"{estimate['billed_cost_low']:,.2f} to {estimate['billed_cost_high']:,.2f}" in page
         assert estimate["instance_type"] in page
+
+
+def test_the_picks_stand_before_the_table(client):
+    page = text_of(client.get("/?model=resnet50&target=0.757&basis=effective"))
+    picks = client.get("/cost?model=resnet50&target=0.757&basis=effective").json["picks"]
+    cards = page.partition('<ul class="picks">')[2].partition("</ul>")[0].split("</li>")[:-1]
+    assert page.index("</ul>") < page.index("<table>")
+    assert len(cards) == len(picks) == 4
+    for card, pick in zip(cards, picks, strict=True):
+        each = pick["estimate"]
+        cost, low, high = (f"${each[f'effective_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
+        told = (pick["name"].capitalize(), pick["reason"], f"{each['hours']:,.2f} h, {cost}", f"{low} to {high}")
+        assert all(
+            words in card for words in (*told, each["instance_type"], each["sources"]["price"]["observed_at"][:10])
+        )
+
+
+def test_free_tiers_stand_below_the_table_with_their_time_on_the_calendar(client):
+    page = text_of(client.get("/?model=efficientnet_b4&target=0.82"))
+    assert "kaggle GPU T4 x2: 53 days of work take 295 days at 30 h a week" in page.partition("</table>")[2]
+    asked = text_of(client.get("/?model=efficientnet_b4&target=0.82&purchase=free"))
+    assert "295 days with waiting" in asked.partition("<table>")[2].partition("</table>")[0]
+
+
+def test_old_and_second_hand_rates_are_marked_and_the_marks_explained(client):
+    page = text_of(client.get("/"))
+    for each in client.get("/cost?model=resnet50&target=0.757").json["estimates"]:
+        marks = ("†" if each["price_age_days"] > 30 else "") + ("" if each["price_first_hand"] else "‡")
+        assert f"{each['sources']['price']['observed_at'][:10]}{marks}<" in page
+    assert "†: the rate is more than 30 days old. ‡: a third party states it" in page
+    assert "†" not in text_of(client.get("/?model=resnet50&target=0.99"))
+
+
+def test_an_empty_answer_links_to_the_question_that_brings_most_back(client):
+    answer = client.get("/cost?model=resnet50&target=0.757&provider=aws&purchase=spot&max_cost=1").json
+    page = text_of(client.get("/?model=resnet50&target=0.757&provider=aws&purchase=spot&max_cost=1"))
+    assert answer["hints"]
+    for hint in answer["hints"]:
+        assert f'<a href="/{hint["query_string"]}">{hint["sentence"]}</a>' in page
 
 
 def test_on_a_narrow_screen_figures_carry_their_names(client):
