@@ -11,6 +11,7 @@ from costcalc.duration.training_times import TrainingTime
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, SPOT_RATE_WIDTH, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.throughput.reference_model import is_reference
 from costcalc.training import EVALUATION_COUNTED, Recipe
 from costcalc.units import HOURS_PER_DAY
 
@@ -21,6 +22,10 @@ SPOT_RATE_MOVES = (
     f"Spot: the range of cost holds, besides that of the hours, a rate that moves within x/÷{exp(SPOT_RATE_WIDTH):.2f}: 8 in 10 "
     "of Google's listed spot rates moved no further within a year."
 )
+SCHEDULE_ALONE = (
+    "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
+)
+SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
 FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
@@ -54,6 +59,14 @@ def curve_note(recipe: Recipe) -> str:
 
 
 def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
+    if not time.logged:
+        yield SCHEDULE_ALONE if is_reference(recipe) else SCHEDULE_AND_CODE
+    if recipe.evaluated_size:
+        mirrored = ", averaged over each image and its mirror image" if recipe.mirrored_copies else ""
+        yield (
+            f"Its accuracy was measured on images of {recipe.evaluated_size} pixels a side{mirrored}, after training on at most "
+            f"{max(phase.image_size for phase in recipe.phases)}: evaluate in the same way."
+        )
     if recipe.is_interpolated:
         yield curve_note(recipe)
     elif recipe.runs == 1:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
+
+import numpy as np
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import accumulated, assumptions, converted, curve_note, free_tier
@@ -23,6 +26,8 @@ from costcalc.units import SECONDS_PER_HOUR
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
+JUST_BELOW, FAR_FEWER = 0.01, 0.5
+"""How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
@@ -132,12 +137,27 @@ class EstimateDetails:
         beside = self.market.rates.notes(query, offer.provider)
         said = (
             *own,
+            *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
             *converted(query.currency, offer, self.market.exchange),
             *beside,
         )
         return tuple(dict.fromkeys(said))
+
+    def _ends_below(self, time: TrainingTime) -> Iterator[str]:
+        """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
+        matrix, target = self.matrix, self.query.target
+        recipes, curves = matrix.recipes, matrix.recipes.curves(self.query.metric)
+        near = curves.ending_between(target - JUST_BELOW, target)
+        short = near[(curves.end_epochs[near] < FAR_FEWER * time.epochs) & ~recipes.is_interpolated[near]]
+        here = short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
+        if len(here):
+            last = int(here[-1])
+            yield (
+                f"{recipes.recipes[last].name} ends at {curves.end_accuracy[last]:.4f}, below the target, after "
+                f"{curves.end_epochs[last]:g} epochs; beyond it only longer recipes are known."
+            )
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""

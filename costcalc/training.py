@@ -112,7 +112,9 @@ class Recipe:
     they stop; None where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749
     in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says that
     a step of the optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published`
-    the day (or month, as 2018-11) when it was published, None where only the year is known.
+    the day (or month, as 2018-11) when it was published, None where only the year is known. `evaluated_size` is the side of the
+    images that its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its mirror
+    image were averaged.
     """
 
     name: str
@@ -140,6 +142,8 @@ class Recipe:
     mean_top1: float | None = None
     reached: int | None = None
     published: str | None = None
+    evaluated_size: int | None = None
+    mirrored_copies: bool = False
     tuned_to: float | None = None
     division: str | None = None
     expensive_optimizer: bool = False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from costcalc.training import Crossing, Evaluation, Metric, Recipe
-from costcalc.units import Flags, Floats
+from costcalc.units import Flags, Floats, Indices
 
 
 def isotonic(values: Sequence[float]) -> Floats:
@@ -56,7 +56,7 @@ class EpochsToTarget:
 
 
 class Curves:
-    """The accuracy curves of several recipes in one metric, laid end to end."""
+    """The accuracy curves of several recipes in one metric, laid end to end; each has its end in `end_epochs` [R]."""
 
     def __init__(self, recipes: Sequence[Recipe], metric: Metric) -> None:
         curves = [_curve(recipe, metric) for recipe in recipes]
@@ -69,8 +69,16 @@ class Curves:
         values = [np.array([_accuracy(point, metric) for point in curve]) for curve in curves]
         self._monotone = {rule: _joined(values, rule) for rule in Crossing}
         ends = [isotonic(curve.tolist()) for curve in values]
-        self._end = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
+        self.end_accuracy = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
+        last = np.where(self._starts[1:] > self._starts[:-1], self._starts[1:] - 1, len(self._epochs) - 1)
+        self.end_epochs, self._end_hours = self._epochs[last], self._hours[last]
+        self._by_end = np.argsort(self.end_accuracy)
         self.best = np.array([curve.max(initial=0.0) for curve in values])
+
+    def ending_between(self, low: float, high: float) -> Indices:
+        """The recipes whose curves end at an accuracy from `low` on and below `high`, in that order."""
+        first, last = np.searchsorted(self.end_accuracy, (low, high), sorter=self._by_end)
+        return self._by_end[first:last]
 
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
@@ -80,8 +88,9 @@ class Curves:
         index = starts + below[ends] - below[starts]
         missing = index == ends
         index = np.where(missing, len(self._epochs) - 1, index)
-        last = np.where(ends > starts, ends - 1, len(self._epochs) - 1)
-        return EpochsToTarget(self._epochs[index], self._hours[index], self._end, self._epochs[last], self._hours[last])
+        return EpochsToTarget(
+            self._epochs[index], self._hours[index], self.end_accuracy, self.end_epochs, self._end_hours
+        )
 
 
 def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:

@@ -181,6 +181,7 @@ def _recipe(line: Cells) -> Cells:
         **line,
         "name": line["recipe"],
         "note": line["note"] or "",
+        "mirrored_copies": bool(line["mirrored_copies"]),
         "system": system,
         "phases": (),
         "evaluations": (),

@@ -254,6 +254,30 @@ def test_all_runs_on_one_instance_type_share_its_own_system(ask_of):
     assert home.sources.throughput.source == home.sources.convergence.source
 
 
+def test_what_of_a_recipe_is_used_and_how_it_was_evaluated(ask_of):
+    machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
+
+    def said(recipe, words):
+        asked = {"recipes": "all", "as_of": DAY.replace(year=2026), "max_price_age": 5000}
+        (one,) = ask_of(machine, recipe=(recipe,), **asked).estimates
+        return any(words in sentence for sentence in one.assumptions)
+
+    assert said("mlperf-v2.1-hls-gaudi2-tf", "only the schedule is used")
+    assert said("ffcv-rn50-32ep", "schedule and the code")
+    assert said(
+        "ffcv-rn50-32ep", "images of 256 pixels a side, averaged over each image and its mirror image, after training"
+    )
+    assert said("torchvision-v2-resnet50", "images of 224 pixels a side, after training on at most 176")
+    assert not said("mlperf-v2.1-hls-gaudi2-tf", "pixels a side")
+
+
+@pytest.mark.parametrize(("target", "told"), [(0.781, False), (0.785, True), (0.80, False)])
+def test_a_jump_of_the_cost_names_the_recipe_that_ends(ask_of, target, told):
+    machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
+    one = ask_of(machine, target=target, as_of=DAY.replace(year=2026), max_price_age=5000, confidence=0.5).estimates[0]
+    assert any(sentence.startswith("ffcv-rn50-88ep ends at 0.78") for sentence in one.assumptions) == told
+
+
 def test_a_recipe_without_a_logged_speed_says_so(ask_of):
     machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
     (one,) = ask_of(machine, target=0.79, recipe=("torchvision-v2-resnet50",), recipes="all").estimates
