@@ -36,6 +36,7 @@ LOCALE = """<?xml version="1.0" encoding="UTF-8"?>
 <prop oor:name="ooSetupSystemLocale" oor:op="fuse"><value>{}</value></prop></item>
 </oor:items>"""
 ENVELOPE, A5 = 20, 11  # paper sizes of OOXML: a wide strip, a page
+BELOW_THE_CHART = "estimates here, of"
 DOTS_PER_INCH, COLORS, MARGIN = 140, 64, 6
 
 
@@ -74,6 +75,7 @@ def set_page(sheet: Worksheet, paper: int, lines: bool) -> None:
     sheet.page_setup.fitToWidth = sheet.page_setup.fitToHeight = 1
     sheet.print_options.gridLines = sheet.print_options.headings = lines
     sheet.oddHeader.center.text = sheet.oddFooter.center.text = " "
+    sheet.oddFooter.left.text = sheet.oddFooter.right.text = " "
 
 
 def choose_columns(sheet: Worksheet) -> None:
@@ -120,6 +122,8 @@ def main() -> None:
         for each in book.sheetnames[1:]:
             book[each].sheet_state = "hidden"
         set_page(book["Summary"], A5, lines=False)
+        below = next(cell.row for cell in book["Summary"]["A"] if cell.value == BELOW_THE_CHART)
+        book["Summary"].print_area = f"A1:{get_column_letter(book['Summary'].max_column)}{below - 1}"
         book.save(book_file)
         picture(folder, "summary", "en-US")
 

@@ -13,6 +13,7 @@ from api.formats.xlsx.book import Book, Column, Formula, Sheet
 from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
 from costcalc.answers import Answer, Estimate
+from costcalc.units import HOURS_PER_DAY
 
 TOLD = (
     "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
@@ -31,7 +32,7 @@ SHOWN = (
 )  # fmt: skip
 FIGURES = 4
 WHY = len(SHOWN) + 1
-WHY_WIDTH, LINE_HEIGHT = 70, 15  # characters, points
+WHY_WIDTH, LINE_HEIGHT = 82, 15  # characters, points
 SERIES = (
     ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
     ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
@@ -97,8 +98,10 @@ def _picks(answer: Answer) -> Iterator[list[Cell]]:
         row = f"MATCH({pick.estimate.rank},estimates_rank,0)" if pick.estimate.rank in here else None
         yield [(pick.name, None), *_figures(pick.estimate, row), (pick.reason, "wrapped")]
     for tier in answer.free:
-        days = f"{tier.calendar_hours / 24:,.1f} days on the calendar, within its sessions and quota"
-        yield [("free tier", None), *_figures(tier, None), (days, "wrapped")]
+        hours = tier.calendar_hours
+        wait = f"{hours / HOURS_PER_DAY:,.1f} days" if hours > HOURS_PER_DAY else f"{hours:.1f} hours"
+        told = f"Costs nothing and takes {wait} on the calendar, within its sessions and quota."
+        yield [("free tier", None), *_figures(tier, None), (told, "wrapped")]
 
 
 def _results(answer: Answer) -> Iterator[list[Cell]]:
