@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ALL = ("answers", "gpuhunt_query", "over_http", "processes", "slack", "aws_bulk", "store", "csv_export")
+ALL = ("answers", "gpuhunt_query", "over_http", "processes", "slack", "aws_bulk", "store", "csv_export", "workbooks")
 
 
 def main() -> int:

@@ -41,7 +41,7 @@ TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly
          "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
-         "effective_cost", "billed_cost", "price_observed_at")  # fmt: skip
+         "effective_cost", "billed_cost")  # fmt: skip
 
 ON_DEMAND = METERED.replace("{offer}", "{on_demand_offer}")
 STARTED = "ROUNDUP(ROUND(@h/{period_hours},6),0)"
