@@ -83,7 +83,7 @@ def bought(each: Purchase) -> str:
 def rates_seen(prices: PriceBasis) -> str:
     """When the oldest and the newest rate that the question allows were seen."""
     if prices.oldest_observed_at is None or prices.newest_observed_at is None:
-        return "no rates seen"
+        return "no rate matches"
     oldest, newest = f"{prices.oldest_observed_at:%Y-%m-%d}", f"{prices.newest_observed_at:%Y-%m-%d}"
     return f"rates seen {oldest}" if oldest == newest else f"rates seen {oldest} to {newest}"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
+from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE
 from costcalc.query import Discount, EstimateQuery, OwnRate
 
@@ -41,12 +42,18 @@ def text_of(value: Any) -> str:
     if isinstance(value, (Discount, OwnRate)):
         return _term(value)
     if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return _moment(value)
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, (bool, float)):
         return str(value).lower().removesuffix(".0")
     return value.value if isinstance(value, StrEnum) else str(value)
+
+
+def _moment(value: datetime) -> str:
+    """The last second of a day is written as the day, which is read as that second."""
+    last = value.timetz() == LAST_SECOND.replace(tzinfo=UTC)
+    return f"{value.date()}" if last else value.isoformat().replace("+00:00", "Z")
 
 
 def _term(value: Discount | OwnRate) -> str:

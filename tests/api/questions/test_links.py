@@ -90,3 +90,8 @@ def test_defaults_stay_out_of_an_address():
     assert to_url(EstimateQuery("vgg16", 0.7, max_cost=Decimal("1E+2")), "/cost.csv", excel="1") == (
         "/cost.csv?model=vgg16&target=0.7&max_cost=100&excel=1"
     )
+
+
+def test_the_end_of_a_day_is_written_as_the_day():
+    query = EstimateQuery("resnet50", 0.757, as_of=datetime(2018, 4, 26, 23, 59, 59, tzinfo=UTC))
+    assert to_url(query).endswith("&as_of=2018-04-26")

@@ -51,6 +51,12 @@ def test_the_picks_stand_before_the_table(client):
         )
 
 
+def test_a_pick_that_is_another_one_too_says_so(client):
+    page = text_of(client.get("/?model=efficientnet_b4&target=0.82&purchase=free"))
+    assert page.count("the same as cheapest") == 2
+    assert "$0.00 to $0.00" not in page
+
+
 def test_free_tiers_stand_below_the_table_with_their_time_on_the_calendar(client):
     page = text_of(client.get("/?model=efficientnet_b4&target=0.82"))
     assert "kaggle GPU T4 x2: 53 days of work take 295 days at 30 h a week" in page.partition("</table>")[2]
