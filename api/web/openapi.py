@@ -108,6 +108,14 @@ _MESSAGE = {
         "blocks": {"type": "array", "items": {"type": "object"}},
     },
 }
+_TAG = {"ETag": {"description": "tag of the prices, the evidence, the code and the question", "schema": _TEXT}}
+_OF_CUT_LISTS = {
+    "X-Total-Count": {
+        "description": "how many rows there are, where some behind those shown are left out",
+        "schema": {"type": "integer"},
+    },
+    "Link": {"description": 'the address of the next rows, with rel="next", where some are left out', "schema": _TEXT},
+}
 _FORM = {
     "type": "object",
     "properties": {"text": _TEXT, "response_url": _TEXT, "ssl_check": {"type": "string", "enum": ["1"]}},
@@ -218,12 +226,8 @@ def _success(operation: Operation, sheet: str) -> Json:
         content[operation.media] = {"schema": body}
     for kind in [sheet] if sheet else operation.sheets:
         content[TYPES[kind].partition(";")[0]] = {"schema": {"type": "string"}}
-    headers = {
-        "ETag": {
-            "description": "tag of the prices, the evidence, the code and the question",
-            "schema": {"type": "string"},
-        }
-    }
+    is_list = operation.schema is not None and "offset" in operation.schema.fields
+    headers = {**_TAG, **(_OF_CUT_LISTS if is_list else {})}
     return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.sheets else {})
 
 
