@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError
 
 from api.bootstrap import build_once
 from api.cli.grid import View
-from api.cli.questions import FORMATS
+from api.cli.options import FORMATS
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
@@ -99,7 +99,7 @@ def _accuracy() -> Answering[Any]:
 
 def _commitments() -> Answering[Any]:
     from api.cli.tables import commitments_lines
-    from api.formats.commitments_sheets import commitments_csv
+    from api.formats.sheets import commitments_csv
     from api.reports.commitments import commitments_report
 
     return Answering(CommitmentsSchema(), commitments_report, commitments_lines, commitments_csv)

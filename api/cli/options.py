@@ -59,6 +59,7 @@ THEMES = (
 OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."
 LONGEST_CHOICES = 50
+FORMATS = ("table", "json", "csv")
 ARGUMENTS = ("model", "target")
 PARAMETER = re.compile(
     rf"\b({'|'.join(name for theme in THEMES for name in theme.names.split() if name not in ARGUMENTS)})="

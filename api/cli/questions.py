@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from api.cli.completion import completer
-from api.cli.options import SchemaCommand, as_options, texts
+from api.cli.options import FORMATS, SchemaCommand, as_options, texts
 from api.settings import BadSetting, Settings, read_settings
 
 if TYPE_CHECKING:
     from api.cli.answers import Answering
 
 FAILED, WRONG_USE = 1, 2
-FORMATS = ("table", "json", "csv")
 
 
 class Question(SchemaCommand):

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns
-from api.questions.schemas import Layout
-from api.reports.commitments import CommitmentsDocument, CommitmentsReport, Compared
+from api.reports.commitments import CommitmentsDocument, Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
 
@@ -46,18 +45,6 @@ class PaymentRow(NamedTuple):
         """What the same months cost on demand."""
         on_demand = self.machine.on_demand
         return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
-
-
-def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
-    """The table asked for."""
-    return csv_export.chunks(*columns_and_rows(report.document(), report.table), layout)
-
-
-def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
-    """A workbook of both tables alone."""
-    from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
-
-    return workbooks.commitments(*report.with_bills())
 
 
 def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:

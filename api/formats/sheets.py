@@ -8,13 +8,14 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from api.formats import csv_export, focus, price_sheet
+from api.formats import commitments_sheets, csv_export, focus, price_sheet
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
 from api.questions.fields import Number
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangeRow, ChangesReport
+from api.reports.commitments import CommitmentsReport
 from api.reports.cost import CostReport
 from api.reports.history import HistoryReport, HistoryRow
 from api.reports.models import ModelsReport, ModelSummary
@@ -55,6 +56,18 @@ def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
         *shared_columns(document),
     ]
     return csv_export.chunks(columns, document.estimates or (None,), layout)
+
+
+def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
+    """One row per purchase choice and usage, or per month, whichever table is asked for."""
+    return csv_export.chunks(*commitments_sheets.columns_and_rows(report.document(), report.table), layout)
+
+
+def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
+    """A workbook of both tables alone."""
+    from api.formats.xlsx import workbooks
+
+    return workbooks.commitments(*report.with_bills())
 
 
 def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from api.formats import chart, sheets
-from api.formats.commitments_sheets import commitments_csv, commitments_xlsx
 from api.questions.schemas import AccuracySchema, CommitmentsSchema
 from api.reports.accuracy import accuracy_report
 from api.reports.commitments import commitments_report
@@ -44,4 +43,4 @@ def accuracy() -> Response:
 @blueprint.get("/commitments")
 def commitments() -> Response:
     """From how much training a month on does it pay to reserve, commit or rent by the month?"""
-    return answered(COMMITMENTS, commitments_report, {"csv": commitments_csv, "xlsx": commitments_xlsx})
+    return answered(COMMITMENTS, commitments_report, {"csv": sheets.commitments_csv, "xlsx": sheets.commitments_xlsx})
