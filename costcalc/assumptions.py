@@ -11,7 +11,6 @@ from costcalc.duration.training_times import TrainingTime
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, SPOT_RATE_WIDTH, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.throughput.reference_model import is_reference
 from costcalc.training import EVALUATION_COUNTED, Recipe
 from costcalc.units import HOURS_PER_DAY
 
@@ -34,7 +33,7 @@ def assumptions(
 ) -> tuple[str, ...]:
     """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
     said = (*_recipe(recipe, time), *_time(query, recipe, offer), *_price(query, offer, as_of))
-    return (*speed, *(() if time.logged else (FED,)), *said)
+    return (*speed, *said)
 
 
 def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> Iterator[str]:
@@ -59,8 +58,6 @@ def curve_note(recipe: Recipe) -> str:
 
 
 def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
-    if not time.logged:
-        yield SCHEDULE_ALONE if is_reference(recipe) else SCHEDULE_AND_CODE
     if recipe.evaluated_size:
         mirrored = ", averaged over each image and its mirror image" if recipe.mirrored_copies else ""
         yield (

@@ -15,20 +15,16 @@ from costcalc.answers import Answer, Pick, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
 from costcalc.costing.candidates import (
-    AllowedOffers,
     Candidates,
     Picked,
-    allowed_offers,
-    costs,
     free_tiers,
     is_sure,
     page,
     picks,
     rank,
-    rentals,
     within_limits,
-    without_training_time,
 )
+from costcalc.costing.rentals import AllowedOffers, allowed_offers, costs, rentals, without_training_time
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
 from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times

@@ -11,9 +11,19 @@ from typing import Literal
 import numpy as np
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
-from costcalc.assumptions import accumulated, assumptions, converted, curve_note, free_tier
+from costcalc.assumptions import (
+    FED,
+    SCHEDULE_ALONE,
+    SCHEDULE_AND_CODE,
+    accumulated,
+    assumptions,
+    converted,
+    curve_note,
+    free_tier,
+)
 from costcalc.costing.bills import Bill, Terms, break_even_hours
-from costcalc.costing.candidates import SURE, Picked, discount_fraction
+from costcalc.costing.candidates import SURE, Picked
+from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
@@ -132,7 +142,7 @@ class EstimateDetails:
 
     def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed_notes: tuple[str, ...]) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
-        speed = (*speed_notes, *(() if time.logged else self._split(time)))
+        speed = (*speed_notes, *(() if time.logged else self._modelled(time)))
         own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
         said = (
@@ -175,14 +185,17 @@ class EstimateDetails:
         """What the speed rests on, and what else was assumed about it."""
         return (LOGGED,) if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))
 
-    def _split(self, time: TrainingTime) -> tuple[str, ...]:
-        """How a modelled run is split over machines and steps, and what its model was fitted to."""
+    def _modelled(self, time: TrainingTime) -> tuple[str, ...]:
+        """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and
+        its machines is taken over."""
         cluster = self.matrix.clusters[time.cluster]
         steps = int(self.matrix.speeds.steps[self._speed_entry(time)])
         network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
         recipe, batch = self.matrix.recipes.recipes[time.recipe], float(self.matrix.global_batch[time.recipe])
         split = accumulated(recipe, batch, steps, cluster.accelerators * cluster.nodes)
-        return (*network, *split, *((FITTED_LATER,) * self.matrix.is_past))
+        later = (FITTED_LATER,) * self.matrix.is_past
+        used = SCHEDULE_ALONE if self.matrix.usual_code[time.recipe] else SCHEDULE_AND_CODE
+        return *network, *split, *later, FED, used
 
     def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
         price = PriceSource(offer.source, offer.observed_at)

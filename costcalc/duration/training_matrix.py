@@ -16,6 +16,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
+from costcalc.throughput.reference_model import is_reference
 from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
@@ -85,6 +86,11 @@ class TrainingMatrix:
         may change image sizes and network without logging it.
         """
         return np.array([one.expensive_optimizer or one.division == "open" for one in self.recipes.recipes], bool)
+
+    @cached_property
+    def usual_code(self) -> Flags:
+        """Recipes [R] whose speeds are those of MLPerf's usual code for this network and image size, not of code of their own."""
+        return np.array([is_reference(recipe) for recipe in self.recipes.recipes], bool)
 
     @cached_property
     def global_batch(self) -> Floats:

@@ -1,0 +1,227 @@
+"""Rentals: which offers a question allows, how long each trains with which recipe, and what that costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.convergence.eligibility import EligibleRecipes
+from costcalc.costing.bills import Tariffs
+from costcalc.costing.storage_and_egress import Market, requested
+from costcalc.duration.overheads import calendar_hours
+from costcalc.duration.training_matrix import NOWHERE, TrainingMatrix
+from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
+from costcalc.money import NANOS_PER_UNIT, ExchangeRate
+from costcalc.offers import PurchaseOption
+from costcalc.query import EstimateQuery
+from costcalc.throughput import REFUSALS
+from costcalc.units import Flags, Floats, Indices
+
+STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
+NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
+SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
+
+
+@dataclass(frozen=True, eq=False)
+class AllowedOffers:
+    """One entry per offer and cluster that it can be rented for: `row` of the catalogue, `cluster` of the training matrix.
+
+    `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
+    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `observed` are the first
+    and the last moment, in seconds since 1970, at which the allowed offers were observed, None where there are none.
+    """
+
+    row: Indices
+    cluster: Indices
+    clusters: Flags
+    rejections: dict[str, int]
+    observed: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rentals:
+    """An offer, how many machines of it, which training time they have and how many hours that is, also on the calendar: columns
+    of equal length.
+
+    `row` is of the catalogue, `time` a position in the training times. `beside` flags free tiers that nobody asked for, which
+    stand beside the estimates.
+    """
+
+    row: Indices
+    time: Indices
+    nodes: Indices
+    hours: Floats
+    calendar_hours: Floats
+    beside: Flags
+
+
+def allowed_offers(
+    catalogue: Catalogue, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter
+) -> AllowedOffers:
+    """Every current offer that passes the filter with every cluster of the matrix that it can be rented for."""
+    rows, stale = catalogue.allowed_rows(current, wanted), catalogue.passing_rows(current.stale, wanted)
+    instances = catalogue.columns.instance[rows]
+    single = catalogue.stands_alone[rows] | (catalogue.columns.option[rows] == FREE)  # a free tier lends each of us one
+    found_rows, found_clusters = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    anywhere = np.zeros(len(rows), bool)
+    for nodes, cluster_of_instance in matrix.clusters_of_instances(catalogue).items():
+        clusters = cluster_of_instance[instances]
+        here = (clusters != NOWHERE) & ~(single & (nodes > 1))
+        anywhere |= here
+        found_rows.append(rows[here])
+        found_clusters.append(clusters[here])
+    rejections = _without_cluster(catalogue, matrix, instances[~anywhere])
+    rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
+    rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
+    cluster = np.concatenate(found_clusters)
+    in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
+    seen = catalogue.columns.observed[rows]
+    observed = (int(seen.min()), int(seen.max())) if len(rows) else None
+    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, observed)
+
+
+def _without_cluster(
+    catalogue: Catalogue, matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]
+) -> dict[str, int]:
+    """How many offers of these instance types no cluster stands for, by reason."""
+    if not matrix.recipes.recipes:
+        return {}  # no speed is missing: there is nothing to run
+    by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
+    counted: Counter[str] = Counter()
+    for shape, count in by_shape.items():
+        counted[matrix.refusals.get(catalogue.shapes[shape], NO_MATCHING_CLUSTER)] += count
+    return dict(counted)
+
+
+def rentals(
+    catalogue: Catalogue, matrix: TrainingMatrix, offers: AllowedOffers, times: TrainingTimes, query: EstimateQuery
+) -> tuple[TrainingTimes, Rentals]:
+    """Every allowed offer with every training time on its cluster, and the times that they point to.
+
+    Spot machines train as long with interruptions, whose times are appended. The hours are those of all repetitions.
+    """
+    order = np.argsort(times.cluster, kind="stable")
+    starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
+    counts = np.diff(starts)[offers.cluster]
+    entry = np.repeat(np.arange(len(counts)), counts)
+    row, cluster = offers.row[entry], offers.cluster[entry]
+    first_time = starts[cluster]
+    if counts.max(initial=0) > 1:
+        first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
+    time = order[first_time]
+    option = catalogue.columns.option[row]
+    if query.runs > 1:
+        times = repeated(times, query)
+    if query.overheads == "typical":
+        time = time + (option == SPOT) * len(times.cluster)
+        times = times + interrupted(times, matrix.nodes[times.cluster])
+    hours, free = times.hours[time], option == FREE
+    beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
+    return times, Rentals(row, time, matrix.nodes[cluster], hours, _calendar_hours(catalogue, row, hours, free), beside)
+
+
+def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:
+    """The hours with the waiting for sessions and quotas, which free tiers alone have."""
+    at = np.flatnonzero(free)
+    session, week = catalogue.columns.session_hours[row[at]], catalogue.columns.hours_per_week[row[at]]
+    calendar = hours.copy()
+    calendar[at] = calendar_hours(hours[at], session.astype(float), week.astype(float))
+    return calendar
+
+
+def without_training_time(
+    matrix: TrainingMatrix, query: EstimateQuery, offers: AllowedOffers, eligible: EligibleRecipes, times: TrainingTimes
+) -> dict[str, int]:
+    """The offers on none of whose clusters any eligible recipe runs, counted by reason.
+
+    Of an offer's clusters the one with the fewest machines gives the reason.
+    """
+    if not eligible.eligible.any() or not len(offers.row):
+        return {}
+    trains_there = (np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0)[offers.cluster]
+    answered = np.bincount(offers.row[trains_there], minlength=int(offers.row.max()) + 1) > 0
+    left_out = np.flatnonzero(~answered[offers.row])
+    _, first_entry = np.unique(offers.row[left_out], return_index=True)
+    clusters = offers.cluster[left_out[first_entry]]
+    return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}
+
+
+def _refusals(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> NDArray[np.str_]:
+    """Why none of the eligible recipes runs on each cluster [C], if none does."""
+    if query.evidence == "measured":
+        return np.full(len(matrix.clusters), "not_measured")
+    anywhere = eligible.eligible & ~matrix.own_system_only
+    if not anywhere.any():
+        return np.full(len(matrix.clusters), "own_system_only")
+    return np.asarray(np.array(REFUSALS)[matrix.speeds.refusal[matrix.speed_row[anywhere]].max(axis=0)])
+
+
+def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
+    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
+    rate."""
+    tariffs = _tariffs(
+        catalogue, rented.row, rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
+    )
+    billed = query.basis == "billed"
+    machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
+    return machines + _storage_and_egress(catalogue, query, rented, market)
+
+
+def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> float:
+    """The discount on this provider's list rates: its own if one is named, else the general one.
+
+    None on machines that one owns: what they cost is paid, and electricity is no rate of a provider.
+    """
+    if option is PurchaseOption.OWNED:
+        return 0.0
+    by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
+    return by_provider.get(provider, by_provider.get(None, 0.0))
+
+
+def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
+    columns, unit = catalogue.columns, factor / NANOS_PER_UNIT
+    return Tariffs(
+        fee=columns.fee[row] * unit,
+        period_hours=columns.period_hours[row],
+        minimum_periods=columns.minimum_periods[row],
+        sold_singly=columns.sold_singly[row],
+        metered_hourly=columns.metered[row] * unit,
+        increment_seconds=columns.increment_seconds[row],
+        minimum_seconds=columns.minimum_seconds[row],
+    )
+
+
+def _price_factors(
+    catalogue: Catalogue, query: EstimateQuery, row: Indices, exchange: Mapping[str, ExchangeRate]
+) -> Floats:
+    """What a list amount of each row is multiplied with to be the own amount in the requested currency."""
+    words, columns = catalogue.vocabulary, catalogue.columns
+    target = float(exchange[query.currency].per_usd)
+    into = np.array(
+        [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
+    )
+    if not query.discount:
+        return into[columns.currency[row]]
+    providers = [provider for provider, _, _ in words.instances]
+    left = {name: [1 - discount_fraction(query, name, option) for option in OPTIONS] for name in set(providers)}
+    own = np.array([left[provider] for provider in providers])
+    return np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
+
+
+def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:
+    """What storage and egress cost with each rental, where they are asked for."""
+    if not any(requested(query)):
+        return 0.0
+    providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
+    charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
+    once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
+    hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
+    instance = catalogue.columns.instance[rented.row]
+    by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
+    return np.asarray(by_instance[instance, 0] + by_instance[instance, 1] * rented.hours)

@@ -1,0 +1,187 @@
+"""Which offers a question allows, how long each trains and what that costs, by hand."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from fakes.matrices import matrix
+from fakes.offers import DAY, offer
+from fakes.recipes import recipe
+from fakes.rentals import rented
+
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.convergence.curves import EpochsToTarget
+from costcalc.convergence.eligibility import EligibleRecipes
+from costcalc.costing.rentals import allowed_offers, costs, discount_fraction, rentals, without_training_time
+from costcalc.costing.storage_and_egress import Market
+from costcalc.duration.training_times import interrupted, training_times
+from costcalc.estimate import US_DOLLAR
+from costcalc.hardware import Machine
+from costcalc.money import ExchangeRate
+from costcalc.offers import PurchaseOption
+from costcalc.query import Discount, EstimateQuery
+
+HOUR = 3600.0
+FOUR = Machine("V100", 4, 16.0)
+SPOT, FREE = PurchaseOption.SPOT, PurchaseOption.FREE
+QUERY = EstimateQuery("resnet50", 0.75, overheads="none")
+ANY = OfferFilter(regions="all")
+MARKET = Market({"USD": US_DOLLAR})
+
+
+def catalogue(*offers):
+    return Catalogue.from_offers(offers, "made up")
+
+
+def four(**changes):
+    """Machines of four V100 by the hour; one offer for each name."""
+    return offer(**{"instance_type": "four", "machine": FOUR, "minimum_seconds": 0, **changes})
+
+
+def one_recipe(nodes=(1, 2), seconds=None, **facts):
+    return matrix([recipe(**facts)], [[seconds or [HOUR / count for count in nodes]]], nodes=nodes)
+
+
+def eligible(*flags):
+    ones = np.ones(len(flags))
+    reach = EpochsToTarget(ones, ones * np.nan, ones, ones, ones)
+    return EligibleRecipes(reach, ones, np.array(flags), 0 * ones, 0 * ones, {})
+
+
+def allowed(prices, made_up, wanted=ANY, as_of=DAY):
+    return allowed_offers(prices, made_up, prices.current_offers(as_of), wanted)
+
+
+class TestAllowedOffers:
+    def test_each_can_be_rented_for_every_number_of_machines(self):
+        found = allowed(catalogue(four()), one_recipe((1, 2)))
+        assert (found.row.tolist(), found.cluster.tolist()) == ([0, 0], [0, 1])
+        assert found.clusters.tolist() == [True, True]
+        assert not any(found.rejections.values())
+
+    def test_a_free_tier_is_one_machine(self):
+        prices = catalogue(four(purchase_option=FREE, hourly_rate=Decimal(0)))
+        assert allowed(prices, one_recipe((1, 2))).cluster.tolist() == [0]
+
+    def test_a_tower_is_one_machine(self):
+        prices = catalogue(four(flags=("stands_alone",)))
+        assert allowed(prices, one_recipe((1, 2))).cluster.tolist() == [0]
+
+    def test_why_others_are_left_out(self):
+        old = four(region="old", observed_at=DAY - timedelta(days=600))
+        heard = four(region="heard", flags=("second_hand",), hourly_rate=Decimal(1))
+        prices = catalogue(
+            *(four(), old, heard),
+            offer(instance_type="one"),
+            offer(instance_type="processor", machine=Machine("Xeon", 0)),
+        )
+        shape = prices.shapes.index(("V100", 4))
+        made_up = one_recipe((1,))
+        made_up = replace(
+            made_up,
+            clusters=tuple(replace(cluster, shape=shape) for cluster in made_up.clusters),
+            refusals={("V100", 1): "does_not_fit_memory"},
+        )
+        found = allowed(prices, made_up)
+        assert len(found.row) == 1
+        counted = {reason: number for reason, number in found.rejections.items() if number}
+        assert counted == {"stale_price": 1, "second_hand_price": 1, "does_not_fit_memory": 1, "no_matching_cluster": 1}
+
+    def test_filters_that_leave_nothing_say_so(self):
+        nobody = OfferFilter(provider=("nobody",))
+        assert allowed(catalogue(four()), one_recipe(), nobody).rejections["no_matching_offer"] == 1
+        later = allowed(catalogue(four()), one_recipe(), as_of=DAY + timedelta(days=600))
+        assert (later.rejections["no_matching_offer"], later.rejections["stale_price"]) == (0, 1)
+
+    def test_without_recipes_no_offer_is_to_blame(self):
+        found = allowed(catalogue(four()), matrix([], [np.zeros((0, 0))], nodes=()))
+        assert not any(found.rejections.values())
+
+
+class TestRentals:
+    def rented(self, prices, made_up, query=QUERY):
+        offers = allowed(prices, made_up)
+        times = training_times(made_up, query, eligible(*[True] * len(made_up.speed_row)), offers.clusters)
+        return offers, times, *rentals(prices, made_up, offers, times, query)
+
+    def test_every_offer_has_every_time_on_its_cluster(self):
+        prices = catalogue(four(instance_type="a"), four(instance_type="b"))
+        pair = matrix([recipe(), recipe()], [[[HOUR, HOUR / 2]] * 2], nodes=(1, 2))
+        _, _, times, rented = self.rented(prices, pair, replace(QUERY, recipes="all", nodes=2))
+        assert len(rented.row) == 2 * 2 * 2
+        assert sorted(zip(rented.row.tolist(), rented.time.tolist(), strict=True)) == [
+            (row, time) for row in (0, 1) for time in range(4)
+        ]
+        assert rented.hours.tolist() == times.hours[rented.time].tolist()
+        assert rented.nodes.tolist() == (times.cluster[rented.time] + 1).tolist()
+
+    def test_spot_machines_are_interrupted(self):
+        prices = catalogue(four(), four(purchase_option=SPOT))
+        query = replace(QUERY, overheads="typical")
+        _, steady, times, rented = self.rented(prices, one_recipe((2,)), query)
+        assert len(times.hours) == 2
+        broken = interrupted(steady, np.array([2]))
+        assert rented.hours.tolist() == [steady.hours[0], broken.hours[0]]
+        assert rented.time.tolist() == [0, 1]
+        assert self.rented(prices, one_recipe((2,)))[3].time.tolist() == [0, 0]
+
+    def test_repetitions_count(self):
+        prices = catalogue(four())
+        assert self.rented(prices, one_recipe((1,)), replace(QUERY, runs=3))[3].hours.tolist() == [3]
+
+    @pytest.mark.parametrize(
+        ("made_up", "changes", "reason"),
+        [
+            (one_recipe((1, 2), [np.inf, np.inf]), {}, "no_throughput"),
+            (one_recipe((1, 2)), {"evidence": "measured"}, "not_measured"),
+            (one_recipe((1, 2), division="open"), {}, "own_system_only"),
+        ],
+    )
+    def test_offers_without_a_time_are_counted_with_the_reason(self, made_up, changes, reason):
+        prices, query = catalogue(four()), replace(QUERY, **changes)
+        offers, times, *_ = self.rented(prices, made_up, query)
+        assert without_training_time(made_up, query, offers, eligible(True), times) == {reason: 1}
+        assert without_training_time(made_up, query, offers, eligible(False), times) == {}
+
+    def test_the_reason_is_that_of_the_fewest_machines(self):
+        made_up = matrix([recipe()], [[[np.inf, np.inf]]], nodes=(1, 2), refusals=[[2, 3]])
+        offers, times, *_ = self.rented(catalogue(four()), made_up)
+        assert without_training_time(made_up, QUERY, offers, eligible(True), times) == {"does_not_fit_memory": 1}
+
+    def test_one_cluster_with_a_time_is_enough(self):
+        made_up = one_recipe((1, 2), [np.inf, HOUR])
+        offers, times, *_ = self.rented(catalogue(four()), made_up)
+        assert without_training_time(made_up, QUERY, offers, eligible(True), times) == {}
+
+
+class TestCosts:
+    def test_machines_discount_and_exchange_multiply(self):
+        prices = catalogue(four(currency="EUR"))
+        market = Market({"USD": US_DOLLAR, "EUR": ExchangeRate("EUR", Decimal("0.5"), None, "made up")})
+        query = replace(QUERY, discount=(Discount(Decimal("0.25")),))
+        assert costs(prices, query, rented([2], nodes=[4]), market).tolist() == [3 * 2 * 4 * 0.75 / 0.5]
+        assert costs(prices, replace(QUERY, currency="EUR"), rented([2]), market).tolist() == [6]
+        assert np.isnan(costs(prices, QUERY, rented([2]), MARKET)[0])
+
+    def test_the_basis_is_the_one_asked_for(self):
+        prices = catalogue(four(billing_increment_seconds=3600))
+        assert costs(prices, QUERY, rented([0.5]), MARKET).tolist() == [3]
+        assert costs(prices, replace(QUERY, basis="effective"), rented([0.5]), MARKET).tolist() == [1.5]
+
+    def test_storage_and_egress_come_on_top(self):
+        asked = {
+            "storage_gb": Decimal(730),
+            "storage_rate": Decimal(2),
+            "egress_gb": Decimal(10),
+            "egress_rate": Decimal(5),
+        }
+        assert costs(catalogue(four()), replace(QUERY, **asked), rented([3]), MARKET).tolist() == [9 + 3 * 2 + 50]
+
+    def test_a_providers_own_discount_wins_over_the_general(self):
+        query = replace(QUERY, discount=(Discount(Decimal("0.1")), Discount(Decimal("0.3"), "aws")))
+        on_demand, owned = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
+        assert [discount_fraction(query, provider, on_demand) for provider in ("aws", "gcp")] == [0.3, 0.1]
+        assert discount_fraction(QUERY, "aws", on_demand) == 0
+        assert discount_fraction(query, "own", owned) == 0

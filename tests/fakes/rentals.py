@@ -1,0 +1,15 @@
+"""Rentals of made-up offers, each with a training time of its own."""
+
+import numpy as np
+
+from costcalc.costing.rentals import Rentals
+
+
+def rented(hours, row=None, nodes=None, calendar=None, beside=None):
+    """So many hours each; unless given, all of one machine of the first row, without waiting."""
+    hours = np.array(hours, float)
+    waited = hours if calendar is None else np.array(calendar, float)
+    apart = np.zeros(len(hours), bool) if beside is None else np.array(beside)
+    rows = np.zeros(len(hours), np.int64) if row is None else np.array(row)
+    machines = np.ones(len(hours), np.int64) if nodes is None else np.array(nodes)
+    return Rentals(rows, np.arange(len(hours)), machines, hours, waited, apart)
