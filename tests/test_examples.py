@@ -19,7 +19,8 @@ from api.slack.reply import Replier
 from api.web.app import create_app
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHOWS_ANSWERS = "first-answers.md"  # prints the answers to its questions, three of which find nothing
+DOCUMENTS = [ROOT / "README.md", *(each for each in sorted((ROOT / "docs").glob("*.md")) if each.name != SHOWS_ANSWERS)]
 YEARS = (0, 1)
 QUESTION = {"model": "resnet50", "target": "0.757"}
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
