@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.query import Basis, EstimateQuery
 from costcalc.training import Metric, Tier
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ class EvidenceNotes:
 
     throughput: str
     convergence: str
+
+
+class CostRange(NamedTuple):
+    """A cost with the ends of its 80 % range."""
+
+    cost: Decimal
+    low: Decimal
+    high: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,12 @@ class Estimate:
     price_age_days: int
     price_first_hand: bool
     evidence_notes: EvidenceNotes
+
+    def cost(self, basis: Basis) -> CostRange:
+        """The cost that a question of this basis goes by."""
+        if basis == "billed":
+            return CostRange(self.billed_cost, self.billed_cost_low, self.billed_cost_high)
+        return CostRange(self.effective_cost, self.effective_cost_low, self.effective_cost_high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 OLD_PRICE = timedelta(days=30)
 SPOT_RATE_MOVES = (
-    f"Spot: the range of cost holds, besides that of the hours, a rate that moves within x/÷{exp(SPOT_RATE_WIDTH):.2f}: 8 in 10 "
+    f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {exp(SPOT_RATE_WIDTH):.2f}: 8 in 10 "
     "of Google's listed spot rates moved no further within a year."
 )
 SCHEDULE_ALONE = (
@@ -156,8 +156,8 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
         yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
     if offer.purchase_option is PurchaseOption.OWNED:
         yield (
-            f"Owned: billed is what the machine loses in a life of {offer.term}, its price less its residual value, and this "
-            "run's electricity; effective cost is the run's share of both."
+            f"Owned: billed cost is what the machine loses in value over its life of {offer.term}, its price less its residual "
+            "value, and this run's electricity; effective cost is the run's share of both."
         )
     if query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource, spot_rate_factors
-from costcalc.query import EstimateQuery
+from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR
@@ -212,17 +211,17 @@ class EstimateDetails:
         return ThroughputSource(f"carried over from {near.source}", near.year)
 
 
-def why(picked: Picked, estimate: Estimate, basis: Literal["billed", "effective"]) -> str:
+def why(picked: Picked, estimate: Estimate, basis: Basis) -> str:
     """Why this estimate is picked, in one sentence; its figures stand beside it."""
     days = f"{estimate.price_age_days:,} {'day' if estimate.price_age_days == 1 else 'days'}"
     best, among = {
         "cheapest": ("Costs least", ""),
         "fastest": ("Ends first", ""),
-        "balanced": ("Has the least cost x time", " that no other beats on both"),
+        "balanced": ("Has the least cost x time", " that no other beats on both cost and time"),
         "surest": (
             "Costs least",
-            " whose recipe somebody ran, whose speed was measured on such accelerators, with a probability of "
-            f"{SURE * 100:.0f} % or more, and whose rate is the provider's own, here {days} old",
+            " with a recipe that somebody ran, a speed measured on such accelerators, a probability of "
+            f"{SURE * 100:.0f} % or more, and a rate of the provider's own, here {days} old",
         ),
     }[picked.name]
     of = f"{best} of {picked.among:,} estimates" if picked.among > 1 else "The only estimate"

@@ -10,6 +10,8 @@ from typing import Literal
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
+Basis = Literal["billed", "effective"]
+
 
 @dataclass(frozen=True, slots=True)
 class Discount:
@@ -62,7 +64,7 @@ class EstimateQuery:
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0
-    basis: Literal["billed", "effective"] = "billed"
+    basis: Basis = "billed"
     sort: Literal["cost", "time"] = "cost"
     limit: int = 20
     offset: int = 0

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from api.cli.estimates import estimate_lines, in_one_line
+from api.cli.estimates import estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import machine, rates_seen
+from api.formats.words import highest_accuracy, machine, picked, rates_seen
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
-from costcalc.answers import Answer, Pick, PriceBasis
+from costcalc.answers import Answer, PriceBasis
 
-NO_RECIPE = "No {0.metric.value} curve of {0.model} is known, so its epochs to a target cannot be estimated."
 NAME = 10  # columns of a pick's name
 
 
@@ -21,13 +20,12 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     found = report.answer
     yield from paragraph(_heading(found), view.width)
     yield from [""] if found.picks else []
-    for number, pick in enumerate(found.picks):
-        yield from _pick(pick, found.picks[:number], found.query.basis, view.width)
+    for pick in found.picks:
+        yield from paragraph(f"{pick.name.capitalize():<{NAME}}{picked(pick, found)}", view.width, NAME)
     yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
-        picked = [pick.estimate for pick in found.picks]
-        yield from estimate_lines(found.estimates, found.query.basis, view, picked)
+        yield from estimate_lines(found.estimates, found.query.basis, view, [pick.estimate for pick in found.picks])
     yield ""
     for line in (*_free(found), *_notes(found, view.explain)):
         yield from paragraph(line, view.width, 4)
@@ -48,12 +46,6 @@ def _how_many(found: Answer) -> str:
     return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"
 
 
-def _pick(pick: Pick, before: Sequence[Pick], basis: str, width: int) -> Iterator[str]:
-    same = next((each.name for each in before if each.estimate == pick.estimate), None)
-    what = f"the same as {same}" if same else in_one_line(pick.estimate, basis)
-    yield from paragraph(f"{pick.name.capitalize():<{NAME}}{what}. {pick.reason}", width, NAME)
-
-
 def _free(found: Answer) -> Iterator[str]:
     yield from ["Free, if you can wait:"] if found.free else []
     yield from (f"  {machine(each)}: {waiting(each)}" for each in found.free)
@@ -63,10 +55,7 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
     yield from (f"Instead: {as_options(hint.sentence)}" for hint in found.hints)
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
-    if found.best_reached:
-        yield f"Highest accuracy of any recipe: {found.best_reached.accuracy:g} ({found.best_reached.recipe})"
-    else:
-        yield NO_RECIPE.format(found.query)
+    yield highest_accuracy(found)
     if found.rejections:
         yield f"Left out: {left_out(found)}"
     yield from gaps(found.prices, explain)

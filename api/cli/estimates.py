@@ -6,36 +6,15 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
-from api.formats.words import bought, in_region, machine, marks_explained, money, on_calendar, seen
+from api.formats.words import bought, hours, in_region, machine, marks_explained, seen
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
-
-
-def hours(value: float) -> str:
-    """Hours with as many decimals as matter: two below 100, none from 1,000 on."""
-    return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
-
-
-def cost(each: Estimate, basis: str) -> tuple[Decimal, str]:
-    """The cost that a question goes by, and its range; none where it cannot move."""
-    kind = f"{basis}_cost"
-    low, high = getattr(each, f"{kind}_low"), getattr(each, f"{kind}_high")
-    return getattr(each, kind), f"{low:,.2f}-{high:,.2f}" if low != high else ""
-
-
-def in_one_line(each: Estimate, basis: str) -> str:
-    """Time, cost with its range, machine and how it is bought."""
-    amount, span = cost(each, basis)
-    share = " for its share of use" if basis == "effective" else ""
-    pay = f"{money(amount, each.currency)}{f' ({span})' if span else ''}{share}"
-    waits = on_calendar(each)
-    time = f"{hours(each.hours)} h{f' ({waits})' if waits else ''}"
-    return f"{time}, {pay}: {machine(each)}, {bought(each)}, rate of {seen(each)}"
+from costcalc.query import Basis
 
 
 def estimate_lines(
-    estimates: Sequence[Estimate], basis: str, view: View, beside: Sequence[Estimate] = ()
+    estimates: Sequence[Estimate], basis: Basis, view: View, beside: Sequence[Estimate] = ()
 ) -> Iterator[str]:
     """The table of the estimates, its legend, and what stands behind each of them where that is asked for.
 
@@ -98,19 +77,20 @@ def _hours(each: Estimate) -> str:
     return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
 
 
-def columns(basis: str) -> tuple[Column, ...]:
+def columns(basis: Basis) -> tuple[Column, ...]:
     """The columns of estimates by a cost of this basis."""
     paid, share = _cost_column("to pay", "billed", PAID, basis), _cost_column("share", "effective", SHARE, basis)
     costs = (share, paid) if basis == "effective" else (paid, share)
     return (*WHAT, *costs, *HOW_SURE)
 
 
-def _cost_column(heading: str, kind: str, meaning: str, basis: str) -> Column:
+def _cost_column(heading: str, kind: Basis, meaning: str, basis: Basis) -> Column:
     def amount(each: Estimate) -> str:
-        return f"{cost(each, kind)[0]:,.2f}"
+        return f"{each.cost(kind).cost:,.2f}"
 
     def with_range(each: Estimate) -> str:
-        return f"{amount(each)}\n{cost(each, kind)[1]}"
+        _, low, high = each.cost(kind)
+        return f"{amount(each)}\n{f'{low:,.2f}-{high:,.2f}' if low != high else ''}"
 
     if kind == basis:
         return Column(f"{heading}\nrange", with_range, figures=True, meaning=meaning)

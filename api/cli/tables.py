@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from api.cli.cost import gaps
-from api.cli.estimates import estimate_lines, in_one_line
+from api.cli.estimates import estimate_lines
 from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
-from api.formats.words import bought, in_region, machine
+from api.formats.words import bought, in_one_line, in_region, machine
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from api.formats import words
 from api.questions.errors import Refused
 from api.questions.schemas import Layout
 from api.reports.cost import CostReport
@@ -15,6 +16,7 @@ VEGA_LITE = "5.21"
 NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[charts]'"
 LEAST_COST = 0.01  # what is free still has a place on a logarithmic axis
 WIDTH, HEIGHT = 640, 360
+NAMED = ("cheapest", "fastest", "balanced")
 INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
 
 Json = dict[str, Any]
@@ -34,7 +36,7 @@ def spec(front: Answer, behind: Iterable[Estimate]) -> Json:
     """Vega-Lite: grey dots for all estimates, a line with ranges for those that nothing beats on both cost and time."""
     query = front.query
     cost = "share of use" if query.basis == "effective" else "to pay"
-    x = _axis("hours", "hours, 80 % range")
+    x = _axis("hours", "hours on the calendar, 80 % range")
     y = _axis("cost", f"{query.currency} {cost}, 80 % range")
     points: Json = {"values": [_point(each, query) for each in front.estimates]}
     return {
@@ -54,7 +56,7 @@ def spec(front: Answer, behind: Iterable[Estimate]) -> Json:
              "encoding": {"x": x, "y": _low(y), "y2": {"field": "cost_high"}}},
             {"data": points, "mark": {"type": "circle", "size": 60},
              "encoding": {"x": x, "y": y, "color": {"field": "bought", "type": "nominal", "title": None}}},
-            {"data": {"values": _named(points["values"])}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+            {"data": {"values": _named(front)}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},
              "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7, "color": INK, "fontSize": 11}},
         ],
     }  # fmt: skip
@@ -71,24 +73,21 @@ def _low(channel: Json) -> Json:
 
 
 def _point(each: Estimate, query: EstimateQuery) -> Json:
-    money = ("effective_cost", "effective_cost_low", "effective_cost_high")
-    if query.basis == "billed":
-        money = ("billed_cost", "billed_cost_low", "billed_cost_high")
-    cost, low, high = (max(float(getattr(each, name)), LEAST_COST) for name in money)
+    cost, low, high = (max(float(amount), LEAST_COST) for amount in each.cost(query.basis))
+    soonest, latest = each.hours_low, each.hours_high
+    if each.calendar_hours > each.hours:  # how long a run waits is known for its expected hours alone
+        soonest = latest = each.calendar_hours
     return {
-        "hours": each.hours, "hours_low": each.hours_low, "hours_high": each.hours_high,
+        "hours": each.calendar_hours, "hours_low": soonest, "hours_high": latest,
         "cost": cost, "cost_low": low, "cost_high": high, "bought": each.purchase_option.value.replace("_", " "),
-        "name": f"{each.provider} {f'{each.nodes} × ' if each.nodes > 1 else ''}{each.instance_type}",
+        "name": words.machine(each),
     }  # fmt: skip
 
 
-def _named(points: list[Json]) -> list[Json]:
-    """The ends of the frontier and its best of both."""
-    if not points:
-        return []
-    ends = (min(points, key=lambda each: each["cost"]), min(points, key=lambda each: each["hours"]),
-            min(points, key=lambda each: each["cost"] * each["hours"]))  # fmt: skip
-    return list({each["name"]: each for each in ends}.values())
+def _named(front: Answer) -> list[Json]:
+    """The ends of the frontier and the balanced one."""
+    points = (_point(pick.estimate, front.query) for pick in front.picks if pick.name in NAMED)
+    return list({each["name"]: each for each in points}.values())
 
 
 def draw(chart: Json, kind: str) -> bytes:

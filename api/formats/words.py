@@ -1,4 +1,4 @@
-"""Money, machines, purchases and the age of rates as people read them, in the terminal, in Slack and on the page alike."""
+"""Times, money, machines, purchases, rates and picks as people read them, in the terminal, in Slack and on the page alike."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Protocol
 
-from costcalc.answers import Estimate, PriceBasis
+from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.offers import Payment, PurchaseOption
+from costcalc.query import Basis
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NO_REGION = "unspecified"
@@ -58,6 +59,11 @@ class Purchase(Protocol):
         ...
 
 
+def hours(value: float) -> str:
+    """Hours with as many decimals as matter: two below 100, none from 1,000 on."""
+    return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
+
+
 def money(amount: Decimal, currency: str) -> str:
     """An amount with two decimals and its currency."""
     sign = SIGNS.get(currency)
@@ -102,6 +108,44 @@ def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
 def on_calendar(each: Estimate) -> str:
     """The time on the calendar, where there is waiting between sessions: `78 days with waiting`."""
     return f"{in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
+
+
+def time(each: Estimate) -> str:
+    """The hours, and the time on the calendar where there is waiting between sessions."""
+    waits = on_calendar(each)
+    return f"{hours(each.hours)} h{f' ({waits})' if waits else ''}"
+
+
+def cost(each: Estimate, basis: Basis) -> str:
+    """The cost that the question goes by, with its range where it can move: `$0.35 ($0.29–$0.52)`."""
+    amount, low, high = (money(one, each.currency) for one in each.cost(basis))
+    span = f" ({low}–{high})" if low != high else ""
+    return f"{amount}{span}{' for its share of use' if basis == 'effective' else ''}"
+
+
+def in_one_line(each: Estimate, basis: Basis) -> str:
+    """Time, cost with its range, machine, region, and how and at which rate it is bought."""
+    where = in_region(machine(each), each.region)
+    return f"{time(each)}, {cost(each, basis)}: {where}, {bought(each)}, rate of {seen(each)}"
+
+
+def same_as(pick: Pick, answer: Answer) -> str:
+    """`the same as cheapest` of a pick whose estimate an earlier one has, else nothing."""
+    first = next(each for each in answer.picks if each.estimate == pick.estimate)
+    return "" if first.name == pick.name else f"the same as {first.name}"
+
+
+def picked(pick: Pick, answer: Answer) -> str:
+    """What is picked, and why."""
+    return f"{same_as(pick, answer) or in_one_line(pick.estimate, answer.query.basis)}. {pick.reason}"
+
+
+def highest_accuracy(answer: Answer) -> str:
+    """The highest accuracy that any recipe of the model reaches, or that none is known to reach any."""
+    query, best = answer.query, answer.best_reached
+    if best is None:
+        return f"No {query.metric} curve of {query.model} is known, so its epochs to a target cannot be estimated."
+    return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 
 
 def _marks(each: Estimate) -> str:

@@ -108,8 +108,8 @@ class CostSchema(OfferFilters):
     evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
     software = Choice(
         ("usual", "recipe"),
-        "software that the speed of MLPerf's recipes is taken with: usual for the middle of what was published on the "
-        "accelerator, recipe for that of the recipe's own year; default usual",
+        "software behind the speed of MLPerf's recipes: usual is the middle of what was published on the accelerator, recipe "
+        "is that of the recipe's own year; default usual",
         example="recipe",
     )
     overheads = Choice(

@@ -115,7 +115,7 @@ class AccuracyReport:
         return f"No estimate matches these filters: {left_out(nothing) or 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
-        cost = estimate.billed_cost if self.query.basis == "billed" else estimate.effective_cost
+        cost = estimate.cost(self.query.basis).cost
         waiting = f" ({estimate.calendar_hours:.4g} h with waiting)" if estimate.calendar_hours > estimate.hours else ""
         return f"{cost:f} {estimate.currency} in {estimate.hours:.4g} h{waiting}"
 

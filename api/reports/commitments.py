@@ -25,7 +25,7 @@ NO_HOURS = Decimal(0)
 NOTES = (
     "A month is 730 hours and a year is twelve months. "
     "On-demand cost is hours of use times the rate, without billing increments.",
-    "More hours of use than a month has need further sets of the same machines, each with its own commitment.",
+    "Use beyond the hours of a month needs further sets of the same machines, each with its own commitment.",
 )
 OTHER_MACHINE = (
     "This machine is not sold on demand, so it is compared with the cheapest on-demand machine "

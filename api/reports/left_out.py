@@ -186,6 +186,5 @@ def _least(change: Change, answer: Answer) -> str:
         return ""
     first, query = answer.estimates[0], answer.query
     if "max_cost" in change.values:
-        cost = first.billed_cost if query.basis == "billed" else first.effective_cost
-        return f", the cheapest at {cost:,.2f} {first.currency}"
+        return f", the cheapest at {first.cost(query.basis).cost:,.2f} {first.currency}"
     return f", the fastest in {first.calendar_hours:,.2f} hours" if "max_hours" in change.values else ""

@@ -8,12 +8,23 @@ from decimal import Decimal
 from urllib.parse import parse_qsl
 
 from api.formats import words
-from api.formats.words import bought, in_region, marks_explained, money, on_calendar, rates_seen, seen
+from api.formats.words import (
+    bought,
+    highest_accuracy,
+    in_one_line,
+    in_region,
+    marks_explained,
+    money,
+    picked,
+    rates_seen,
+    seen,
+    time,
+)
 from api.questions.links import to_url
 from api.reports.cost import waiting
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
-from costcalc.answers import Answer, Estimate, Pick
+from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
 
 BEST = 5
@@ -107,14 +118,7 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
 
 def _picks(answer: Answer) -> str:
     """A line for each pick: how long it takes, what it costs, where, how it is bought, and why it is picked."""
-    return "\n".join(_pick(pick, answer) for pick in answer.picks)
-
-
-def _pick(pick: Pick, answer: Answer) -> str:
-    same = next(each.name for each in answer.picks if each.estimate == pick.estimate)
-    what = f"{short(pick.estimate, answer)}, rate of {seen(pick.estimate)}"
-    told = what if same == pick.name else f"the same as {same}"
-    return f"*{pick.name.capitalize()}:* {escape(f'{told}. {pick.reason}')}"
+    return "\n".join(f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks)
 
 
 def _free(answer: Answer) -> str:
@@ -166,7 +170,7 @@ def _addresses(links: Links) -> str:
 
 
 def _in_words(answer: Answer, best: tuple[Estimate, ...], links: Links) -> str:
-    rows = (f"{each.rank}. {escape(short(each, answer))}, rate of {seen(each)}" for each in best)
+    rows = (f"{each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best)
     told = (
         _title(answer),
         _picks(answer),
@@ -184,35 +188,11 @@ def _hints(answer: Answer) -> Iterator[str]:
 
 
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
-    lines = [_title(answer)]
-    if answer.best_reached:
-        best = answer.best_reached
-        lines.append(f"The highest accuracy of any recipe is {best.accuracy:g} ({escape(best.recipe)}).")
+    lines = [_title(answer), escape(highest_accuracy(answer))]
     text = "\n".join([*lines, *_hints(answer), *_left_out(answer), _addresses(links)])
     return Message(text, (section(text),), shared)
-
-
-def judged(each: Estimate, answer: Answer) -> Decimal:
-    """The cost by the question's basis: billed or effective."""
-    return each.effective_cost if answer.query.basis == "effective" else each.billed_cost
 
 
 def machine(each: Estimate) -> str:
     """Provider, number of machines, instance type and region."""
     return in_region(words.machine(each), each.region)
-
-
-def short(each: Estimate, answer: Answer) -> str:
-    """An estimate in one line: hours, cost by the question's basis with its 80 % range, machine."""
-    basis = answer.query.basis
-    low, high = (getattr(each, f"{basis}_cost_{end}") for end in ("low", "high"))
-    cost = money(judged(each, answer), each.currency)
-    span = f" ({money(low, each.currency)}–{money(high, each.currency)})" if low != high else ""
-    share = " for its share of use" if basis == "effective" else ""
-    return f"{time(each)}, {cost}{span}{share}: {machine(each)}, {bought(each)}"
-
-
-def time(each: Estimate) -> str:
-    """The hours, and the time on the calendar where there is waiting between sessions."""
-    waits = on_calendar(each)
-    return f"{each.hours:,.2f} h{f' ({waits})' if waits else ''}"

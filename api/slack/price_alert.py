@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from api.bootstrap import CannotStart, build_once
+from api.formats.words import bought, in_one_line, in_region
 from api.questions.errors import Refused
 from api.reports.changes import ChangeRow, change_row, changed_rows
 from api.reports.offers import selected
 from api.service import Service
 from api.settings import Settings
-from api.slack.blocks import BEST, short
+from api.slack.blocks import BEST
 from api.slack.delivery import TIMEOUT_SECONDS, Outcome, is_slack, judge
 from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
@@ -101,10 +102,9 @@ def _moves(catalogue: Catalogue, since: datetime, now: datetime, least: float) -
 
 
 def _row(each: ChangeRow) -> tuple[str, ...]:
-    bought = (each.purchase_option.value, each.term, each.payment.value if each.payment else None)
     return (
-        f"{each.provider} {each.instance_type}, {each.region}",
-        " ".join(word.replace("_", " ") for word in bought if word),
+        in_region(f"{each.provider} {each.instance_type}", each.region),
+        bought(each),
         f"{each.previous_hourly_rate:.4f} {each.currency}",
         f"{each.hourly_rate:.4f} {each.currency}",
         f"{each.change:+.1%}",
@@ -123,9 +123,9 @@ def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -
     if not before or not after:
         yield "has no answer now" if before else "had no answer then" if after else "has no answer, then or now"
         return
-    then = {pick.name: short(pick.estimate, before) for pick in before.picks}
+    then = {pick.name: in_one_line(pick.estimate, query.basis) for pick in before.picks}
     for pick in after.picks:
-        now, was = short(pick.estimate, after), then.get(pick.name, "none")
+        now, was = in_one_line(pick.estimate, query.basis), then.get(pick.name, "none")
         yield escape(f"{pick.name}: {now}" + ("" if was == now else f" (was {was})"))
 
 

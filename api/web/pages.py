@@ -64,7 +64,6 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
         "answer": answer,
         "words": words,
         "waiting": waiting,
-        "cost": f"{query.basis}_cost",
         "marks": list(words.marks_explained((*answer.estimates, *(pick.estimate for pick in answer.picks)))),
         "left_out": left_out(answer),
         "json_url": to_url(query, path),

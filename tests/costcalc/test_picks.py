@@ -185,7 +185,7 @@ def test_the_surest_has_a_fresh_rate_of_the_providers_own(packaged_evidence):
     found = ask_of(packaged_evidence, heard, old, fresh)
     assert picked(found)["cheapest"] == "eight-1"
     assert picked(found)["surest"] == "eight-3"
-    assert found.picks[-1].reason.startswith("The only estimate whose recipe somebody ran")
+    assert found.picks[-1].reason.startswith("The only estimate with a recipe that somebody ran")
     assert "30 days old" in found.picks[-1].reason
 
 
@@ -208,7 +208,7 @@ def test_nothing_is_surest_where_all_rates_are_second_hand_or_all_speeds_modelle
 def test_a_reason_says_of_how_many_and_by_what(packaged_evidence):
     cheapest, fastest, balanced, _ = ask_of(packaged_evidence, machines(1), machines(2), machines(3)).picks
     assert (cheapest.reason, fastest.reason) == ("Costs least of 3 estimates.", "Ends first of 3 estimates.")
-    assert balanced.reason == "The only estimate that no other beats on both."
+    assert balanced.reason == "The only estimate that no other beats on both cost and time."
     share = ask_of(packaged_evidence, machines(1), machines(2), basis="effective").picks[0]
     assert share.reason == "Costs least of 2 estimates, by its share of the bill."
 

@@ -109,4 +109,4 @@ def test_spot_says_what_its_range_holds(ask, overheads, interruptions):
     time, money = (text for text in asked(ask, overheads=overheads).assumptions if text.startswith("Spot: "))
     assert interruptions in time
     assert "waiting for capacity is not counted" in time
-    assert f"x/÷{exp(SPOT_RATE_WIDTH):.2f}" in money
+    assert f"a factor of {exp(SPOT_RATE_WIDTH):.2f}" in money

@@ -62,7 +62,7 @@ def test_the_heading_says_which_of_how_many(run):
     nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
     assert nowhere.startswith("resnet50 to 0.99 top1, at prices of 2024-06-30 (")
     assert "\nNo estimate matches these filters.\n" in nowhere
-    assert "Highest accuracy of any recipe: 0.8" in nowhere
+    assert "\nThe highest accuracy of any recipe of resnet50 is 0.8" in nowhere
     assert "No top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
 
 

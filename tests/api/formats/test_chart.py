@@ -57,6 +57,20 @@ def test_what_is_free_has_a_place(service):
     assert (point["cost"], point["cost_low"]) == (chart.LEAST_COST, chart.LEAST_COST)
 
 
+def test_the_picks_but_the_surest_are_named(client, spec):
+    picks = client.get(f"/cost?{ASKED}&frontier=true&limit=1000").json["picks"]
+    told = [f"{pick['estimate']['provider']} {pick['estimate']['instance_type']}" for pick in picks[:3]]
+    assert [each["name"] for each in spec["layer"][-1]["data"]["values"]] == list(dict.fromkeys(told)) != []
+
+
+def test_what_waits_stands_where_it_ends_on_the_calendar(service):
+    given = {"model": ["efficientnet_b4"], "target": ["0.82"], "purchase": ["free"]}
+    points = spec_of(service, given)["layer"][1]["data"]["values"]
+    waiting = service.answer(service.question(given, service.catalogue())[0], service.catalogue()).estimates[0]
+    assert waiting.calendar_hours > waiting.hours
+    assert [points[0][name] for name in ("hours", "hours_low", "hours_high")] == [waiting.calendar_hours] * 3
+
+
 def test_png(client):
     response = client.get(f"/cost.png?{ASKED}")
     assert (response.status_code, response.content_type) == (200, "image/png")

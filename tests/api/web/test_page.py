@@ -45,7 +45,11 @@ def test_the_picks_stand_before_the_table(client):
     for card, pick in zip(cards, picks, strict=True):
         each = pick["estimate"]
         cost, low, high = (f"${each[f'effective_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
-        told = (pick["name"].capitalize(), pick["reason"], f"{each['hours']:,.2f} h, {cost}", f"{low} to {high}")
+        told = (
+            pick["name"].capitalize(),
+            pick["reason"],
+            f"{each['hours']:,.2f} h, {cost} ({low}–{high}) for its share of use",
+        )
         assert all(
             words in card for words in (*told, each["instance_type"], each["sources"]["price"]["observed_at"][:10])
         )
@@ -93,7 +97,7 @@ def test_on_a_narrow_screen_figures_carry_their_names(client):
 def test_where_nothing_is_found_it_says_how_far_one_gets(client):
     nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
     assert "<table>" not in nowhere
-    assert "The best accuracy that any recipe of this model reached: 0.8" in nowhere
+    assert "The highest accuracy of any recipe of resnet50 is 0.8" in nowhere
     assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
 
 

@@ -63,7 +63,10 @@ def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
     assert (run.provider, run.region) == ("owned", "any")
     assert run.billed_cost == round(Decimal("1762.50") + Decimal(run.hours) * Decimal("0.0675"), 2)
     assert run.effective_cost == round(Decimal(run.hours) * BOX.hourly_rate, 2)
-    assert any(said.startswith("Owned: billed is what the machine loses in a life of 3y") for said in run.assumptions)
+    assert any(
+        said.startswith("Owned: billed cost is what the machine loses in value over its life of 3y")
+        for said in run.assumptions
+    )
 
 
 def test_towers_are_not_joined_to_clusters() -> None:
