@@ -11,6 +11,7 @@ from api.formats import words
 from api.formats.words import (
     bought,
     highest_accuracy,
+    hours,
     in_one_line,
     in_region,
     marks_explained,
@@ -107,7 +108,7 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),
         time(each),
-        f"{each.hours_low:,.2f}–{each.hours_high:,.2f} h",
+        f"{hours(each.hours_low)}–{hours(each.hours_high)} h",
         money(each.billed_cost, each.currency),
         f"{money(each.billed_cost_low, each.currency)}–{money(each.billed_cost_high, each.currency)}",
         seen(each),
