@@ -1,9 +1,9 @@
 """RunPod's secure and community cloud, priced by the accelerator.
 
 A machine here is 1, 2, 4 or 8 of an accelerator, up to the most that the cloud puts into one pod: `2x H100 secure`. A price
-of null or zero is unknown. The spot price moves with bids. The prices of a week, a month or a year have mostly equalled on
-demand: only cheaper ones are offers (`savings_plan` with that term; how they are paid isn't listed). Machines without stock
-are flagged `no_capacity`.
+of null or zero is unknown, and a cloud whose most is zero has none to rent. The spot price moves with bids. The prices of a
+week, a month or a year have mostly equalled on demand: only cheaper ones are offers (`savings_plan` with that term; how they
+are paid isn't listed). Stock is asked for each cloud and number of accelerators; what has none is flagged `no_capacity`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType, convert
+from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
@@ -30,19 +30,24 @@ from pricing.sources.source import Collected, SchemaChanged, SourceSetting, Sour
 SOURCE = "RunPod GraphQL API gpuTypes"
 COUNTS = (1, 2, 4, 8)
 MAKERS = ("nvidia", "amd")  # a placeholder's is "unknown"
-QUERY = """{ gpuTypes {
+STOCK = "\n  ".join(
+    f"{cloud}{count}: lowestPrice(input: {{gpuCount: {count}, secureCloud: {is_secure}}}) {{ stockStatus }}"
+    for cloud, is_secure in (("secure", "true"), ("community", "false"))
+    for count in COUNTS
+)
+QUERY = f"""{{ gpuTypes {{
   id displayName manufacturer memoryInGb secureCloud communityCloud
   maxGpuCount maxGpuCountSecureCloud maxGpuCountCommunityCloud
   securePrice communityPrice secureSpotPrice communitySpotPrice
   oneWeekPrice oneMonthPrice threeMonthPrice sixMonthPrice oneYearPrice
-  lowestPrice(input: {gpuCount: 1}) { minimumBidPrice uninterruptablePrice stockStatus }
-} }"""
+  {STOCK}
+}} }}"""
 
 
-class LowestPrice(Struct, rename="camel"):
-    """What one accelerator can be had for now; `stock_status` is null where none is free."""
+class Stock(Struct, rename="camel"):
+    """How many of a machine are free: `High`, `Medium` or `Low`, null where none is."""
 
-    stock_status: str | UnsetType | None = UNSET
+    stock_status: str | None = None
 
 
 class Gpu(Struct, rename="camel"):
@@ -51,6 +56,8 @@ class Gpu(Struct, rename="camel"):
     id: str
     manufacturer: str
     memory_in_gb: float
+    secure_cloud: bool
+    community_cloud: bool
     secure_price: Decimal | None
     community_price: Decimal | None
     secure_spot_price: Decimal | None = None
@@ -63,18 +70,22 @@ class Gpu(Struct, rename="camel"):
     three_month_price: Decimal | None = None
     six_month_price: Decimal | None = None
     one_year_price: Decimal | None = None
-    lowest_price: LowestPrice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """One of RunPod's two clouds: what it asks for an accelerator, and the most it puts into one pod."""
+    """One of RunPod's two clouds: what it asks for an accelerator, and the most it puts into one pod (0 where it has none)."""
 
     name: str
     price: Decimal | None
     spot_price: Decimal | None
     largest_pod: int
     prices_by_term: Mapping[str, Decimal | None]
+
+    def is_free(self, row: Mapping[str, Any], count: int) -> bool:
+        """Whether a machine of so many accelerators can be rented now; an answer that says nothing of it is taken as yes."""
+        name = f"{self.name}{count}"
+        return name not in row or bool(convert(row[name] or {}, Stock).stock_status)
 
 
 def collect(api: Endpoint, now: datetime) -> Collected:
@@ -88,10 +99,11 @@ def offers(document: Any, now: datetime) -> Collected:
         raise SchemaChanged("runpod: the query is not understood any more")
     packaged = packaged_machines("runpod")
     gpus = listed("runpod", document, "data", "gpuTypes")
-    return read_rows("runpod", gpus, lambda row: _offers(convert(row, Gpu), packaged, now))
+    return read_rows("runpod", gpus, lambda row: _offers(row, packaged, now))
 
 
-def _offers(gpu: Gpu, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+def _offers(row: Any, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+    gpu = convert(row, Gpu)
     if gpu.manufacturer.casefold() not in MAKERS:
         return
     name = accelerator("runpod", gpu.id, gpu.memory_in_gb)
@@ -105,14 +117,13 @@ def _offers(gpu: Gpu, packaged: Mapping[str, Machine], now: datetime) -> Iterato
                 hourly_rate=price or Decimal(0),
                 observed_at=now,
                 source=SOURCE,
-                flags=(NO_CAPACITY,) if _is_out_of_stock(gpu) else (),
+                flags=() if cloud.is_free(row, count) else (NO_CAPACITY,),
             )
             yield from (billed(_times(offer, count)) for offer in _bought(one, cloud))
 
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
     """Only the secure cloud is rented by term."""
-    most = gpu.max_gpu_count or 1
     terms = {
         "7d": gpu.one_week_price,
         "1mo": gpu.one_month_price,
@@ -120,11 +131,19 @@ def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
         "6mo": gpu.six_month_price,
         "1y": gpu.one_year_price,
     }
-    secure_pod, community_pod = gpu.max_gpu_count_secure_cloud, gpu.max_gpu_count_community_cloud
+    secure_pod = _largest_pod(gpu.secure_cloud, gpu.max_gpu_count_secure_cloud, gpu)
+    community_pod = _largest_pod(gpu.community_cloud, gpu.max_gpu_count_community_cloud, gpu)
     return (
-        Cloud("secure", gpu.secure_price, gpu.secure_spot_price, secure_pod or most, terms),
-        Cloud("community", gpu.community_price, gpu.community_spot_price, community_pod or most, {}),
+        Cloud("secure", gpu.secure_price, gpu.secure_spot_price, secure_pod, terms),
+        Cloud("community", gpu.community_price, gpu.community_spot_price, community_pod, {}),
     )
+
+
+def _largest_pod(has_it: bool, most: int | None, gpu: Gpu) -> int:
+    """Zero is an answer; only where the cloud says nothing does the accelerator's own maximum hold."""
+    if not has_it:
+        return 0
+    return most if most is not None else gpu.max_gpu_count or 1
 
 
 def _bought(one: Offer, cloud: Cloud) -> Iterable[Offer]:
@@ -140,10 +159,6 @@ def _bought(one: Offer, cloud: Cloud) -> Iterable[Offer]:
 
 def _times(offer: Offer, count: int) -> Offer:
     return replace(offer, hourly_rate=offer.hourly_rate * count)
-
-
-def _is_out_of_stock(gpu: Gpu) -> bool:
-    return gpu.lowest_price is not None and gpu.lowest_price.stock_status is None
 
 
 SITE = Site(

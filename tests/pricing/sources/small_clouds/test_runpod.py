@@ -43,10 +43,32 @@ def test_a_term_without_a_discount_is_no_offer(found):
     assert terms["2x H100 secure", "3mo"].hourly_rate == Decimal("5.0")
 
 
-def test_no_stock_is_flagged(found):
-    assert found["1x H100 secure", "on_demand", ""].flags == ("no_capacity",)
-    assert found["1x A100-80GB-PCIe secure", "on_demand", ""].flags == ()
-    assert found["1x A100-80GB-PCIe secure", "on_demand", ""].region == "unspecified"
+def test_a_cloud_whose_most_is_zero_or_that_has_none_is_not_offered(found):
+    assert {kind for kind, _, _ in found if "B200" in kind} == {f"{count}x B200 secure" for count in (1, 2, 4, 8)}
+    assert offered(communityCloud=False) == {"secure"}
+    assert offered(secureCloud=False) == {"community"}
+
+
+def offered(**changes):
+    document = json.loads(recorded("runpod/gpu_types.json"), parse_float=Decimal)
+    [a100, *_] = document["data"]["gpuTypes"]
+    found = offers({"data": {"gpuTypes": [a100 | changes]}}, NOW).offers
+    return {offer.instance_type.rpartition(" ")[2] for offer in found}
+
+
+def test_stock_is_that_of_the_cloud_and_the_number_of_accelerators(found):
+    on_demand = {kind: offer.flags for (kind, option, _), offer in found.items() if option == "on_demand"}
+    assert {kind for kind, flags in on_demand.items() if "A100" in kind and flags == ("no_capacity",)} == {
+        "8x A100-80GB-PCIe secure",
+        "2x A100-80GB-PCIe community",
+        "4x A100-80GB-PCIe community",
+    }
+    assert on_demand["1x A100-80GB-PCIe community"] == ()
+    assert on_demand["1x H100 secure"] == ("no_capacity",)
+
+
+def test_the_region_is_not_said(found):
+    assert {offer.region for offer in found.values()} == {"unspecified"}
     assert {offer.purchase_option for offer in found.values()} == {
         PurchaseOption.ON_DEMAND,
         PurchaseOption.SPOT,
@@ -64,4 +86,5 @@ def test_the_query_asks_for_what_is_read(httpserver):
     RECORDED["runpod"].collect(httpserver.url_for(""))
     asked = httpserver.log[0][0].get_json()["query"]
     gpu = json.loads(recorded("runpod/gpu_types.json"))["data"]["gpuTypes"][0]
-    assert [field for field in [*gpu, *gpu["lowestPrice"]] if field not in asked] == []
+    assert [field for field in [*gpu, *gpu["secure1"]] if field not in asked] == []
+    assert "secure8: lowestPrice(input: {gpuCount: 8, secureCloud: true})" in asked
