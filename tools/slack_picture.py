@@ -1,4 +1,4 @@
-"""Draws docs/slack-reply.png: the reply to a command, its real blocks laid out as Slack does. Needs Chromium.
+"""Draws docs/slack-reply.png: the reply to a command, its real blocks laid out as Slack does. Needs Chromium and Pillow.
 
 Run it as `.venv/bin/python tools/slack_picture.py` after a change of the reply.
 """
@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from api.bootstrap import FixedPrices
 from api.formats.chart import svg
 from api.questions.schemas import Layout
@@ -27,7 +29,8 @@ from pricing.packaged.offers import read_packaged
 COMMAND = "resnet50 75.7% on aws, gcp, azure"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PICTURE = Path(__file__).parents[1] / "docs" / "slack-reply.png"
-SIZE = "960,750"
+SIZE = "960,1030"
+COLORS = 64
 STYLE = """
 body { font: 14px/1.46 Lato, "DejaVu Sans", "Liberation Sans", sans-serif; color: #1d1c1d; margin: 18px 24px; zoom: 0.9 }
 .typed { background: #f4ede4; border-radius: 6px; padding: 6px 10px; display: inline-block; margin-bottom: 10px }
@@ -93,6 +96,7 @@ def screenshot(page: str) -> None:
         subprocess.run(
             [*command, f"--screenshot={PICTURE}", file.as_uri()], check=True, capture_output=True, timeout=120
         )
+    Image.open(PICTURE).convert("RGB").quantize(COLORS, Image.Quantize.FASTOCTREE).save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
