@@ -124,11 +124,14 @@ def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
 
 
 def plan_xlsx(document: PlanDocument, _: Layout) -> bytes:
-    """The same as a workbook, in which numbers that were given as text are numbers."""
-    from api.formats.xlsx import tables
+    """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away."""
+    from api.formats.xlsx import estimates, tables
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
-    return tables.workbook("Plan", columns, document.rows, document.prices.as_of if document.prices else None)
+    given = {name for row in document.rows for name in row.given}
+    folded = {name for name, _ in columns if name.removeprefix("best_") not in estimates.SHOWN} - given - {"error"}
+    created = document.prices.as_of if document.prices else None
+    return tables.workbook("Plan", columns, document.rows, created, folded=folded)
 
 
 def _as_number(read: Callable[[Any], Any]) -> Callable[[Any], Any]:

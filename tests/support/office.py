@@ -97,11 +97,11 @@ def _profile():
     return folder
 
 
-def convert(path, form, *options):
-    """The file in another form, beside it."""
+def convert(path, form, *options, profile=None):
+    """The file in another form, beside it; a profile of its own is LibreOffice as it is installed, which calculates less."""
     assert SOFFICE, "LibreOffice is not installed"
     out = path.parent / "converted"
-    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", *options]
+    command = [SOFFICE, f"-env:UserInstallation=file://{profile or _profile()}", "--headless", *options]
     done = subprocess.run(
         [*command, "--convert-to", form, "--outdir", out, path],
         check=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,6 +12,8 @@ from typing import Any
 from xlsxwriter import Workbook
 from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
+
+from api.formats.words import OLD_DAYS
 
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 FORMATS = {
@@ -31,6 +33,10 @@ FORMATS = {
 }
 A4 = 9
 HEADING_HEIGHT = 45  # points: three lines
+DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
+    "price_age_days": lambda days: days is not None and days > OLD_DAYS,
+    "price_first_hand": lambda known: known is False,
+}
 ROW = "#"  # in the text of a formula: the number of its own row
 
 
@@ -128,9 +134,10 @@ class Sheet:
         Returns the index of its last row.
         """
         row = 0
+        doubts = [DOUBTFUL.get(column.name) for column in columns]
         for row, values in enumerate(rows, 1):
-            for position, (column, value) in enumerate(zip(columns, values, strict=True)):
-                self.put(row, position, value, column.form)
+            for position, (column, value, doubt) in enumerate(zip(columns, values, doubts, strict=True)):
+                self.put(row, position, value, "doubtful" if doubt and doubt(value) else column.form)
         self._head(columns)
         self.plain.autofilter(0, 0, row, len(columns) - 1)
         self.plain.freeze_panes(1, frozen)
@@ -150,13 +157,6 @@ class Sheet:
         for name in wanted:
             span = f"${places[name]}$2:${places[name]}${max(last, 1) + 1}"
             self._book.plain.define_name(f"{self.name.lower()}_{name}", f"='{self.name}'!{span}")
-
-    def mark(self, columns: Sequence[Column], name: str, criterion: str, last: int) -> None:
-        """Marks the cells of a column for which a formula holds; {cell} in it is the cell."""
-        position = [column.name for column in columns].index(name)
-        formula = criterion.format(cell=f"${xl_col_to_name(position)}2")
-        rule = {"type": "formula", "criteria": f"={formula}", "format": self._formats["doubtful"]}
-        self.plain.conditional_format(1, position, max(last, 1), position, rule)
 
     def _print_one_page_wide(self) -> None:
         self.plain.set_landscape()

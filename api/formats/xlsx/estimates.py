@@ -12,7 +12,7 @@ from typing import Any
 
 from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
-from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, SECOND_HAND, TOO_OLD, Rates
+from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.offers import Offer, spot_rate_factors
@@ -24,7 +24,7 @@ SHOWN = frozenset((
     "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high",
     "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand",
 ))  # fmt: skip
-WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 11, "purchase_option": 13,
+WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 15, "purchase_option": 13,
           "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11}  # fmt: skip
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
@@ -91,8 +91,6 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates) -> None:
     own = OwnRow(NAMES)
     last = sheet.table(columns, (_Row(own, row, rates, *each).cells() for row, each in enumerate(rows, 1)), frozen=5)
     sheet.name_columns(columns, NAMED, last)
-    sheet.mark(columns, "price_age_days", TOO_OLD, last)
-    sheet.mark(columns, "price_first_hand", SECOND_HAND, last)
 
 
 def _column(name: str, currency: str) -> Column:

@@ -79,8 +79,6 @@ class Rates:
         columns = _columns(self._currency)
         last = self._rates.table(columns, self._rows(columns), frozen=4)
         self._rates.name_columns(columns, ("offer", "unit", "own_rate", *Times.__slots__), last)
-        self._rates.mark(columns, "price_age_days", TOO_OLD, last)
-        self._rates.mark(columns, "price_first_hand", SECOND_HAND, last)
         last = self._by_provider.table(DISCOUNTS, self._discounts.items())
         self._by_provider.name_columns(DISCOUNTS, ("provider", "own_discount"), last)
 
@@ -105,8 +103,6 @@ ONCE = "SUMPRODUCT((rates_offer={beside})*rates_own_rate*rates_once)"
 PER_HOUR = "SUMPRODUCT((rates_offer={beside})*rates_own_rate*rates_per_hour)"
 OWN_DISCOUNT = "INDEX(discounts_own_discount,MATCH({provider},discounts_provider,0))"
 OWN_RATE = "{list_rate}*(1-{own_discount})"
-TOO_OLD = "{cell}>30"
-SECOND_HAND = "AND(ISLOGICAL({cell}),NOT({cell}))"
 DISCOUNTS = (Column("provider"), Column("own_discount", "input_share", 14))
 
 

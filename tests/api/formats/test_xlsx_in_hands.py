@@ -9,8 +9,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from openpyxl import load_workbook
-from openpyxl.utils import get_column_letter
-from support.office import needs_office, recalculated_all, rows_of, sorted_again_and_again
+from support.office import convert, needs_office, recalculated_all, rows_of, sorted_again_and_again
 from support.services import packaged_service, service_of, words
 
 from api.bootstrap import FixedPrices
@@ -397,10 +396,19 @@ def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(cli
 
 def test_a_rate_that_is_old_or_second_hand_is_marked(client):
     book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
-    for sheet in ("Estimates", "Rates"):
-        columns = places(book[sheet])
-        marked = {
-            str(each.sqref).rstrip("0123456789").rpartition(":")[2] for each in book[sheet].conditional_formatting
-        }
-        wanted = {get_column_letter(columns[name] + 1) for name in ("price_age_days", "price_first_hand")}
-        assert marked == wanted
+    for sheet in (book["Estimates"], book["Rates"]):
+        columns, seen = places(sheet), set()
+        for row in sheet.iter_rows(min_row=2):
+            age, first_hand = row[columns["price_age_days"]], row[columns["price_first_hand"]]
+            marked = [cell.fill.fgColor.rgb == "FFF8CBAD" for cell in (age, first_hand)]
+            assert marked == [age.value > 30, not first_hand.value]
+            seen.add(tuple(marked))
+        assert len(seen) > 1
+
+
+@needs_office
+@pytest.mark.parametrize("limit", [5, 20])
+def test_the_workbook_becomes_a_pdf(client, tmp_path, limit):
+    path = tmp_path / "cost.xlsx"
+    path.write_bytes(fetched(client, f"{ASKED}&limit={limit}").data)
+    assert convert(path, "pdf", profile=tmp_path / "as_installed").read_bytes().startswith(b"%PDF")

@@ -97,3 +97,14 @@ def test_the_terminal_writes_it(tmp_path, monkeypatch):
 def test_other_lists_have_no_workbook(client):
     assert client.get("/offers/changes?since=2026-01-01&format=xlsx").status_code == 400
     assert client.get("/offers/history.xlsx?instance_type=p3.8xlarge").status_code == 404
+
+
+def test_a_plan_shows_what_was_given_and_folds_away_what_few_need(client):
+    sheet = book_of(client.post("/plan.xlsx", data=QUESTIONS, content_type="text/csv"))["Plan"]
+    headings = {cell.column_letter: cell.value for cell in sheet[1]}
+    groups = ((group.min, group.max) for group in sheet.column_dimensions.values() if group.hidden)
+    folded = {number for first, last in groups for number in range(first, last + 1)}
+    shown = [name for number, name in enumerate(headings.values(), 1) if number not in folded]
+    assert shown[:5] == ["model", "target", "provider", "_note", "error"]
+    assert {"best_provider", "hours", "billed_cost", "price_age_days"} < set(shown)
+    assert not {"global_batch_size", "throughput_source", "convergence_note", "best_model"} & set(shown)
