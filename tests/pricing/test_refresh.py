@@ -219,7 +219,7 @@ def test_a_part_that_breaks_is_a_gap_and_ends_with_1_and_its_last_rates_stand(so
     assert (store.gaps(), status(store)[0].error) == ((), None)
 
 
-@pytest.mark.parametrize("name", ["gcp", "lambda", "digitalocean", "verda", "sheet"])
+@pytest.mark.parametrize("name", ["gcp", "lambda", "digitalocean", "sheet"])
 def test_a_source_that_is_not_configured_is_skipped_unless_it_is_named(
     store: Store, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,11 @@
-"""Vultr's cloud GPU and bare metal plans, by the hour, preemptible (as spot) and by the month.
+"""Vultr's cloud GPU, bare metal and virtual dedicated metal (`vdm`), by the hour, preemptible (as spot) and by the month.
 
-The month caps the hours: 672 of bare metal, 730 of cloud GPU. Fractions of an accelerator are no offers. Plans of bare metal
-and virtual dedicated metal (`vdm`) don't name their accelerator: it is read from the plan's id, and an A100 is left out
-there, since the id doesn't say SXM or PCIe.
+A region may have prices of its own (`location_cost`). The month caps the hours, at a number that differs by plan (664 to 730:
+docs.vultr.com, "How Am I Billed for My Servers?", names 672 and 730): it is the plan's own month over its hour, and a month
+that costs more than all its hours is no offer. `invoice_type` is not read: Vultr doesn't say what it means for a price.
+
+Fractions of an accelerator are no offers. Bare metal doesn't name its accelerator everywhere: it is read from the plan's id.
+That of `vdm` plans stands in the table below. An A100 is left out in both, since nothing says SXM or PCIe.
 """
 
 from __future__ import annotations
@@ -31,31 +34,50 @@ SOURCE = "Vultr API plans"
 LISTS = {"/v2/plans-metal": "plans_metal", "/v2/plans": "plans"}
 PAGE_SIZE = "500"
 MOST_PAGES = 100
-METAL_MONTH_HOURS, CLOUD_MONTH_HOURS = 672, 730  # monthly_cost over hourly_cost
+LONGEST_MONTH_HOURS = 744
 MIB_IN_GIB = 1024
 METAL = re.compile(r"vbm-\d+c-\d+gb-(?:(?P<count>\d+)-)?(?P<gpu>[a-z0-9]+)-gpu")
+# The list says nothing of their accelerators: dstackai/gpuhunt src/gpuhunt/providers/vultr.py, 2026. Not here: the MI325X plan,
+# which is 6 accelerators by its id and 8 by Vultr's documents.
+DEDICATED: Mapping[str, tuple[str, int]] = {
+    "vcg-a16-96c-878g-256vram": ("a16", 16),
+    "vcg-a40-96c-480g-192vram": ("a40", 4),
+    "vcg-a100-96c-896g-320vram": ("a100", 4),
+    "vcg-a100-96c-960g-640vram": ("a100", 8),
+    "vcg-h100-216c-1914gb-640vram": ("h100", 8),
+    "vcg-b200-248c-2826g-1536vram": ("b200", 8),
+    "vcg-mi355x-252c-2872g-2304vram": ("mi355x", 8),
+}
 LEAST_SHARE = 0.95  # of the data sheet's memory, for a whole accelerator
 
 
-class Plan(Struct):
-    """A machine and its prices in US dollars. `ram` is in MiB; bare metal has `cpu_threads`, cloud plans `vcpu_count`."""
+class Cost(Struct):
+    """Prices in US dollars."""
+
+    hourly_cost: Decimal | None = None
+    monthly_cost: Decimal | None = None
+    hourly_cost_preemptible: Decimal | None = None
+
+
+class Plan(Cost, kw_only=True):
+    """A machine and its prices. `ram` is in MiB; bare metal has `cpu_threads`, other plans `vcpu_count`."""
 
     id: str
     ram: int
     locations: list[str]
-    hourly_cost: Decimal | None = None
-    monthly_cost: Decimal | None = None
-    hourly_cost_preemptible: Decimal | None = None
+    type: str | None = None
+    location_cost: dict[str, Cost] | list[Any] | None = None  # PHP writes an empty object as a list
     deploy_ondemand: bool | None = None
+    deploy_preemptible: bool | None = None
     vcpu_count: int | None = None
     cpu_threads: int | None = None
     gpu_type: str | None = None
     gpu_vram_gb: float | None = None
 
-    @property
-    def is_metal(self) -> bool:
-        """Whether it is bare metal, going by its id."""
-        return self.id.startswith("vbm-")
+    def cost(self, region: str) -> Cost:
+        """What it costs in a region: the region's own prices, or else the plan's."""
+        own = self.location_cost.get(region) if isinstance(self.location_cost, dict) else None
+        return own or self
 
 
 def collect(api: Endpoint, now: datetime) -> Collected:
@@ -98,20 +120,23 @@ def _offers(plan: Plan, packaged: Mapping[str, Machine], now: datetime) -> Itera
         return
     regions = [region for region in plan.locations if region]
     for region in regions or [UNSPECIFIED]:
+        cost = plan.cost(region)
         offer = Offer(
-            *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(plan.hourly_cost), now, SOURCE),
+            *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(cost.hourly_cost), now, SOURCE),
             flags=() if regions else (NO_CAPACITY,),
         )
-        yield from map(billed, _bought(offer, plan))
+        yield from map(billed, _bought(offer, plan, cost))
 
 
-def _bought(offer: Offer, plan: Plan) -> Iterable[Offer]:
+def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
     """The plan in every way that it can be bought."""
     if plan.deploy_ondemand is not False:
         yield offer
-        hours = METAL_MONTH_HOURS if plan.is_metal else CLOUD_MONTH_HOURS
-        yield monthly(offer, amount(plan.monthly_cost), hours)
-    if preemptible := maybe_amount(plan.hourly_cost_preemptible):
+        month = maybe_amount(cost.monthly_cost)
+        if month and (hours := round(month / offer.hourly_rate)) <= LONGEST_MONTH_HOURS:
+            yield monthly(offer, month, hours)
+    preemptible = maybe_amount(cost.hourly_cost_preemptible)
+    if preemptible and plan.deploy_preemptible is not False:
         yield spot(offer, preemptible)
 
 
@@ -121,18 +146,28 @@ def _machine(plan: Plan, packaged: Mapping[str, Machine]) -> Machine | None:
     vcpus, memory_gib = plan.vcpu_count or plan.cpu_threads, plan.ram / MIB_IN_GIB
     if known is not None:
         return replace(known, vcpus=known.vcpus or vcpus, memory_gib=known.memory_gib or memory_gib)
-    gpu = _metal(plan.id) if plan.is_metal else _cloud(plan)
+    dedicated = _dedicated(plan)
+    gpu = _named(plan.id, *dedicated) if dedicated else _cloud(plan)
     return filled(Machine(*gpu, None, vcpus, memory_gib)) if gpu else None
 
 
-def _metal(plan_id: str) -> tuple[str, int] | None:
-    named = METAL.fullmatch(plan_id)
-    if named is None:
-        return None
-    if named["gpu"] == "a100":
+def _dedicated(plan: Plan) -> tuple[str, int] | None:
+    """The accelerator of a whole server, as Vultr writes it, and how many there are; None for other plans."""
+    if plan.type == "vdm":
+        if plan.id not in DEDICATED:
+            raise LeftOut("virtual dedicated metal not known here left out", plan.id)
+        return DEDICATED[plan.id]
+    metal = METAL.fullmatch(plan.id)
+    return (metal["gpu"], int(metal["count"] or 1)) if metal else None
+
+
+def _named(plan_id: str, spelling: str, count: int) -> tuple[str, int]:
+    if spelling == "a100":
         raise LeftOut("plans that don't say SXM or PCIe left out", plan_id)
-    name = accelerator("vultr", named["gpu"])
-    return (name, int(named["count"] or 1)) if name else None
+    name = accelerator("vultr", spelling)
+    if name is None:
+        raise LeftOut("accelerators without figures here left out", plan_id)
+    return name, count
 
 
 def _cloud(plan: Plan) -> tuple[str, int] | None:

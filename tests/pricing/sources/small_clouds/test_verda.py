@@ -1,11 +1,10 @@
 import json
 from decimal import Decimal
 
-import pytest
-from support.recorded_sources import NOW, RECORDED, SECRET, recorded
+from support.recorded_sources import NOW, RECORDED, recorded
 
+from pricing.sources import SOURCES
 from pricing.sources.small_clouds.verda import offers
-from pricing.sources.source import SchemaChanged
 
 
 def test_prices_are_texts_and_memory_is_that_of_all_accelerators():
@@ -25,16 +24,9 @@ def test_another_currency_is_a_gap():
     assert reasons == ["prices in another currency than USD left out: 1V100.6V"]
 
 
-def test_the_client_signs_in_first(httpserver):
-    cloud = RECORDED["verda"]
-    cloud.serve(httpserver)
-    cloud.collect(httpserver.url_for(""))
-    (asked, _), (priced, _) = httpserver.log
-    assert asked.get_json() == {"grant_type": "client_credentials", "client_id": SECRET, "client_secret": SECRET}
-    assert priced.headers["Authorization"] == "Bearer t0ken"
-
-
-def test_an_answer_without_a_token_is_a_changed_schema(httpserver):
-    httpserver.expect_request("/v1/oauth2/token").respond_with_json({"token": "t0ken"})
-    with pytest.raises(SchemaChanged, match="access_token"):
-        RECORDED["verda"].collect(httpserver.url_for(""))
+def test_dollars_are_asked_for_without_credentials(httpserver):
+    RECORDED["verda"].serve(httpserver)
+    RECORDED["verda"].collect(httpserver.url_for(""))
+    [(asked, _)] = httpserver.log
+    assert (asked.args["currency"], asked.headers.get("Authorization")) == ("usd", None)
+    assert SOURCES["verda"].missing({}) is None

@@ -32,6 +32,45 @@ def test_cloud_gpu_counts_months_of_730_hours():
     assert (month.hours_in_month, month.hourly_rate.quantize(Decimal("0.001"))) == (730, Decimal("2.397"))
 
 
+def h100(**changes):
+    [plan, *_] = plans()
+    return {offer.key[1:4]: offer for offer in offers([plan | changes], NOW).offers}
+
+
+def test_a_month_counts_the_hours_of_the_plan_itself():
+    """Plans cap the month at 664 to 730 hours; where it costs more than all hours of a month, nobody takes it."""
+    plan = "vbm-112c-2048gb-8-h100-gpu"
+    assert h100(monthly_cost=Decimal("15882.88"))["sea", plan, "monthly"].hours_in_month == 664
+    assert ("sea", plan, "monthly") not in h100(monthly_cost=Decimal("32602.96"))  # 1,363 hours
+    assert ("sea", plan, "monthly") not in h100(monthly_cost=None)
+
+
+def test_a_region_may_have_prices_of_its_own():
+    own = {"hourly_cost": 26, "monthly_cost": 17472, "hourly_cost_preemptible": 20}
+    found = h100(locations=["sea", "sao"], location_cost={"sao": own})
+    rates = {(region, option): offer.hourly_rate for (region, _, option), offer in found.items()}
+    assert rates == {
+        ("sea", "on_demand"): Decimal("23.92"), ("sea", "monthly"): Decimal("23.92"), ("sea", "spot"): Decimal("18.4"),
+        ("sao", "on_demand"): 26, ("sao", "monthly"): 26, ("sao", "spot"): 20,
+    }  # fmt: skip
+    assert h100(location_cost=[]).keys() == h100().keys()
+
+
+def test_what_is_not_sold_preemptible_has_no_spot():
+    assert {option for _, _, option in h100(deploy_preemptible=False)} == {"on_demand", "monthly"}
+    assert {option for _, _, option in h100(deploy_ondemand=False, deploy_preemptible=True)} == {"spot"}
+
+
+def test_virtual_dedicated_metal_is_read():
+    found = by_key()
+    h100s, b200s = (found["ewr", plan, "on_demand"].machine for plan in VDM)
+    assert (h100s.accelerator, h100s.accelerators, h100s.vcpus) == ("H100", 8, 216)
+    assert (b200s.accelerator, b200s.accelerators, b200s.accelerator_memory_gib) == ("B200", 8, 180)
+
+
+VDM = ("vcg-h100-216c-1914gb-640vram", "vcg-b200-248c-2826g-1536vram")
+
+
 def test_preemptible_is_spot():
     assert by_key()["sea", "vbm-112c-2048gb-8-h100-gpu", "spot"].hourly_rate == Decimal("18.4")
     assert ("ewr", "vcg-a100-12c-120g-80vram", "spot") not in by_key()
@@ -40,6 +79,7 @@ def test_preemptible_is_spot():
 def test_fractions_of_an_accelerator_and_plans_without_one_are_no_offers():
     kinds = {kind for _, kind, _ in by_key()}
     assert kinds == {
+        *VDM,
         "vbm-112c-2048gb-8-h100-gpu",
         "vbm-64c-2048gb-8-l40-gpu",
         "vcg-a100-12c-120g-80vram",
@@ -59,7 +99,11 @@ def test_many_small_accelerators_are_counted_by_their_memory():
 
 def test_what_the_plan_does_not_say_is_not_guessed():
     reasons = [gap.reason for gap in offers(plans(), NOW).gaps]
-    assert reasons == ["plans that don't say SXM or PCIe left out: vbm-112c-2048gb-8-a100-gpu"]
+    assert reasons == [
+        "plans that don't say SXM or PCIe left out: vbm-112c-2048gb-8-a100-gpu",
+        "virtual dedicated metal not known here left out: vcg-mi325x-252c-2872g-1536vram",
+        "accelerators without figures here left out: vcg-mi355x-252c-2872g-2304vram",
+    ]
 
 
 def test_a_plan_that_is_not_sold_on_demand_keeps_its_preemptible_price():
