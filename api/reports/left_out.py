@@ -60,8 +60,13 @@ def left_out(answer: Answer) -> str:
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
-    told = WORDS.get(reason, reason.replace("_", " ")).format(query=answer.query)
+    told = what(reason, answer)
     return told if reason in UNCOUNTED else f"{told} ({count:,})"
+
+
+def what(reason: str, answer: Answer) -> str:
+    """What was left out for this reason."""
+    return WORDS.get(reason, reason.replace("_", " ")).format(query=answer.query)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
+from costcalc.duration.overheads import SPOT_RESTART_HOURS
 from costcalc.offers import Offer, spot_rate_factors
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -58,7 +59,8 @@ FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
 SAVED = "({on_demand_hourly}-{metered_hourly})"
 COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
 RESTARTED = (
-    "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),0.1*ROUNDUP({hours}/({session_hours}-0.1),0),0))"
+    "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),"
+    f"{SPOT_RESTART_HOURS}*ROUNDUP({{hours}}/({{session_hours}}-{SPOT_RESTART_HOURS}),0),0))"
 )
 
 

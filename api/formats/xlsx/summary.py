@@ -12,6 +12,7 @@ from typing import Any
 from api.formats.xlsx.book import Book, Column, Formula, Sheet
 from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
+from api.reports.left_out import UNCOUNTED, what
 from costcalc.answers import Answer, Estimate
 from costcalc.units import HOURS_PER_DAY
 
@@ -151,9 +152,9 @@ def _told(answer: Answer) -> Iterator[tuple[Any, ...]]:
     if answer.exchange:
         yield "units per US dollar", answer.exchange.per_usd, answer.exchange.date, answer.exchange.source
     if answer.best_reached:
-        yield "best accuracy of any recipe", answer.best_reached.accuracy, answer.best_reached.recipe
+        yield "highest accuracy of any recipe", answer.best_reached.accuracy, answer.best_reached.recipe
     for name, count in answer.rejections.items():
-        yield f"left out: {name.replace('_', ' ')}", count, answer.rejection_units.get(name)
+        yield "left out", None if name in UNCOUNTED else count, what(name, answer)
     yield from (("no new prices from", gap.source, gap.since, gap.reason) for gap in answer.prices.gaps)
 
 

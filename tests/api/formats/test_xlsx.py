@@ -67,12 +67,13 @@ def test_it_is_a_file_with_its_sheets_and_a_chart(client):
 def test_the_summary_says_how_far_one_gets_and_what_was_left_out(client):
     asked = client.get("/cost?model=resnet50&target=0.99&provider=aws").json
     book = load_workbook(io.BytesIO(client.get("/cost.xlsx?model=resnet50&target=0.99&provider=aws").data))
-    rows = {row[0]: row[1:3] for row in book["Summary"].iter_rows(values_only=True) if row[0]}
+    lines = list(book["Summary"].iter_rows(values_only=True))
+    rows = {row[0]: row[1:3] for row in lines if row[0]}
     best = asked["best_reached"]
-    assert rows["best accuracy of any recipe"] == (best["accuracy"], best["recipe"])
-    told = {name: row[0] for name, row in rows.items() if name.startswith("left out: ")}
-    assert told == {f"left out: {name.replace('_', ' ')}": count for name, count in asked["rejections"].items()}
-    assert told
+    assert rows["highest accuracy of any recipe"] == (best["accuracy"], best["recipe"])
+    told = {row[2]: row[1] for row in lines if row[0] == "left out"}
+    assert list(told.values()) == list(asked["rejections"].values()) != []
+    assert told["recipes that never reach the target"] == asked["rejections"]["target_never_reached"]
 
 
 @pytest.mark.parametrize(
