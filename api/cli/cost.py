@@ -40,7 +40,7 @@ def _heading(found: Answer) -> str:
 def _how_many(found: Answer) -> str:
     query, shown = found.query, len(found.estimates)
     if not shown:
-        return f"None of {found.count:,} estimates." if found.count else "No estimate matches these filters."
+        return f"None of {found.count:,} estimates." if found.count else "No estimate answers this question."
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
     order = "fastest" if query.sort == "time" else "cheapest"
     return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"

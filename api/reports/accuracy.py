@@ -112,7 +112,7 @@ class AccuracyReport:
         for estimate in self._ask(LEAST, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
-        return f"No estimate matches these filters: {left_out(nothing) or 'there are no offers'}."
+        return f"No estimate answers this question: {left_out(nothing) or 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost

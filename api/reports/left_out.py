@@ -71,7 +71,7 @@ def what(reason: str, answer: Answer) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """New values of some parameters, and what a sentence about them begins with."""
+    """New values of some parameters, and the reason with which a sentence about them ends."""
 
     values: Mapping[str, Any]
     because: str = ""
@@ -116,7 +116,11 @@ class Hints:
 
     def _helpful(self, found: Answer, changes: Iterable[Change]) -> list[Hint]:
         tried = ((change, self._answered(found, change)) for change in changes)
-        return [_hint(found, change, answer) for change, answer in tried if answer.count > found.count]
+        hints = (_hint(found, change, answer) for change, answer in tried if answer.count > found.count)
+        least: dict[tuple[str, int], Hint] = {}
+        for hint in hints:  # of two values of a parameter that bring back as much, the nearer one
+            least.setdefault((hint.change.partition("=")[0], hint.count), hint)
+        return list(least.values())
 
     def _answered(self, found: Answer, change: Change) -> Answer:
         order = next((ORDERED_BY[name] for name in change.values if name in ORDERED_BY), found.query.sort)
@@ -142,7 +146,7 @@ class Hints:
             yield Change({"metric": Metric.TOP5 if query.metric is Metric.TOP1 else Metric.TOP1})
             return
         for other, likeness in self.evidence.alike(query.model):
-            because = f"{query.model} has no recipe yet, and {other} is {likeness}: "
+            because = f": {query.model} has no recipe yet, and {other} is {likeness}"
             reached = _highest(self.evidence.recipes_of(other), query.metric)
             target = {} if query.target <= reached else {"target": reached}
             yield Change({"model": other, **target}, because)
@@ -182,7 +186,7 @@ def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
     joined = written if written.startswith("without") else f"with {written}"
     many = f"{answer.count:,} estimate{'' if answer.count == 1 else 's'}"
     query = replace(found.query, **{"offset": 0, **change.values})
-    return Hint(written, answer.count, f"{change.because}{many} {joined}{_least(change, answer)}.", to_url(query, ""))
+    return Hint(written, answer.count, f"{many} {joined}{_least(change, answer)}{change.because}.", to_url(query, ""))
 
 
 def _least(change: Change, answer: Answer) -> str:

@@ -129,7 +129,7 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best and best.accuracy < answer.query.target:
         return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
-    return f"no estimate matches these filters: {left_out(answer) or 'there are no offers'}"
+    return f"no estimate answers this question: {left_out(answer) or 'there are no offers'}"
 
 
 def check_columns(rows: Sequence[Given]) -> None:

@@ -81,7 +81,7 @@ def _goal(answer: Answer) -> str:
 
 def _title(answer: Answer) -> str:
     order = "fastest" if answer.query.sort == "time" else "cheapest"
-    many = f"{order} first of {answer.count:,}" if answer.count else "no estimate matches these filters"
+    many = f"{order} first of {answer.count:,}" if answer.count else "no estimate answers this question"
     title = (
         f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({rates_seen(answer.prices)})"
     )

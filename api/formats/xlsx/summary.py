@@ -89,7 +89,7 @@ def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
 def _picks(answer: Answer) -> Iterator[list[Cell]]:
     """The picks, whose figures follow changes where the sheet of estimates has them, and free tiers."""
     if not answer.estimates:
-        yield [("no estimate matches these filters", None)]
+        yield [("no estimate answers this question", None)]
     for hint in answer.hints:
         yield [("instead", None), (hint.sentence, None)]
     here = {estimate.rank for estimate in answer.estimates}

@@ -61,7 +61,7 @@ def test_the_heading_says_which_of_how_many(run):
     assert "\n4 to 6 of " in run(*ASKED, "--offset", "3").output
     nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
     assert nowhere.startswith("resnet50 to 0.99 top1, at prices of 2024-06-30 (")
-    assert "\nNo estimate matches these filters.\n" in nowhere
+    assert "\nNo estimate answers this question.\n" in nowhere
     assert "\nThe highest accuracy of any recipe of resnet50 is 0.8" in nowhere
     assert "No top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
 

@@ -28,7 +28,7 @@ def test_slack_says_it(client):
 def test_the_page_links_to_it(client):
     page = client.get(f"/?{ASKED}").get_data(as_text=True)
     assert f'<a href="/?{ASKED.replace("&", "&amp;")}&amp;max_price_age=2500">{SENTENCE}</a>' in page
-    assert "No estimate matches these filters." in page
+    assert "No estimate answers this question." in page
 
 
 def test_json_has_it(client):

@@ -128,7 +128,7 @@ def test_costs_are_formulas_over_cells_of_their_own_row(client):
 def test_an_answer_without_estimates_is_a_workbook_too(client):
     book = workbook(client, "max_hours=0.0001")
     assert table(book["Estimates"]) == []
-    assert "no estimate matches these filters" in [row[0] for row in book["Summary"].values]
+    assert "no estimate answers this question" in [row[0] for row in book["Summary"].values]
 
 
 @needs_office

@@ -72,7 +72,9 @@ def test_a_limit_is_told_with_the_least_that_meets_it():
 
 def test_a_network_without_recipes_is_told_which_one_is_the_same():
     [hint] = asked(model="vit_b16").hints
-    assert hint.sentence.startswith("vit_b16 has no recipe yet, and deit_base is the same network: ")
+    assert hint.sentence.endswith(
+        " with model=deit_base: vit_b16 has no recipe yet, and deit_base is the same network."
+    )
 
 
 def test_changes_that_keep_every_filter_come_first_then_those_that_bring_more():
@@ -157,6 +159,11 @@ def test_no_question_is_a_dead_end(parameters):
     assert found.count or 1 <= len(found.hints) <= MOST_HINTS
     for hint in found.hints:
         assert of_query_string(hint.query_string).count == hint.count > found.count
+
+
+def test_of_two_steps_that_bring_back_as_much_the_nearer_one_is_named():
+    changes = [hint.change for hint in asked(model="regnetx_3.2gf", target="0.78").hints]
+    assert [change for change in changes if change.startswith("confidence")] == ["confidence=0.8"]
 
 
 def test_the_engine_itself_gives_no_hints():

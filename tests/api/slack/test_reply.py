@@ -147,7 +147,7 @@ class TestReply:
 
     def test_a_target_nobody_reached_is_told_with_the_best_there_is(self, client):
         text = answered(client, "resnet50 0.99")["text"]
-        assert "no estimate matches these filters" in text
+        assert "no estimate answers this question" in text
         assert "torchvision-v2-resnet50" in text
 
     def test_effective_costs_stand_beside_what_is_paid(self, client):
