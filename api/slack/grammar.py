@@ -192,6 +192,7 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Callable[[Reading, re.Match[str]
         (r"(?:as of |on )?(\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?)" + END, _same("as_of")),
         (rf"(\d+)\s*(?:accelerators?|gpus?|tpus?|chips?){END}", _same("accelerators")),
         (rf"(\d+)\s*(?:nodes?|machines?|instances?|servers?){END}", _same("nodes")),
+        (rf"(\d+)\s*runs?{END}", _same("runs")),
     )  # fmt: skip
     for text, understand in texts:
         yield re.compile(text, re.IGNORECASE), understand

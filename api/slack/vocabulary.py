@@ -78,6 +78,8 @@ class Vocabulary:
 
     def complaint(self, word: str) -> str:
         """What to type instead of a word that means nothing."""
+        if word.lower() in CostSchema().fields:
+            return f"{word} needs a value: write {word.lower()}=value"
         hint = self._names.no_name(word)
         return hint or unknown("word", word, self._shown, "write name=value, or help to see examples")
 

@@ -60,6 +60,7 @@ def words(service):
         ("resnet50 0.757 on 4 × RTX 2080 Ti", {"accelerators": ["4"], "accelerator": ["RTX 2080 Ti"]}),
         ("resnet50 0.757 tpu v2", {"accelerator": ["TPU v2"]}),
         ("resnet50 0.757 on 16 gpus on 2 machines", {"accelerators": ["16"], "nodes": ["2"]}),
+        ("resnet50 0.757 for 20 runs", {"runs": ["20"]}),
         ("resnet50 0.757 in us-east-1 p3.8xlarge", {"region": ["us-east-1"], "instance_type": ["p3.8xlarge"]}),
         ("resnet50 0.757 v2-8", {"instance_type": ["v2-8"]}),
         ("resnet50 0.757 riseml-2018-tpuv2 mlperf-*", {"recipe": ["riseml-2018-tpuv2", "mlperf-*"]}),
@@ -113,6 +114,7 @@ def test_share(words, text, shared):
     [
         ("resnet50 0.757 spott", 'unknown word "spott": did you mean spot'),
         ("resnet50 0.757 gpc", "gcp"),
+        ("resnet50 0.757 Runs", "Runs needs a value: write runs=value"),
         ("resnet50 0.757 fastet", "did you mean fastest"),
         ("resnet50 0.757 H1000", "H100"),
         ("resnet50 0.757 within 50", "write under $50 or within 50h"),
