@@ -1,6 +1,6 @@
 """A fake AWS over real HTTP: Price List (JSON 1.1), EC2 (query and XML), Savings Plans (REST and JSON), bulk files.
 
-It filters and pages as AWS does, and can be told to misbehave.
+It filters and pages as AWS does, answers only so many questions about capacity blocks, and can be told to misbehave.
 """
 
 from __future__ import annotations
@@ -154,6 +154,30 @@ def plan_rate(instance_type: str, rate: str, plan: str, years: int, payment: str
 
 
 @dataclass
+class BlockLimit:
+    """How often EC2 answers about capacity blocks in one region: `calls` at once, one more every `refill_seconds`.
+
+    The clock is the waiting of whoever asks: `wait` moves it.
+    """
+
+    calls: float = 1000
+    refill_seconds: float = 1
+    waited: list[float] = field(default_factory=list)
+    left: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+    def answers(self, region: str) -> bool:
+        """Whether a call is answered, which uses it up."""
+        now = sum(self.waited)
+        left, since = self.left.get(region, (self.calls, now))
+        left = min(self.calls, left + (now - since) / self.refill_seconds)
+        self.left[region] = (left - (left >= 1), now)
+        return left >= 1
+
+
+@dataclass
 class FakeAws:
     """What it sells, and how it misbehaves. Faults are met by action (`GetProducts`, `bulk`, ...), in order."""
 
@@ -164,7 +188,9 @@ class FakeAws:
     machine_types: list[dict[str, Any]] = field(default_factory=list)
     bulk: dict[str, bytes] = field(default_factory=dict)
     denied: dict[str, str] = field(default_factory=dict)
+    block_limit: BlockLimit = field(default_factory=BlockLimit)
     page_size: int = 2
+    empty_first_page: bool = True
     ignores_filters: bool = False
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     signed: set[bool] = field(default_factory=set)
@@ -186,10 +212,12 @@ class FakeAws:
             yield self
 
     def page(self, items: list[Any], token: str | None) -> tuple[list[Any], str | None]:
-        """The first page is empty and has a next token, as AWS's pages may be."""
-        if token is None:
+        """The first page may be empty and have a next token, as AWS's pages may."""
+        if token is None and self.empty_first_page:
             return [], "cGFnZTA="
-        tokens = {"cGFnZTA=": 0} | {f"cGFnZT{start}=": start for start in range(1, len(items) + 1)}
+        tokens: dict[str | None, int] = {None: 0, "cGFnZTA=": 0} | {
+            f"cGFnZT{start}=": start for start in range(1, len(items) + 1)
+        }
         start = tokens[token]
         end = start + self.page_size
         return items[start:end], f"cGFnZT{end}=" if end < len(items) else None
@@ -210,21 +238,22 @@ class FakeAws:
         items, token = self.page(found, request.get("nextToken"))
         return {"searchResults": items, "nextToken": token}
 
-    def describe(self, action: str, form: Mapping[str, str]) -> dict[str, Any]:
+    def describe(self, action: str, form: Mapping[str, str], region: str) -> dict[str, Any]:
         rows: list[Any] = {
             "DescribeSpotPriceHistory": self.quotes,
             "DescribeInstanceTypes": self.machine_types,
-            "DescribeCapacityBlockOfferings": self._blocks_for(form),
+            "DescribeCapacityBlockOfferings": self._blocks_for(form, region),
         }[action]
         items, token = self.page(rows, form.get("NextToken"))
         return {"requestId": "r", SETS[action]: items} | ({"nextToken": token} if token else {})
 
-    def _blocks_for(self, form: Mapping[str, str]) -> list[dict[str, str]]:
+    def _blocks_for(self, form: Mapping[str, str], region: str) -> list[dict[str, str]]:
         longest, name = int(form.get("CapacityDurationHours", 0)), form.get("InstanceType")
         return [
             each
             for each in self.blocks
-            if each["instanceType"] == name and longest - 24 < int(each["capacityBlockDurationHours"]) <= longest
+            if (each["instanceType"], each["availabilityZone"][:-1]) == (name, region)
+            and longest - 24 < int(each["capacityBlockDurationHours"]) <= longest
         ]
 
     def _matches(self, attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
@@ -278,14 +307,21 @@ class _Handler(Handler):
             form = {name: values[-1] for name, values in parse_qs(body).items()}
             self.answer(form["Action"], form, lambda request: self.described(form["Action"], request))
 
+    def signed_region(self) -> str:
+        """The region in the signature: Credential=KEY/DATE/REGION/SERVICE/aws4_request."""
+        return self.headers.get("Authorization", "///").split("/")[2]
+
     def described(self, action: str, form: Mapping[str, str]) -> str:
-        inner = "".join(_xml(name, value) for name, value in self.fake.describe(action, form).items())
+        described = self.fake.describe(action, form, self.signed_region())
+        inner = "".join(_xml(name, value) for name, value in described.items())
         return f'<?xml version="1.0"?><{action}Response xmlns="{EC2_NAMESPACE}">{inner}</{action}Response>'
 
     def answer(self, action: str, request: dict[str, Any], give: Any) -> None:
         self.fake.asked.append((action, request))
         if action in self.fake.denied:
             self.give(400 if action == "GetProducts" else 403, _error(action, self.fake.denied[action]))
+        elif action == "DescribeCapacityBlockOfferings" and not self.fake.block_limit.answers(self.signed_region()):
+            self.give(400, _error(action, "CapacityBlockDescribeLimitExceeded"))
         else:
             self.give_or_fail(action, give(request).encode())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,7 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
-from costcalc.units import HOURS_PER_DAY
-from pricing.sources.aws.calls import Calls, NotOffered, Unreachable
+from pricing.sources.aws.calls import Calls, LimitReached, Unreachable
 from pricing.sources.aws.listing import publishable
 from pricing.sources.aws.machines import described_machines, region_of
 from pricing.sources.aws.price_list import (
@@ -27,14 +25,12 @@ from pricing.sources.aws.price_list import (
     product,
     reading,
 )
-from pricing.sources.aws.services import LINUX_SPOT, capacity_block_offers, savings_plan_offers, spot_offers
+from pricing.sources.aws.services import LINUX_SPOT, savings_plan_offers, spot_offers
 from pricing.sources.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError
 
 HOME = "us-east-1"  # the price list and the Savings Plans services answer there for all regions
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
 ACCELERATED_NAMES = ["p*", "g*", "trn*", "inf*", "dl*"]
-SOLD_IN_BLOCKS = re.compile(r"p[4-9]|trn")  # docs.aws.amazon.com, "Capacity Blocks for ML"
-BLOCK_DAYS = (1, 7, 14)
 CALLS_AT_ONCE = 8
 NAMES_PER_FILTER = 40
 
@@ -45,10 +41,11 @@ PricedProduct = tuple[Product, Mapping[str, Any]]  # a product and its terms
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a service is asked: about the machine types sold in one region."""
+    """What a service is asked: about the machine types sold in one region, some of them in capacity blocks."""
 
     region: str
     names: Sequence[str]
+    names_in_blocks: Sequence[str]
     machines: Machines
     now: datetime
 
@@ -63,8 +60,17 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service said of one region: all of it, or what came before the error."""
+
+    region: str
+    offers: tuple[Offer, ...]
+    error: SourceError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """Collects over `calls` what an account may see.
+    """Collects over `calls` what an account may see: the price list, and the `services` beside it.
 
     `only_regions` limits everything; without them, `default_regions` limit the services beside the price list.
     """
@@ -73,17 +79,20 @@ class Account:
     packaged: Mapping[str, Machine]
     default_regions: Sequence[str]
     only_regions: Sequence[str]
+    services: Sequence[Service]
 
     def collect(self, now: datetime) -> Collected:
         """Every rate the account may see. Raises SourceError if the price list cannot be had."""
         listed = self._price_list()
         sold = _by_region(each for each, _ in listed)
+        in_blocks = _by_region(each for each, _ in listed if each.in_blocks)
         regions = [region for region in self.only_regions or self.default_regions if region in sold] or sorted(sold)
         described, unseen = self._described({each.instance_type for each, _ in listed}, regions)
         machines = {**self.packaged, **described}
         offers = _listed_offers(listed, machines.get, Origin("AWS Price List API", now))
-        questions = [Question(region, sold[region], machines.get, now) for region in regions]
-        collected = _combined(offers, [unseen, *_at_once(lambda service: self._service(service, questions), SERVICES)])
+        questions = [Question(region, sold[region], in_blocks.get(region, ()), machines.get, now) for region in regions]
+        answered = _at_once(lambda service: self._service(service, questions), self.services)
+        collected = _combined(offers, [unseen, *answered])
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
         kept, left_out = publishable(collected.offers)
         return Collected(kept, (*collected.gaps, *left_out, *unknown_gap(unknown)), collected.faults)
@@ -132,45 +141,46 @@ class Account:
     def _service(self, service: Service, questions: Sequence[Question]) -> Collected:
         """What a service says of all regions."""
         answers = self._answers(service, questions)
-        offers = [offer for answer in answers if not isinstance(answer, SourceError) for offer in answer]
-        errors = [
-            (question.region, answer)
-            for question, answer in zip(questions, answers, strict=False)
-            if isinstance(answer, SourceError)
-        ]
-        unseen = _unseen(service, errors, everywhere=isinstance(answers[0], FOR_ALL_REGIONS))
+        offers = [offer for answer in answers for offer in answer.offers]
+        unseen = _unseen(service, answers)
         if service.always_priced and not offers and not unseen:
             nothing = Gap("aws", f"{service.name}: AWS answered without a single rate for our machines")
             unseen = [Collected((), (nothing,))]
         return _combined(offers, unseen)
 
-    def _answers(self, service: Service, questions: Sequence[Question]) -> list[tuple[Offer, ...] | SourceError]:
+    def _answers(self, service: Service, questions: Sequence[Question]) -> list[Answer]:
         """Region by region; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
         first = self._answer(service, questions[0])
-        others = () if isinstance(first, FOR_ALL_REGIONS) else questions[1:]
+        others = () if isinstance(first.error, FOR_ALL_REGIONS) else questions[1:]
         return [first, *_at_once(partial(self._answer, service), others)]
 
-    def _answer(self, service: Service, question: Question) -> tuple[Offer, ...] | SourceError:
+    def _answer(self, service: Service, question: Question) -> Answer:
+        offers: list[Offer] = []
         try:
-            return tuple(service.collect(self.calls, question))
+            for offer in service.collect(self.calls, question):  # one by one: what came before an error is kept
+                offers.append(offer)
         except SourceError as error:
-            return error
+            return Answer(question.region, tuple(offers), error)
+        return Answer(question.region, tuple(offers))
 
 
-def _unseen(service: Service, errors: Sequence[tuple[str, SourceError]], everywhere: bool) -> list[Collected]:
+def _unseen(service: Service, answers: Sequence[Answer]) -> list[Collected]:
     """One gap or fault for all regions with the same error."""
     regions: dict[str, list[str]] = defaultdict(list)
-    for region, error in errors:
-        regions[str(error)].append(region)
+    errors: dict[str, SourceError] = {}
+    for answer in answers:
+        if answer.error:
+            regions[str(answer.error)].append(answer.region)
+            errors[str(answer.error)] = answer.error
+    everywhere = isinstance(answers[0].error, FOR_ALL_REGIONS)
     return [
-        _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere))
-        for reason, error in {str(error): error for _, error in errors}.items()
+        _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere)) for reason, error in errors.items()
     ]
 
 
 def _gap_or_fault(error: SourceError, gap: Gap) -> Collected:
-    """What an account may not call is a gap, anything else a fault."""
-    return Collected((), (gap,)) if isinstance(error, NotAllowed) else Collected((), (), (gap,))
+    """What an account may not call, or not so often, is a gap, anything else a fault."""
+    return Collected((), (gap,)) if isinstance(error, NotAllowed | LimitReached) else Collected((), (), (gap,))
 
 
 def _combined(offers: Iterable[Offer], parts: Iterable[Collected]) -> Collected:
@@ -244,22 +254,7 @@ def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
         )
 
 
-def _capacity_blocks(calls: Calls, question: Question) -> Iterator[Offer]:
-    origin = Origin("AWS EC2 capacity block offerings", question.now)
-    for name in filter(SOLD_IN_BLOCKS.match, question.names):
-        try:
-            for days in BLOCK_DAYS:
-                size = {"InstanceType": name, "InstanceCount": 1, "CapacityDurationHours": days * HOURS_PER_DAY}
-                blocks = calls.items(
-                    "ec2:DescribeCapacityBlockOfferings", question.region, "CapacityBlockOfferings", size
-                )
-                yield from capacity_block_offers(blocks, question.region, question.machines, origin)
-        except NotOffered:
-            continue
-
-
 SERVICES = (
     Service("spot prices", _spot),
     Service("Savings Plans", _savings_plans),
-    Service("capacity blocks", _capacity_blocks, always_priced=False),
 )

@@ -70,6 +70,8 @@ NOT_OFFERED = {
     "Unsupported",
     "UnsupportedOperation",
 }
+# botocore does not retry it. The limit holds for one account in one region, refills slowly, and is 0 without a quota.
+BLOCK_LIMIT = "CapacityBlockDescribeLimitExceeded"
 SILENT = {"ConnectTimeoutError", "EndpointConnectionError", "ReadTimeoutError"}
 BROKEN = {
     "ConnectTimeoutError": "cannot be reached",
@@ -88,6 +90,10 @@ class NotOffered(SourceError):
     """AWS does not sell this machine this way in this region."""
 
 
+class LimitReached(SourceError):
+    """AWS answers no more calls of this kind in this region for now, or none at all to an account without a quota."""
+
+
 class Calls:
     """What may be asked of one account. Clients are shared by threads, as botocore allows."""
 
@@ -99,8 +105,8 @@ class Calls:
     def items(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Iterator[Any]:
         """Every item under `listed` in all pages of one call, such as `pricing:GetProducts`, whose pages may be empty.
 
-        Raises CredentialsMissing, Unreachable, NotOffered or another SourceError; no message carries what AWS said,
-        which may name the account.
+        Raises CredentialsMissing, Unreachable, NotOffered, LimitReached or another SourceError; no message carries what
+        AWS said, which may name the account.
         """
         token_name = "nextToken" if permission.startswith("savingsplans:") else "NextToken"
         token, spent = None, set[str | None]()
@@ -194,7 +200,7 @@ def _refusal(permission: str, code: str) -> SourceError:
         return NotAllowed(f"the AWS account may not call {permission} ({code}): allow it in IAM")
     if code in UNKNOWN:
         return NotAllowed(f"{permission} is not there ({code})")
-    kind = NotOffered if code in NOT_OFFERED else SourceError
+    kind = LimitReached if code == BLOCK_LIMIT else NotOffered if code in NOT_OFFERED else SourceError
     return kind(f"{permission} answered {code or 'an error'}")
 
 

@@ -38,9 +38,9 @@ PLAIN_LINUX = {
     "capacitystatus": "Used",
     "preInstalledSw": "NA",
     "licenseModel": "No License required",
-    "marketoption": "OnDemand",
     "locationType": "AWS Region",  # Local and Wavelength Zones are priced apart
 }
+MARKET_OPTIONS = ("OnDemand", "CapacityBlock")
 NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
 
 
@@ -54,12 +54,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A Linux machine that AWS rents by itself on shared hardware."""
+    """A Linux machine that AWS rents by itself on shared hardware, or else `in_blocks` of capacity."""
 
     sku: str
     region: str
     instance_type: str
     accelerated: bool
+    in_blocks: bool = False
 
 
 class ListedProduct(Struct, rename="camel"):
@@ -115,14 +116,21 @@ def product(payload: Any, region_of: Callable[[Mapping[str, str]], str | None]) 
     attributes = listed.attributes
     instance_type, region = attributes.get("instanceType"), region_of(attributes)
     is_plain = all(attributes.get(name, wanted) == wanted for name, wanted in PLAIN_LINUX.items())
-    is_rented = listed.product_family.startswith("Compute Instance")
+    market = attributes.get("marketoption", "OnDemand")
+    is_rented = listed.product_family.startswith("Compute Instance") and market in MARKET_OPTIONS
     if not (is_plain and is_rented and instance_type and region) or instance_type.startswith(NOT_FOR_TRAINING):
         return None
-    return Product(listed.sku, region, instance_type, attributes.get("instanceFamily", "") in ACCELERATED_FAMILIES)
+    accelerated = attributes.get("instanceFamily", "") in ACCELERATED_FAMILIES
+    return Product(listed.sku, region, instance_type, accelerated, in_blocks=market == "CapacityBlock")
 
 
 def price_list_offers(listed: Product, payload: Any, machine: Machine, origin: Origin) -> Iterator[Offer]:
-    """Every on-demand and reserved offer in one product's terms (`OnDemand`, `Reserved`). Raises SchemaChanged."""
+    """Every on-demand and reserved offer in one product's terms (`OnDemand`, `Reserved`). Raises SchemaChanged.
+
+    The price list says where capacity blocks are sold, and 0 for their price: they give no offer here.
+    """
+    if listed.in_blocks:
+        return
     with reading(f"AWS price list, {listed.instance_type} in {listed.region}"):
         terms = convert(payload, Terms)
         for term in (terms.on_demand or {}).values():

@@ -7,13 +7,16 @@ docs/price-sources-aws.md says how a rate comes about and lists the permissions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from time import sleep
 
 from costcalc.offers import Gap, Offer
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.aws.account import Account, unknown_gap
+from pricing.sources.aws.account import SERVICES, Account, Service, unknown_gap
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
+from pricing.sources.aws.capacity_blocks import BLOCK_DAYS, CapacityBlocks, block_days
 from pricing.sources.aws.listing import publishable
 from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import Http, HttpError
@@ -41,7 +44,7 @@ ONLY_REGIONS = SourceSetting(
     "COSTCALC_AWS_REGIONS",
     "regions to collect, separated by commas; unset: the price list of all, the other services in the 17 that every account has",
 )
-SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BULK_ADDRESS)
+SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BLOCK_DAYS, BULK_ADDRESS)
 NO_CREDENTIALS = (
     "spot, Savings Plans and capacity blocks: no AWS credentials; "
     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
@@ -49,10 +52,13 @@ NO_CREDENTIALS = (
 
 
 class Aws:
-    """The source: by the account's own calls if there are credentials, else from the public price list."""
+    """The source: by the account's own calls if there are credentials, else from the public price list.
 
-    def __init__(self, environment: Environment, http: Http) -> None:
-        self._environment, self._http = environment, http
+    `pause` waits a number of seconds between calls that AWS counts.
+    """
+
+    def __init__(self, environment: Environment, http: Http, pause: Callable[[float], None] = sleep) -> None:
+        self._environment, self._http, self._pause = environment, http, pause
 
     def collect(self, now: datetime) -> Collected:
         """Every rate the account may see. Raises SourceError if on-demand prices cannot be had."""
@@ -60,7 +66,12 @@ class Aws:
         if calls is None:
             return self._public(now)
         only = separated(ONLY_REGIONS.read(self._environment))
-        return Account(calls, packaged_machines("aws"), separated(REGIONS), only).collect(now)
+        return Account(calls, packaged_machines("aws"), separated(REGIONS), only, self._services()).collect(now)
+
+    def _services(self) -> tuple[Service, ...]:
+        """The services beside the price list: capacity blocks only if a setting asks for them."""
+        blocks = CapacityBlocks(block_days(self._environment), self._pause)
+        return (*SERVICES, Service("capacity blocks", blocks.collect, always_priced=False)) if blocks.days else SERVICES
 
     def _public(self, now: datetime) -> Collected:
         offers: list[Offer] = []
@@ -91,7 +102,7 @@ SPEC = SourceSpec(
     name="aws",
     label="Amazon Web Services",
     build=Aws,
-    rates="on demand, spot, reserved, Savings Plans and capacity blocks",
+    rates="on demand, spot, reserved and Savings Plans; capacity blocks if COSTCALC_AWS_BLOCK_DAYS names lengths",
     needs="pricing:GetProducts, ec2:DescribeInstanceTypes, ec2:DescribeSpotPriceHistory, "
     "ec2:DescribeCapacityBlockOfferings and savingsplans:DescribeSavingsPlansOfferingRates; without credentials the public "
     "price list, on demand and reserved only",

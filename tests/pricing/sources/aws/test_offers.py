@@ -139,7 +139,7 @@ def test_a_price_that_is_none_is_refused(price):
         {"capacitystatus": "AllocatedCapacityReservation"},
         {"preInstalledSw": "SQL Std"},
         {"licenseModel": "Bring your own license"},
-        {"marketoption": "CapacityBlock"},
+        {"marketoption": "Auction"},
         {"locationType": "AWS Local Zone", "regionCode": "us-west-2-lax-1"},
         {"locationType": "AWS Wavelength Zone"},
         {"regionCode": "us-gov-west-1"},
@@ -150,6 +150,12 @@ def test_a_price_that_is_none_is_refused(price):
 def test_what_a_filter_lets_through_is_left_out(attributes):
     assert product(fake.product("p3.8xlarge"), region_of) is not None
     assert product(fake.product("p3.8xlarge", **attributes), region_of) is None
+
+
+def test_a_row_of_capacity_blocks_says_where_they_are_sold_and_no_price():
+    row = fake.element(fake.product("p5.48xlarge", marketoption="CapacityBlock"), "1.0000000000", {})
+    assert product(row["product"], region_of).in_blocks
+    assert offers_of(row) == []
 
 
 def test_dedicated_hosts_and_other_products_are_left_out():

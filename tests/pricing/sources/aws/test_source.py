@@ -38,6 +38,12 @@ def _few_attempts(monkeypatch, no_account):
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)
 
 
+def sold_in_blocks(instance_type, region="us-east-1"):
+    """The row by which the price list says where AWS sells capacity blocks."""
+    attributes = {"regionCode": region, "marketoption": "CapacityBlock", "operation": "RunInstances:CB"}
+    return fake.element(fake.product(instance_type, **attributes), "0.0000000000", {})
+
+
 @pytest.fixture
 def cloud():
     """Machines in two regions, among them one that EC2 has forgotten and neighbours that nobody asked for."""
@@ -50,6 +56,7 @@ def cloud():
             fake.element(fake.product("p5.48xlarge"), "55.0400000000", {}),
             fake.element(fake.product("p3.8xlarge", tenancy="Dedicated"), "13.4640000000", {}),
             fake.element(fake.product("trn1.32xlarge", instanceFamily="Machine Learning ASIC Instances"), "21.5", {}),
+            sold_in_blocks("p5.48xlarge"),
         ],
         quotes=[
             fake.quote("us-east-1a", "p3.8xlarge", "3.672000", "2026-11-20T11:00:00.000Z"),
@@ -90,7 +97,8 @@ def environment(cloud, **more):
 
 
 def collect(cloud, **more):
-    return aws.SPEC.build(environment(cloud, **more), Http(0)).collect(NOW)
+    given = environment(cloud, COSTCALC_AWS_BLOCK_DAYS="1,7,14") | more
+    return aws.Aws(given, Http(0), pause=cloud.block_limit.wait).collect(NOW)
 
 
 def rates(collected, **where):
@@ -214,6 +222,102 @@ def test_without_descriptions_our_own_table_stands_in(cloud):
 def test_a_machine_that_is_not_sold_in_blocks_is_no_gap(cloud):
     cloud.denied["DescribeCapacityBlockOfferings"] = "InvalidParameterValue"
     assert collect(cloud).gaps == ()
+
+
+def blocks_asked(cloud):
+    return cloud.actions().count("DescribeCapacityBlockOfferings")
+
+
+def test_capacity_blocks_are_asked_for_only_if_a_setting_says_so(cloud):
+    collected = collect(cloud, COSTCALC_AWS_BLOCK_DAYS="")
+    assert ON_DEMAND.items() <= rates(collected).items()
+    assert not rates(collected, purchase_option=PurchaseOption.CAPACITY_BLOCK)
+    assert (blocks_asked(cloud), cloud.block_limit.waited) == (0, [])
+
+
+@pytest.mark.parametrize("days", ["a week", "0", "1,-7", "1.5"])
+def test_lengths_of_capacity_blocks_are_whole_days(cloud, days):
+    with pytest.raises(SourceError, match="COSTCALC_AWS_BLOCK_DAYS names lengths in whole days"):
+        collect(cloud, COSTCALC_AWS_BLOCK_DAYS=days)
+
+
+SOLD_IN_BLOCKS = {
+    "us-east-1": ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"),
+    "us-east-2": ("p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge"),
+    "us-west-2": ("p5.48xlarge", "p6-b300.48xlarge"),
+    "ap-south-1": ("p5e.48xlarge",),
+    "eu-north-1": ("p5.48xlarge",),
+}
+
+
+def sell_in_blocks(cloud):
+    """Seven machine types on demand in all 17 regions; blocks of ten of these pairs, each for 1, 7 and 14 days."""
+    types = [f"{name}.48xlarge" for name in ("p5", "p5e", "p5en", "p6-b200", "p6-b300")] + [
+        "p4d.24xlarge",
+        "p4de.24xlarge",
+    ]
+    sold = [(region, name) for region, names in SOLD_IN_BLOCKS.items() for name in names]
+    cloud.elements = [
+        *(
+            fake.element(fake.product(name, regionCode=region), "99", {})
+            for region in aws.REGIONS.split(",")
+            for name in types
+        ),
+        *(sold_in_blocks(name, region) for region, name in sold),
+    ]
+    starts = "2026-11-21T11:30:00.000Z"
+    lengths = (24, 168, 336)
+    cloud.blocks = [fake.block(f"{region}a", name, hours, "900", starts) for region, name in sold for hours in lengths]
+    cloud.page_size, cloud.empty_first_page = 1000, False
+
+
+def test_at_most_40_calls_find_all_capacity_blocks_where_every_pair_would_take_357(cloud, monkeypatch):
+    monkeypatch.setattr("pricing.sources.aws.account.CALLS_AT_ONCE", 1)  # one region's pauses after the other's
+    sell_in_blocks(cloud)
+    cloud.block_limit.calls, cloud.block_limit.refill_seconds = 3, 8
+    collected = collect(cloud)
+    assert collected.faults == ()
+    assert not [gap for gap in collected.gaps if "capacity blocks" in gap.reason]
+    assert set(rates(collected, purchase_option=PurchaseOption.CAPACITY_BLOCK)) == {
+        (region, name, "capacity_block", term, None)
+        for region, names in SOLD_IN_BLOCKS.items()
+        for name in names
+        for term in ("1d", "7d", "14d")
+    }
+    assert 15 in cloud.block_limit.waited  # it was throttled, and waited
+    assert 30 < blocks_asked(cloud) <= 40
+
+
+def test_a_region_is_asked_every_4_seconds_and_again_after_15_and_45(cloud):
+    cloud.empty_first_page = False
+    cloud.block_limit.calls, cloud.block_limit.refill_seconds = 2, 60
+    collected = collect(cloud)
+    assert cloud.block_limit.waited == [4, 4, 4, 15, 45]
+    assert (collected.gaps, collected.faults) == ((), ())
+
+
+def test_capacity_blocks_read_before_the_limit_are_kept_and_the_rest_is_a_gap(cloud):
+    cloud.empty_first_page = False
+    cloud.block_limit.calls, cloud.block_limit.refill_seconds = 1, 1e9
+    collected = collect(cloud)
+    assert set(rates(collected, purchase_option=PurchaseOption.CAPACITY_BLOCK)) == {
+        ("us-east-1", "p5.48xlarge", "capacity_block", "1d", None)
+    }
+    assert (len(collected.gaps), collected.faults) == (1, ())
+
+
+def test_an_account_without_a_quota_for_capacity_blocks_has_a_gap_in_each_region_and_no_fault(cloud, monkeypatch):
+    monkeypatch.setattr("pricing.sources.aws.account.CALLS_AT_ONCE", 1)
+    sell_in_blocks(cloud)
+    cloud.block_limit.calls = 0
+    collected = collect(cloud)
+    assert collected.faults == ()
+    assert [gap.reason for gap in collected.gaps if "blocks" in gap.reason] == [
+        "capacity blocks in us-east-1, us-east-2, us-west-2, eu-north-1, ap-south-1: ec2:DescribeCapacityBlockOfferings "
+        "answered CapacityBlockDescribeLimitExceeded 3 times: the account has no quota for capacity blocks there, or others "
+        "use it up"
+    ]
+    assert blocks_asked(cloud) == 3 * len(SOLD_IN_BLOCKS)
 
 
 def test_no_spot_prices_at_all_are_a_gap(cloud):
@@ -341,11 +445,11 @@ def test_a_refresh_publishes_aws_and_keeps_it_when_it_fails(cloud, tmp_path):
     store = Store(f"sqlite:///{path}")
     cloud.denied["DescribeSavingsPlansOfferingRates"] = "AccessDeniedException"
     report = refresh(["aws"], store, environment(cloud), NOW)
-    assert (report.exit_code, len(store.load_current())) == (0, 10)
+    assert (report.exit_code, len(store.load_current())) == (0, 8)
     assert [gap.reason.partition(":")[0] for gap in store.gaps()] == ["Savings Plans"]
     cloud.denied["GetProducts"] = "ExpiredTokenException"
     report = refresh(["aws"], store, environment(cloud), NOW + timedelta(hours=1))
-    assert (report.exit_code, len(store.load_current())) == (1, 10)
+    assert (report.exit_code, len(store.load_current())) == (1, 8)
     assert ["expired" in gap.reason for gap in store.gaps()] == [True]
     stored = b"".join(each.read_bytes() for each in tmp_path.iterdir() if each.is_file())
     assert b"p3.8xlarge" in stored
