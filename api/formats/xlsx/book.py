@@ -29,7 +29,8 @@ FORMATS = {
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True, "valign": "top"},
-    "doubtful": {"bg_color": "#F8CBAD"},
+    "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
+    "doubtful": {"bg_color": "#F8CBAD", "num_format": '0;-0;"FALSE"'},
 }
 A4 = 9
 HEADING_HEIGHT = 45  # points: three lines
@@ -125,8 +126,8 @@ class Sheet:
             self.plain.write_string(row, column, ";".join(map(str, value)), look)
 
     def _look(self, value: Any) -> Any:
-        form = "moment" if isinstance(value, datetime) else "day" if isinstance(value, date) else None
-        return self._formats[form] if form else None
+        kinds = {bool: "logical", datetime: "moment", date: "day"}
+        return self._formats.get(kinds.get(type(value), ""))
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], frozen: int = 0) -> int:
         """A table from the first row on, with filters in its headings, of which the first `frozen` columns stay in sight.

@@ -67,7 +67,7 @@ def by_key(book, sheet):
 
 def same(found, wanted):
     if isinstance(found, float | int) and isinstance(wanted, float | int):
-        return found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+        return found == pytest.approx(float(wanted), rel=1e-9, abs=1e-9)
     return (found or None) == (wanted or None)
 
 
@@ -402,6 +402,7 @@ def test_a_rate_that_is_old_or_second_hand_is_marked(client):
             age, first_hand = row[columns["price_age_days"]], row[columns["price_first_hand"]]
             marked = [cell.fill.fgColor.rgb == "FFF8CBAD" for cell in (age, first_hand)]
             assert marked == [age.value > 30, not first_hand.value]
+            assert first_hand.number_format.endswith('"FALSE"')  # LibreOffice shows 0 otherwise
             seen.add(tuple(marked))
         assert len(seen) > 1
 
