@@ -23,6 +23,7 @@ from pricing.sources.gcp.machines import (
     n1_with_gpus,
     price,
 )
+from pricing.sources.gcp.purchase_options import sold
 from pricing.sources.gcp.skus import USES, RateBook, Skipped, SkipReason, Use
 
 SOURCE = "Google Cloud Billing Catalog"
@@ -99,12 +100,16 @@ def _regions(zones: Iterable[str]) -> frozenset[str]:
 
 
 def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tuple[Offer, ...], Gaps]:
-    """Every shape in every region and use that Google prices whole; a machine that lacks a part's rate is left out."""
+    """Every shape in every region and use that Google sells and prices whole.
+
+    A machine that lacks a part's rate is left out.
+    """
     found: list[Offer] = []
     lacking: defaultdict[str, set[str]] = defaultdict(set)
     for shape in shapes:
         for region in book.regions if shape.regions is None else sorted(shape.regions):
-            rates = {use: price(shape, use, region, book) for use in USES}
+            uses = (use for use in USES if use.option in sold(shape.instance_type))
+            rates = {use: price(shape, use, region, book) for use in uses}
             for part in (rate for rate in rates.values() if isinstance(rate, str)):
                 lacking[part].add(shape.instance_type)
             whole = ((use, rate) for use, rate in rates.items() if isinstance(rate, Priced))

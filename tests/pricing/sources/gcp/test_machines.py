@@ -9,13 +9,14 @@ from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from pricing.packaged import names as naming
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.gcp.machines import TPU_GENERATIONS, tpu_slices
+from pricing.sources.gcp.machines import TPU_GENERATIONS, built_in, family, tpu_slices
 from pricing.sources.gcp.offers import Inventory, MachineType, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import ON_DEMAND, Rate, RateBook, Sku, Use, rate_book, read_sku
 
 RECORDINGS = Path(__file__).parents[3] / "recordings" / "gcp"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PACKAGED = packaged_machines("gcp")
+A3_HIGH_8G = built_in("a3-highgpu-8g", family("a3-highgpu-8g"), PACKAGED["a3-highgpu-8g"])
 SLICES = {shape.instance_type: shape for shape in tpu_slices()}
 
 
@@ -61,7 +62,6 @@ def test_a2_highgpu_1g_is_the_sum_of_three_real_skus(recorded):
             Decimal("96") * Decimal("0.031611") + 1360 * Decimal("0.004237") + 16 * Decimal("2.933908"),
         ),
         ("us-east1", "n1-standard-8+1xV100", Decimal("2.48") + 2 * Decimal("0.189999")),
-        ("us-central1", "a4-highgpu-8g", 8 * Decimal("16.11")),
         ("us-east5", "v5p-12288", Decimal("25804.80")),
         ("us-east5", "v5p-8", Decimal("16.80")),
         ("us-south1", "v6e-8", Decimal("21.6")),
@@ -90,6 +90,22 @@ def test_a_spot_board_keeps_its_host_on_demand(recorded):
     offer = recorded["us-central1", "v2-8", "spot", None]
     assert _parts(offer) == {"Cloud TPU v2-8": Decimal("1.35"), "host n1-standard-4": Decimal("0.189999")}
     assert offer.machine == Machine("TPU v2", 4, 16, 4, 15)
+
+
+@pytest.mark.parametrize(
+    "instance_type",
+    ["a4-highgpu-8g", "a4x-highgpu-4g", "a3-ultragpu-8g", "a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g"],
+)
+def test_what_google_sells_by_reservation_and_spot_only_is_not_offered_on_demand(instance_type):
+    kind = family(instance_type)
+    shape = built_in(instance_type, kind, Machine(kind.accelerator, 8, 80, 208, 1872))
+    spot = Use(PurchaseOption.SPOT)
+    priced = [(item.part, use, 1) for item in shape.items for use in (ON_DEMAND, spot)]
+    found, _ = offers([shape, A3_HIGH_8G], _book(*priced, *[(i.part, ON_DEMAND, 1) for i in A3_HIGH_8G.items]), NOW)
+    options = {(offer.instance_type, offer.purchase_option.value) for offer in found}
+    assert ("a3-highgpu-8g", "on_demand") in options
+    assert (instance_type, "on_demand") not in options
+    assert ((instance_type, "spot") in options) == (instance_type != "a4x-highgpu-4g")
 
 
 def test_spot_that_google_marks_on_demand_is_spot(recorded):
