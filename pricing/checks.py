@@ -1,4 +1,7 @@
-"""Rules that a source's listing must keep before it is published; each yields a sentence for every offer that breaks it."""
+"""Rules that a source's offers must keep before they are published; those that break one are left out and named.
+
+Where two offers don't fit each other, both are left out: nobody can tell which of them is wrong.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 
 OfferKey = tuple[str, ...]
 LARGEST_JUMP = 5
+# Of a listing: where more than one fault leaves out more than this, a unit or a column has changed, and the rest is wrong too.
+LARGEST_ODD_SHARE = Decimal("0.2")
+NAMED = 3  # violations that a message names; it counts the rest
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal(
     "0.0005"
@@ -31,40 +37,71 @@ class SourceListing:
     now: datetime
 
 
-def violations(listing: SourceListing) -> list[str]:
-    """A sentence for each offer that breaks a rule; none if the listing may be published."""
-    return [sentence for rule in RULES for sentence in rule(listing)]
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule that is broken, in a sentence, and the offers that break it."""
+
+    sentence: str
+    offers: tuple[Offer, ...]
 
 
-def _positive(listing: SourceListing) -> Iterator[str]:
+class ListingRefused(ValueError):
+    """So many offers break rules that the others can't be trusted either; the message names the first."""
+
+
+def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], tuple[str, ...]]:
+    """The offers that keep every rule, and a sentence for each rule that the others break. Raises ListingRefused."""
+    broken = violations(listing)
+    odd = {id(offer) for violation in broken for offer in violation.offers}
+    sentences = tuple(violation.sentence for violation in broken)
+    kept = tuple(offer for offer in listing.offers if id(offer) not in odd)
+    if odd and (not kept or (len(broken) > 1 and len(odd) > LARGEST_ODD_SHARE * len(listing.offers))):
+        raise ListingRefused(f"its prices were not taken over: {shortened(sentences)}")
+    return kept, sentences
+
+
+def violations(listing: SourceListing) -> list[Violation]:
+    """Every rule that is broken; none if the listing may be published as it is."""
+    return [violation for rule in RULES for violation in rule(listing)]
+
+
+def shortened(sentences: Sequence[str]) -> str:
+    """The first few sentences, and how many more there are."""
+    rest = len(sentences) - NAMED
+    return "; ".join(sentences[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
+
+
+def _positive(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
-            yield f"{_name(offer)} costs {offer.hourly_rate}"
+            yield Violation(f"{_name(offer)} costs {offer.hourly_rate}", (offer,))
 
 
-def _dated(listing: SourceListing) -> Iterator[str]:
+def _dated(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
-            yield f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
+            said = f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
+            yield Violation(said, (offer,))
 
 
-def _known_accelerator(listing: SourceListing) -> Iterator[str]:
+def _known_accelerator(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
-            yield f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}"
+            yield Violation(f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}", (offer,))
 
 
-def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[str]:
+def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
     on_demand = _on_demand(listing.offers)
     for offer in listing.offers:
         limit = on_demand.get(_rented(offer))
         if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
             continue
         if offer.currency == limit.currency and offer.hourly_rate > limit.hourly_rate:
-            yield f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
+            said = f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
+            yield Violation(said, (offer, limit))
 
 
-def _more_upfront_costs_less(listing: SourceListing) -> Iterator[str]:
+def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
     """All upfront costs at most partial upfront, that at most no upfront, that at most on demand."""
     on_demand = _on_demand(listing.offers)
     for (rented, _), ladder in _ladders(listing.offers).items():
@@ -72,10 +109,11 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[str]:
         steps += [on_demand[rented]] if rented in on_demand else []
         for cheaper, dearer in pairwise(steps):
             if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
-                yield f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
+                said = f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
+                yield Violation(said, (cheaper, dearer))
 
 
-def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[str]:
+def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
     cheapest: dict[tuple[str, ...], dict[int, Offer]] = defaultdict(dict)
     for offer in _on_demand(offer for offer in listing.offers if MARKETPLACE not in offer.flags).values():
         machine = offer.machine
@@ -85,22 +123,23 @@ def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[str]:
     for by_count in cheapest.values():
         four, eight = by_count.get(4), by_count.get(8)
         if four and eight and eight.hourly_rate < four.hourly_rate:
-            yield f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
+            said = f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
+            yield Violation(said, (eight, four))
 
 
-def _no_jump(listing: SourceListing) -> Iterator[str]:
-    """Spot prices may move freely below on demand; only those without an on-demand rate beside them are checked here."""
+def _no_jump(listing: SourceListing) -> Iterator[Violation]:
+    """Spot may move freely below on demand, and on a marketplace the cheapest host comes and goes: neither is checked."""
     on_demand = _on_demand(listing.offers)
     for offer in listing.offers:
         before = listing.last_rates.get((*offer.key, offer.currency))
         bounded = offer.purchase_option is PurchaseOption.SPOT and _rented(offer) in on_demand
-        if not before or bounded or PRICE_JUMP in offer.flags:
+        if not before or bounded or {PRICE_JUMP, MARKETPLACE} & set(offer.flags):
             continue
         if not before / LARGEST_JUMP <= offer.hourly_rate <= before * LARGEST_JUMP:
-            yield f"{_name(offer)} jumps from {before} to {offer.hourly_rate}"
+            yield Violation(f"{_name(offer)} jumps from {before} to {offer.hourly_rate}", (offer,))
 
 
-RULES: tuple[Callable[[SourceListing], Iterator[str]], ...] = (
+RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
     _positive,
     _dated,
     _known_accelerator,

@@ -10,7 +10,7 @@ from typing import Any
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import Gap, Offer
-from pricing.checks import SourceListing, violations
+from pricing.checks import ListingRefused, SourceListing, shortened, sound, violations
 from pricing.offer_flags import PRICE_JUMP
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
@@ -27,7 +27,6 @@ SETTINGS = (
     ),
     SourceSetting(ACCEPT_VARIABLE, "Price sources, separated by commas, whose jumps in price a refresh accepts."),
 )
-NAMED = 3  # offers that a message names; it counts the rest
 
 
 class UnknownSource(ValueError):
@@ -135,15 +134,25 @@ class _Checker:
         if not offers:
             reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
             return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
-        broken = violations(SourceListing(offers, self._accelerators, self._last_rates(outcome.name), self._now))
-        if broken:
-            return self._failed(outcome, f"its prices were not taken over: {_shortened(broken)}")
+        try:
+            kept, odd = self._quarantined(outcome.name, offers)
+        except ListingRefused as refused:
+            return self._failed(outcome, str(refused))
         parts, faults = (
             tuple(replace(gap, source=outcome.name) for gap in gaps)
             for gaps in (outcome.collected.gaps, outcome.collected.faults)
         )
-        gaps = (*faults, *parts, *conflicts, *self._shorter(outcome.name, len(offers)))
-        return SourceResult(outcome.name, outcome.seconds, offers, gaps, faults=faults)
+        gaps = (*faults, *parts, *conflicts, *odd, *self._shorter(outcome.name, len(offers)))
+        return SourceResult(outcome.name, outcome.seconds, kept, gaps, faults=faults)
+
+    def _quarantined(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+        """The offers without odd ones, and a gap that names those; one's own rates are kept, and the gap is a warning."""
+        listing = SourceListing(offers, self._accelerators, self._last_rates(name), self._now)
+        if SOURCES[name].is_own:
+            sentences = tuple(violation.sentence for violation in violations(listing))
+            return offers, (Gap(name, f"looks odd, kept as typed: {shortened(sentences)}"),) if sentences else ()
+        kept, sentences = sound(listing)
+        return kept, (Gap(name, f"looks odd, left out: {shortened(sentences)}"),) if sentences else ()
 
     def _failed(self, outcome: Outcome, reason: str) -> SourceResult:
         before = self._states.get(outcome.name)
@@ -172,7 +181,7 @@ def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...],
     kept = tuple(offer for key, offer in by_key.items() if key not in conflicts)
     if not conflicts:
         return kept, ()
-    names = _shortened([" ".join(filter(None, key[1:])) for key in conflicts])
+    names = shortened([" ".join(filter(None, key[1:])) for key in conflicts])
     return kept, (Gap(name, f"listed twice at different rates, left out: {names}"),)
 
 
@@ -190,11 +199,6 @@ def _publication(results: Iterable[SourceResult]) -> Publication:
 
 def _trouble(result: SourceResult) -> str | None:
     return result.error or "; ".join(fault.reason for fault in result.faults) or None
-
-
-def _shortened(sentences: list[str]) -> str:
-    rest = len(sentences) - NAMED
-    return "; ".join(sentences[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
 
 
 def _limit(environment: Environment) -> float:

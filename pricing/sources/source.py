@@ -77,7 +77,8 @@ class SourceSpec:
 
     `build(environment, http)` makes the source and imports its SDK itself. `missing(environment)` says what has to be set
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
-    which account and permissions it takes, `cannot_see` which prices of the provider stay out.
+    which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
+    of whoever runs costcalc, so what looks odd is kept with a warning.
     """
 
     name: str
@@ -88,6 +89,7 @@ class SourceSpec:
     cannot_see: str = ""
     settings: tuple[SourceSetting, ...] = ()
     missing: Callable[[Environment], str | None] = nothing_missing
+    is_own: bool = False
 
     @property
     def secrets(self) -> frozenset[str]:

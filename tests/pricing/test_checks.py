@@ -9,7 +9,7 @@ from support.prices import NOW, offer
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.checks import SourceListing, violations
+from pricing.checks import ListingRefused, SourceListing, sound, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.offers import read_packaged
 
@@ -18,7 +18,11 @@ ON_DEMAND = offer("3.06")
 
 
 def broken(*offers: Offer, before: dict[tuple[str, ...], Decimal] | None = None) -> list[str]:
-    return violations(SourceListing(offers, KNOWN, before or {}, NOW))
+    return [violation.sentence for violation in violations(listing(*offers, before=before))]
+
+
+def listing(*offers: Offer, before: dict[tuple[str, ...], Decimal] | None = None) -> SourceListing:
+    return SourceListing(offers, KNOWN, before or {}, NOW)
 
 
 def spot(rate: str, **changes: Any) -> Offer:
@@ -101,6 +105,44 @@ def test_a_jump_beyond_five_times_must_be_flagged(rate: str, sound: bool) -> Non
     assert broken(offer(rate, currency="EUR"), before=before) == []
 
 
+def test_on_a_marketplace_the_cheapest_host_may_leave() -> None:
+    before = {(*ON_DEMAND.key, "USD"): Decimal("0.11")}
+    assert broken(offer("0.60"), before=before)
+    assert broken(offer("0.60", flags=(MARKETPLACE,)), before=before) == []
+
+
+def test_an_odd_offer_is_left_out_and_the_others_are_kept() -> None:
+    others = tuple(offer("3", region=f"region-{at}") for at in range(9))
+    kept, sentences = sound(listing(*others, offer("16"), before={(*ON_DEMAND.key, "USD"): Decimal(3)}))
+    assert kept == others
+    assert sentences == ("p3.2xlarge in us-east-1, on demand, jumps from 3 to 16",)
+
+
+def test_of_two_offers_that_do_not_fit_neither_is_kept() -> None:
+    others = tuple(offer("3", region=f"region-{at}") for at in range(8))
+    kept, [sentence] = sound(listing(*others, with_v100s("16", 4), with_v100s("15", 8)))
+    assert kept == others
+    assert sentence.endswith("at 15 is below half as many at 16")
+
+
+@pytest.mark.parametrize(("odd", "is_refused"), [(2, False), (3, True)])
+def test_a_listing_of_which_over_a_fifth_is_odd_is_refused(odd: int, is_refused: bool) -> None:
+    unknown = Machine("V1000", 1)
+    offers = [offer("3", region=f"region-{at}", **({"machine": unknown} if at < odd else {})) for at in range(10)]
+    if is_refused:
+        with pytest.raises(ListingRefused, match=r"not taken over: .*V1000"):
+            sound(listing(*offers))
+    else:
+        assert len(sound(listing(*offers))[0]) == 8
+
+
+def test_one_fault_never_refuses_a_listing_unless_nothing_is_left() -> None:
+    unknown = offer("3", region="x", machine=Machine("V1000", 1))
+    assert sound(listing(ON_DEMAND, unknown))[0] == (ON_DEMAND,)
+    with pytest.raises(ListingRefused):
+        sound(listing(unknown))
+
+
 def test_spot_moves_freely_below_on_demand() -> None:
     before = {(*spot("1").key, "USD"): Decimal("0.30")}
     assert broken(ON_DEMAND, spot("3"), before=before) == []
@@ -110,5 +152,5 @@ def test_spot_moves_freely_below_on_demand() -> None:
 def test_packaged_prices_name_known_accelerators_and_past_moments() -> None:
     offers = read_packaged().offers
     known = frozenset(load_evidence().accelerators)
-    found = violations(SourceListing(offers, known, {}, NOW))
+    found = [violation.sentence for violation in violations(SourceListing(offers, known, {}, NOW))]
     assert [sentence for sentence in found if "unknown accelerator" in sentence or "future" in sentence] == []

@@ -166,16 +166,42 @@ def test_sources_are_asked_side_by_side(sources: Sources, store: Store) -> None:
     assert refresh([], store, {}, NOW).exit_code == 0
 
 
-def test_a_broken_invariant_costs_only_its_own_source(sources: Sources, store: Store) -> None:
+def test_a_listing_that_is_refused_costs_only_its_own_source(sources: Sources, store: Store) -> None:
     sources |= {"aws": lists("3", "4"), "gcp": lists("2", provider="gcp")}
     refresh([], store, {}, NOW)
-    sources |= {"aws": lists("3.1", "400"), "gcp": lists("2.1", provider="gcp")}
+    sources |= {"aws": lists("310", "400"), "gcp": lists("2.1", provider="gcp")}
     report = refresh([], store, {}, LATER)
     assert report.exit_code == 1
     assert known(store) == {"aws": ["3", "4"], "gcp": ["2", "2.1"]}
     [gap] = store.gaps()
     assert gap.source == "aws"
-    assert "not taken over: p3.2xlarge in region-1, on demand, jumps from 4 to 400" in gap.reason
+    assert "not taken over: p3.2xlarge in region-0, on demand, jumps from 3 to 310" in gap.reason
+
+
+def test_an_odd_offer_is_left_out_by_name_and_the_rest_is_published(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists(*["3"] * 10)
+    refresh([], store, {}, NOW)
+    sources["aws"] = lists("16", *["4"] * 9)
+    report = refresh([], store, {}, LATER)
+    assert (report.exit_code, report.results[0].error, len(report.results[0].offers)) == (0, None, 9)
+    [gap] = store.gaps()
+    assert gap.reason == "looks odd, left out: p3.2xlarge in region-0, on demand, jumps from 3 to 16"
+    catalogue = store.load_current()
+    standing = [str(catalogue.offer(row).hourly_rate) for row in catalogue.current_offers(LATER).rows]
+    assert sorted(standing) == ["3", *["4"] * 9], "the last good rate of the odd one stands"
+
+
+def test_what_looks_odd_in_ones_own_sheet_is_kept_with_a_warning(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = tmp_path / "rates.csv"
+    columns = "provider,region,instance_type,accelerator,accelerators,purchase_option,hourly_rate,currency\n"
+    sheet.write_text(columns + "acme,here,four,H100,4,on_demand,16,USD\nacme,here,eight,H100,8,on_demand,15,USD\n")
+    monkeypatch.setattr(refreshing, "SOURCES", {"sheet": SOURCES["sheet"]})
+    report = refresh([], store, {"COSTCALC_SHEET": str(sheet)}, NOW)
+    assert (report.exit_code, known(store)) == (0, {"acme": ["15", "16"]})
+    [gap] = store.gaps()
+    assert gap.reason == "looks odd, kept as typed: eight in here, on demand own, at 15 is below half as many at 16"
 
 
 def test_a_jump_that_a_person_accepts_is_published_with_a_flag(sources: Sources, store: Store) -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
+from pricing.checks import ROUNDING
 from pricing.sources.common.rows import flag_dear_spot
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -21,7 +22,7 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
     """The offers to publish, and a gap for commitments left out because they cost more than on demand.
 
     AWS does list such: on-demand rates of P4 and P5 fell in June 2025, reservations' did not. Only a ladder of payments
-    that is in order by itself is trimmed; any other is left for the invariants to refuse.
+    that is in order by itself is trimmed; any other is left for the checks to leave out.
     """
     current = newest(offers)
     on_demand = {
@@ -62,12 +63,12 @@ def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
 
 
 def _in_order(ladder: list[Offer]) -> bool:
-    return all(earlier.hourly_rate <= later.hourly_rate for earlier, later in pairwise(ladder))
+    return all(earlier.hourly_rate <= later.hourly_rate + ROUNDING for earlier, later in pairwise(ladder))
 
 
 def _is_above(offer: Offer, on_demand: Rates) -> bool:
     limit = on_demand.get(_region_and_type(offer))
-    return limit is not None and offer.hourly_rate > limit
+    return limit is not None and offer.hourly_rate > limit + ROUNDING
 
 
 def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:

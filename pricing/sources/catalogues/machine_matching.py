@@ -10,10 +10,10 @@ from functools import cache
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
-from pricing.checks import SourceListing, violations
+from pricing.checks import ListingRefused, SourceListing, shortened, sound
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
-from pricing.sources.common.rows import LeftOut, first_few
+from pricing.sources.common.rows import LeftOut
 from pricing.sources.source import Collected, SourceError
 
 SXM_ONLY = frozenset({"aws", "gcp", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
@@ -96,7 +96,7 @@ def packaged(provider: str) -> Mapping[str, Machine]:
 
 
 def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
-    """Every part of a collection; one that can't be read or breaks an invariant is a fault and costs the others nothing.
+    """Every part of a collection; one that can't be read or is refused is a fault and costs the others nothing.
 
     Raises SourceError if no part is left.
     """
@@ -106,13 +106,13 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
     for part in parts:
         try:
             found = read(part)
-            if broken := violations(SourceListing(found.offers, frozenset(known_accelerators()), {}, now)):
-                raise SourceError(f"its prices were not taken over: {first_few(broken)}")
-        except SourceError as error:
+            kept, odd = sound(SourceListing(found.offers, frozenset(known_accelerators()), {}, now))
+        except (SourceError, ListingRefused) as error:
             faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
         else:
-            offers += found.offers
+            offers += kept
             gaps += found.gaps
+            gaps += [Gap(source, f"{part}: looks odd, left out: {shortened(odd)}")] if odd else []
     if not offers:
         raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
     return Collected(tuple(offers), tuple(gaps), tuple(faults))

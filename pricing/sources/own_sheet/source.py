@@ -226,4 +226,5 @@ SPEC = SourceSpec(
     cannot_see="what the sheet doesn't say",
     settings=(SHEET,),
     missing=_missing,
+    is_own=True,
 )

@@ -59,7 +59,12 @@ def test_a_reservation_that_on_demand_has_undercut_is_left_out_by_name():
     assert not broken(kept)
 
 
-def test_a_ladder_out_of_order_is_left_for_the_invariants_to_refuse():
+def test_a_ladder_whose_upfront_payments_are_rounded_is_in_order():
+    rounded = [reserved(Payment.NO_UPFRONT, "22.4000"), reserved(Payment.ALL_UPFRONT, "22.4004")]
+    assert publishable([ON_DEMAND, *rounded])[0] == (ON_DEMAND,)
+
+
+def test_a_ladder_out_of_order_is_left_for_the_checks_to_leave_out():
     upside_down = [reserved(Payment.NO_UPFRONT, "10"), reserved(Payment.ALL_UPFRONT, "30")]
     kept, gaps = publishable([ON_DEMAND, *upside_down])
     assert (len(kept), gaps) == (3, ())
