@@ -29,15 +29,24 @@ from pricing.sources.source import Collected, SourceSpec
 SOURCE = "Oracle public price list"
 PATH = "/pls/apex/cetools/api/v1/products/"
 GPU_HOUR = "GPU Per Hour"
+NO_RENTALS = (
+    "NVIDIA AI Enterprise",
+    "Cloud@Customer",
+)  # software licences and machines on one's own premises, by the same hour
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 
-# docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm; the packaged machine types hold the older ones
+# docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm and, for the newest four, dstackai/gpuhunt
+# src/tests/providers/test_oci.py of 2026-09-18 (Oracle's cost estimator); the packaged machine types hold the older ones
 NEWER_SHAPES: Mapping[str, Machine] = {
     "BM.GPU.L40S.4": Machine("L40S", 4, 48, 224, 1024),
     "BM.GPU.H200.8": Machine("H200", 8, 141, 224, 3072),
     "BM.GPU.B200.8": Machine("B200", 8, 180, 256, 4096),
     "BM.GPU.MI300X.8": Machine("MI300X", 8, 192, 224, 2048),
+    "BM.GPU.B300.8": Machine("B300", 8, None, 256, 4096),
+    "BM.GPU.GB200.4": Machine("GB200", 4, None, None, 960),  # its vCPUs differ between Oracle's pages
+    "BM.GPU.GB300.4": Machine("GB300", 4, None, 144, 960),
+    "BM.GPU.RTXPRO.8": Machine("RTX PRO 6000", 8, 96, 288, 3072),
 }
 FORMS = {"Bare Metal": "BM.", "Virtual Machine": "VM."}  # parts that price one of the two only
 
@@ -73,15 +82,22 @@ def offers(document: Any, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
     rows = listed("oci", document, "items")
-    parts = (row for row in rows if isinstance(row, dict) and row.get("metricName") == GPU_HOUR)
-    return read_rows("oci", parts, lambda row: _offers(convert(row, Part), shapes, now))
+    return read_rows("oci", filter(_is_rental, rows), lambda row: _offers(convert(row, Part), shapes, now))
+
+
+def _is_rental(row: Any) -> bool:
+    if not isinstance(row, dict) or row.get("metricName") != GPU_HOUR:
+        return False
+    return not any(other in f"{row.get('displayName')} {row.get('serviceCategory')}" for other in NO_RENTALS)
 
 
 def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
     name = _accelerator(part)
     form = next((prefix for text, prefix in FORMS.items() if text in part.display_name), "")
     holding = {shape: machine for shape, machine in shapes.items() if machine.accelerator == name}
-    if name and not holding:
+    if name is None:
+        raise LeftOut("accelerators without figures here left out", part.display_name)
+    if not holding:
         raise LeftOut("accelerators in no shape known here left out", part.display_name)
     hourly = _price(part)
     for shape, machine in holding.items():

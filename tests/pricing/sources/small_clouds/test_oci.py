@@ -24,6 +24,18 @@ def test_a_shape_costs_its_accelerators():
     assert found["BM.GPU3.8", "on_demand"] == Decimal("23.60")
 
 
+def test_the_newest_shapes_are_read_by_part_number():
+    found = rates(offers(document(), NOW))
+    shapes = ("BM.GPU.H200.8", "BM.GPU.B300.8", "BM.GPU.GB200.4", "BM.GPU.GB300.4", "BM.GPU.RTXPRO.8")
+    assert [found[shape, "on_demand"] for shape in shapes] == [80, 120, 64, 72, 36]
+
+
+def test_licences_and_machines_on_ones_own_premises_are_no_rentals():
+    said = " ".join(gap.reason for gap in offers(document(), NOW).gaps)
+    assert "Enterprise" not in said
+    assert not any(shape.startswith("BM.GPU.L40S") for shape, _ in rates(offers(document(), NOW)))
+
+
 def test_a_part_for_bare_metal_prices_no_virtual_machine():
     found = rates(offers(document(), NOW))
     assert found["BM.GPU2.2", "on_demand"] == Decimal("2.55")
@@ -48,7 +60,10 @@ def test_bare_metal_is_billed_for_an_hour_at_least():
 
 def test_a_part_in_another_currency_is_a_gap():
     reasons = [gap.reason for gap in offers(document(), NOW).gaps]
-    assert reasons == ["parts without a price in USD left out: Oracle Cloud Infrastructure - Compute - GPU - L40S"]
+    assert reasons == [
+        "parts without a price in USD left out: Oracle Cloud Infrastructure - Compute - GPU - L40S",
+        "accelerators without figures here left out: OCI - Compute - GPU - MI355X",
+    ]
 
 
 def test_a_list_in_another_currency_altogether_gives_nothing():
