@@ -1,9 +1,15 @@
 """Hetzner's dedicated GPU servers by the month, in euros without VAT.
 
-The server configurator's list doesn't name the accelerator: our table does, by product. Setting a server up costs once; the
-fee stands in `upfront` and is counted in every month (flag `setup_fee_in_each_month`), so the bill of a run shorter than a
-month is exact and that of a longer one too high: the GEX131 at 896.30 a month with 2,912 for the setup is billed 3,808.30
-for a run of up to a month. Billing by the hour is offered only where there is no such fee; the month is its cap.
+The list is that of the server configurator. It is public, but undocumented: Robot's documented ordering API at the same
+address asks for a user and a password (robot.hetzner.com/doc/webservice). It doesn't name the accelerator: our table does, by
+product.
+
+Dedicated servers are billed by the hour, partial hours rounded up, never above the month, and can be cancelled at once
+(docs.hetzner.com, "Billing system at Hetzner", 2026-08-28). Setting a server up costs once; the fee stands in `upfront` and is
+counted in every month (flag `setup_fee_in_each_month`). The bill is therefore exact for a run that uses up one month's cap
+(some 624 hours) and too high for a shorter one, by what its hours cost below the month, and for a longer one: the GEX131 at
+896.30 a month with 2,912 for the setup is billed 3,808.30 for a run of up to a month. Billing by the hour is offered only
+where there is no such fee.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ SPEC = SourceSpec(
     build=SITE.build(collect),
     rates="on demand, spot and by term, of the secure and the community cloud",
     needs="nothing; a key is optional",
-    cannot_see="prices by data centre, network volumes, serverless, clusters, and whether one machine has so many accelerators",
+    cannot_see="prices by data centre, network volumes, serverless, and clusters",
     settings=SITE.settings,
     missing=SITE.missing,
 )

@@ -34,7 +34,7 @@ SOURCE = "Vultr API plans"
 LISTS = {"/v2/plans-metal": "plans_metal", "/v2/plans": "plans"}
 PAGE_SIZE = "500"
 MOST_PAGES = 100
-LONGEST_MONTH_HOURS = 744
+LONGEST_MONTH_HOURS = 744  # 31 days
 MIB_IN_GIB = 1024
 METAL = re.compile(r"vbm-\d+c-\d+gb-(?:(?P<count>\d+)-)?(?P<gpu>[a-z0-9]+)-gpu")
 # The list says nothing of their accelerators: dstackai/gpuhunt src/gpuhunt/providers/vultr.py, 2026. Not here: the MI325X plan,
