@@ -154,6 +154,9 @@ def _trained(recipe: Recipe) -> str:
 
 MACHINE = Column("machine\nand region", _offered)
 BOUGHT = Column("bought", bought)
+AN_HOUR = Column("an hour", lambda row: _rate(row.hourly_rate), figures=True)
+CURRENCY = Column("", lambda row: row.currency)
+SOURCE = Column("source", lambda row: row.source, leave=1)
 MODELS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),
     Column("top1\nbest", lambda row: _best(row.best_top1), figures=True),
@@ -167,7 +170,7 @@ MODELS: tuple[Column, ...] = (
 RECIPES: tuple[Column, ...] = (
     Column("recipe", lambda row: row.name),
     Column("top1\nbest", _trained, figures=True),
-    Column("source", lambda row: row.source, leave=1),
+    SOURCE,
 )
 SPEEDS: tuple[Column, ...] = (
     Column("accelerators", lambda row: counted(row.accelerators, row.accelerator)),
@@ -175,33 +178,33 @@ SPEEDS: tuple[Column, ...] = (
     Column("precision", lambda row: row.precision or "", leave=3),
     Column("framework", lambda row: row.framework, leave=2),
     Column("year", lambda row: str(row.year), figures=True),
-    Column("source", lambda row: row.source, leave=1),
+    SOURCE,
 )
 OFFERS: tuple[Column, ...] = (
     MACHINE,
     BOUGHT,
-    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
-    Column("", lambda row: row.currency),
+    AN_HOUR,
+    CURRENCY,
     Column("upfront", lambda row: _number(row.upfront), figures=True, leave=2),
     Column("seen", lambda row: _day(row.observed_at)),
-    Column("source", lambda row: row.source, leave=1),
+    SOURCE,
 )
 HISTORY: tuple[Column, ...] = (
     MACHINE,
     BOUGHT,
-    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
-    Column("", lambda row: row.currency),
+    AN_HOUR,
+    CURRENCY,
     Column("first seen\nlast seen", lambda row: f"{_day(row.observed_at)}\n{_day(row.last_seen_at)}"),
-    Column("source", lambda row: row.source, leave=1),
+    SOURCE,
 )
 CHANGES: tuple[Column, ...] = (
     MACHINE,
     BOUGHT,
     Column("before", lambda row: _rate(row.previous_hourly_rate) or row.kind, figures=True),
     Column("now", lambda row: _rate(row.hourly_rate), figures=True),
-    Column("", lambda row: row.currency),
+    CURRENCY,
     Column("change", lambda row: _percent(row.change), figures=True, leave=2),
-    Column("source", lambda row: row.source, leave=1),
+    SOURCE,
 )
 THROUGHPUTS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),
@@ -215,7 +218,7 @@ THROUGHPUTS: tuple[Column, ...] = (
 )
 WAYS: tuple[Column, ...] = (
     BOUGHT,
-    Column("an hour", lambda row: _rate(row.hourly_rate), figures=True),
+    AN_HOUR,
     Column("upfront", lambda row: _number(row.upfront), figures=True, leave=2),
     Column("a month", lambda row: _number(row.monthly), figures=True, leave=1),
     Column("total", lambda row: _number(row.total), figures=True),

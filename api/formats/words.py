@@ -12,7 +12,7 @@ from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Basis
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
-NO_REGION = "unspecified"
+REGIONS = {"unspecified": "", "any": ", any region"}
 OLD, SECOND_HAND = "†", "‡"
 OLD_DAYS = 30
 MEANINGS = {
@@ -76,8 +76,8 @@ def machine(each: Cluster) -> str:
 
 
 def in_region(text: str, region: str) -> str:
-    """The text with the region behind, where the provider names one."""
-    return text if region == NO_REGION else f"{text}, {region}"
+    """The text with the region behind, where the provider names one: `1 A100, us-east1`, `8 B200, any region`."""
+    return f"{text}{REGIONS.get(region, f', {region}')}"
 
 
 def bought(each: Purchase) -> str:

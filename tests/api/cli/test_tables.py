@@ -122,7 +122,7 @@ def test_the_picks_come_first_with_time_cost_range_machine_and_why(run, client, 
         each = pick["estimate"]
         assert re.search(rf"^{pick['name'].capitalize()} .*\. {re.escape(pick['reason'])}$", before, re.MULTILINE)
         cost, low, high = (f"${each[f'billed_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
-        region = "" if each["region"] == "unspecified" else f", {each['region']}"
+        region = {"unspecified": "", "any": ", any region"}.get(each["region"], f", {each['region']}")
         assert f" h, {cost} ({low}–{high}): {each['provider']} " in before
         assert f"{each['instance_type']}{region}, {each['purchase_option'].replace('_', ' ')}, rate of " in before
     assert "Free, if you can wait:\n" in table_and_notes

@@ -105,7 +105,7 @@ class TestReply:
     def test_free_tiers_stand_beside_with_their_time_on_the_calendar(self, client):
         payload = answered(client, "efficientnet_b4 0.82")
         [free] = [block["text"]["text"] for block in payload["blocks"] if "Free, if you can wait" in str(block)]
-        assert "• kaggle GPU T4 x2, any: 53 days of work take 295 days at 30 h a week" in free
+        assert "• kaggle GPU T4 x2, any region: 53 days of work take 295 days at 30 h a week" in free
         assert free in payload["text"]
         assert "free" not in " ".join(row[3] for row in table_of(payload))
         asked = table_of(answered(client, "efficientnet_b4 0.82 free"))
