@@ -76,11 +76,15 @@ def machine_type(
 
 @dataclass
 class FakeGcp:
-    """SKUs by service, machine and accelerator types by zone. `page_size` SKUs a page, with an empty page in between."""
+    """SKUs by service; machine types, accelerator types and TPU slices by zone.
+
+    `page_size` SKUs a page, with an empty page in between. None is what the server does not know.
+    """
 
     skus: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     machine_types: dict[str, list[dict[str, Any]]] | None = None
     accelerator_types: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    slices: dict[str, list[str]] | None = None
     page_size: int = 1000
 
     def server(self) -> FakeServer:
@@ -93,7 +97,22 @@ class FakeGcp:
             return self._aggregated("machineType", self.machine_types, asked.query)
         if asked.path.endswith("/aggregated/acceleratorTypes"):
             return self._aggregated("acceleratorType", self.accelerator_types, asked.query)
+        if asked.path.startswith("/v2/projects/") and self.slices is not None:
+            return self._tpu(asked.path.partition("/locations")[2], asked.query)
         return None
+
+    def _tpu(self, below: str, query: dict[str, str]) -> dict[str, Any]:
+        """The Cloud TPU API: zones, or one zone's accelerator types; one a page."""
+        assert self.slices is not None
+        if not below:
+            name, listed = "locations", [{"name": f"projects/p/locations/{z}", "locationId": z} for z in self.slices]
+        else:
+            zone = below.split("/")[1]
+            parent = f"projects/p/locations/{zone}/acceleratorTypes"
+            name, listed = "acceleratorTypes", [{"name": f"{parent}/{t}", "type": t} for t in self.slices[zone]]
+        page = int(query.get("pageToken") or 0)
+        more = {"nextPageToken": str(page + 1)} if page + 1 < len(listed) else {}
+        return {name: listed[page : page + 1]} | more if listed else {}
 
     def _skus(self, service: str, query: dict[str, str]) -> dict[str, Any]:
         """Pages 0, 2, 4 ... hold SKUs; the odd ones are empty, as the real catalogue may answer."""

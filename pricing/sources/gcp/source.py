@@ -1,13 +1,14 @@
 """Google Cloud's list prices: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
 
-Without a project or credentials for Compute Engine the packaged machine types stand in, and a gap says so.
+The Cloud TPU API says where TPU slices stand. Without a project or credentials the packaged machine types stand in, TPU
+slices are offered wherever their chips are priced, and gaps say so.
 docs/price-sources-gcp.md says how a rate comes about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
+from pricing.sources.gcp.cloud_tpu import Regions, slice_regions
 from pricing.sources.gcp.compute_engine import REFUSED, NotCallable, inventory
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Gaps, Inventory, gaps_of_skus, listed_shapes, offers, packaged_shapes
@@ -42,6 +44,7 @@ PROJECT = SourceSetting(
 )
 BILLING_ADDRESS = address("COSTCALC_GCP_BILLING_URL", "https://cloudbilling.googleapis.com")
 COMPUTE_ADDRESS = address("COSTCALC_GCP_COMPUTE_URL", "https://compute.googleapis.com")
+TPU_ADDRESS = address("COSTCALC_GCP_TPU_URL", "https://tpu.googleapis.com")
 COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
 CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
 PAGE_SIZE = 5000  # the most it gives
@@ -58,16 +61,17 @@ class Page(Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Gcp:
-    """The source: `inventory` raises NotCallable where the packaged machine types must stand in."""
+    """The source. `inventory` and `slice_regions` raise NotCallable where what is packaged and priced must stand in."""
 
     http: Http
     billing_url: str
     api_key: str | None
     inventory: Callable[[], Inventory]
+    slice_regions: Callable[[], Regions]
     packaged: Mapping[str, Machine]
 
     def collect(self, now: datetime) -> Collected:
-        """Every accelerator machine and TPU slice in every region and use that Google lists. Raises SourceError."""
+        """Every accelerator machine and TPU slice in every region and use that Google sells. Raises SourceError."""
         if self.api_key is None and self.billing_url.startswith("https:"):
             raise CredentialsMissing(f"gcp: {NO_KEY}")
         read, refused = self._read()
@@ -76,9 +80,10 @@ class Gcp:
             raise SchemaChanged(f"gcp: none of the {len(read)} SKUs of the billing catalogue gives a rate in USD")
         book = rate_book(skus)
         shapes, shape_gaps = self._shapes()
-        found, rate_gaps = offers((*shapes, *tpu_slices()), book, now)
+        slices, slice_gaps = self._slices()
+        found, rate_gaps = offers((*shapes, *slices), book, now)
         sku_gaps = gaps_of_skus((sku for sku in read if isinstance(sku, Skipped)), book)
-        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps)
+        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *slice_gaps)
         return Collected(found, tuple(Gap("gcp", reason) for reason in reasons))
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
@@ -95,6 +100,14 @@ class Gcp:
         except NotCallable as refusal:
             instead = "packaged machine types stand in, wherever their parts are priced"
             return packaged_shapes(self.packaged), (f"{refusal}: {instead}",)
+
+    def _slices(self) -> tuple[tuple[Shape, ...], Gaps]:
+        try:
+            regions = self.slice_regions()
+        except NotCallable as refusal:
+            return tuple(tpu_slices()), (f"{refusal}: TPU slices are offered wherever their chips are priced",)
+        none = frozenset[str]()
+        return tuple(replace(each, regions=regions.get(each.instance_type, none)) for each in tpu_slices()), ()
 
     def _skus(self, service: str) -> Iterator[Any]:
         """Every SKU of a service, page by page; an empty page with a next token is no end."""
@@ -131,9 +144,11 @@ def _missing(environment: Environment) -> str | None:
 
 
 def _build(environment: Environment, http: Http) -> Gcp:
-    billing_url, compute_url = (each.read(environment).rstrip("/") for each in (BILLING_ADDRESS, COMPUTE_ADDRESS))
+    addresses = (BILLING_ADDRESS, COMPUTE_ADDRESS, TPU_ADDRESS)
+    billing_url, compute_url, tpu_url = (each.read(environment).rstrip("/") for each in addresses)
     api_key, project = API_KEY.read(environment) or None, PROJECT.read(environment)
-    return Gcp(http, billing_url, api_key, lambda: inventory(compute_url, project), packaged_machines("gcp"))
+    listed = (lambda: inventory(compute_url, project), lambda: slice_regions(http, tpu_url, project))
+    return Gcp(http, billing_url, api_key, *listed, packaged_machines("gcp"))
 
 
 SPEC = SourceSpec(
@@ -141,9 +156,9 @@ SPEC = SourceSpec(
     label="Google Cloud",
     build=_build,
     rates="on demand, spot and committed use of GPU machines and Cloud TPUs",
-    needs="an API key of a project with the Cloud Billing API; for machine types also application default credentials with "
-    "roles/compute.viewer",
+    needs="an API key of a project with the Cloud Billing API; for machine types and zones of TPUs also application default "
+    "credentials with roles/compute.viewer and roles/tpu.viewer",
     cannot_see="sustained-use, spend-based and negotiated discounts, calendar-mode and DWS reservations, free capacity",
-    settings=(API_KEY, PROJECT, BILLING_ADDRESS, COMPUTE_ADDRESS),
+    settings=(API_KEY, PROJECT, BILLING_ADDRESS, COMPUTE_ADDRESS, TPU_ADDRESS),
     missing=_missing,
 )

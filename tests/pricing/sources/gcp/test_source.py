@@ -31,6 +31,12 @@ ZONES = {
     "us-east1-b": [],
     "us-west1-b": [machine_type("n1-standard-8", "us-west1-b", 8, 30)],
 }
+SLICES = {
+    "us-central1-b": ["v2-8"],
+    "us-central1-c": [],
+    "us-east5-a": ["v5p-8", "v5p-12288"],
+    "us-south1-a": ["v6e-1"],
+}
 V100 = {"kind": "compute#acceleratorType", "name": "nvidia-tesla-v100", "maximumCardsPerInstance": 8}
 
 
@@ -45,6 +51,7 @@ class Cloud:
         return {
             "COSTCALC_GCP_BILLING_URL": self.server.url,
             "COSTCALC_GCP_COMPUTE_URL": self.server.url + "/",
+            "COSTCALC_GCP_TPU_URL": self.server.url,
             "COSTCALC_GCP_API_KEY": KEY,
             "COSTCALC_GCP_PROJECT": "prices",
             **changes,
@@ -63,7 +70,7 @@ def cloud(monkeypatch):
         service: json.loads((RECORDINGS / f"skus_{name}.json").read_text())["skus"]
         for service, name in ((COMPUTE, "compute_engine"), (TPU, "cloud_tpu"))
     }
-    fake = FakeGcp(skus, ZONES, {"us-central1-a": [], "us-west1-b": [V100]}, page_size=7)
+    fake = FakeGcp(skus, ZONES, {"us-central1-a": [], "us-west1-b": [V100]}, SLICES, page_size=7)
     with ExitStack() as stack:
         yield Cloud(fake, stack.enter_context(fake.server().running()))
 
@@ -82,6 +89,41 @@ def test_machines_are_priced_where_compute_engine_lists_them_over_all_pages(clou
         ("us-central1", "a2-highgpu-1g", "on_demand"),
         ("us-west1", "n1-standard-8+1xV100", "on_demand"),
     }
+
+
+def test_tpu_slices_are_offered_only_in_regions_with_a_zone_that_has_them(cloud):
+    placed = {key[:2] for key in _rates(cloud.collect()) if key[1].startswith(("v", "tpu"))}
+    assert placed == {
+        ("us-central1", "v2-8"),
+        ("us-east5", "v5p-8"),
+        ("us-east5", "v5p-12288"),
+        ("us-south1", "v6e-1"),
+    }
+
+
+@pytest.mark.parametrize("fault", [Fault.UNAUTHORIZED, Fault.FORBIDDEN, Fault.MISSING])
+def test_where_the_zones_of_tpus_cannot_be_read_a_gap_says_that_prices_stand_in(cloud, fault):
+    cloud.server.fail(fault, path="/v2/projects")
+    collected = cloud.collect()
+    assert ("europe-west4", "v5p-128", "committed_use") in _rates(collected)
+    assert [gap.reason for gap in collected.gaps if "TPU" in gap.reason and "zones" in gap.reason] == [
+        f"zones of TPUs are not read, the Cloud TPU API answered {fault.value}: TPU slices are offered wherever their chips "
+        "are priced"
+    ]
+
+
+def test_google_is_not_asked_for_zones_of_tpus_without_a_project(cloud):
+    collected = cloud.collect(COSTCALC_GCP_PROJECT="", COSTCALC_GCP_TPU_URL="")
+    assert any(gap.reason.startswith("zones of TPUs are not read, set COSTCALC_GCP_PROJECT") for gap in collected.gaps)
+
+
+def test_a_passing_fault_of_the_tpu_zones_is_retried_and_a_lasting_one_fails_the_source(cloud):
+    cloud.server.fail(Fault.BROKEN, times=1, path="acceleratorTypes")
+    assert _rates(cloud.collect())
+    for fault in (Fault.BROKEN, Fault.HALF_JSON):
+        cloud.server.fail(fault, path="/v2/projects")
+        with pytest.raises(SourceError, match="/v2/projects/prices/locations"):
+            cloud.collect()
 
 
 def test_the_catalogue_is_asked_for_dollars_with_the_key_and_read_to_the_last_page(cloud):
