@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from math import ceil, exp
+from typing import Literal
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
@@ -92,14 +94,15 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
-        yield _overhead(recipe)
+        yield _overhead(recipe.clock == EVALUATION_COUNTED)
     if offer.purchase_option is PurchaseOption.SPOT:
-        yield _interruptions(query)
+        yield _interruptions(query.overheads)
         yield SPOT_RATE_MOVES
 
 
-def _interruptions(query: EstimateQuery) -> str:
-    if query.overheads == "none":
+@cache
+def _interruptions(overheads_asked: Literal["typical", "none"]) -> str:
+    if overheads_asked == "none":
         return "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
     return (
         f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
@@ -108,8 +111,9 @@ def _interruptions(query: EstimateQuery) -> str:
     )
 
 
-def _overhead(recipe: Recipe) -> str:
-    counted = recipe.clock == EVALUATION_COUNTED
+@cache
+def _overhead(counted: bool) -> str:
+    """What a run takes beside training; `counted` where the recipe's clock ran during evaluation."""
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
         f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
-from itertools import count
+from itertools import chain, count
 
 import numpy as np
 
@@ -179,9 +179,11 @@ def _price_basis(catalogue: Catalogue, as_of: datetime, offers: AllowedOffers) -
 
 def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
     """By reason what was left out, under the name of its argument, and how many: the rejections of all steps that occurred."""
-    total = {unit: sum(map(Counter, steps), Counter[str]()) for unit, steps in counted.items()}
-    found = ((reason, unit, number) for unit, each in total.items() for reason, number in each.items() if number)
-    return {reason: (unit, number) for reason, unit, number in sorted(found)}
+    total: Counter[tuple[str, str]] = Counter()
+    for unit, steps in counted.items():
+        for reason, number in chain.from_iterable(step.items() for step in steps):
+            total[reason, unit] += number
+    return {reason: (unit, number) for (reason, unit), number in sorted(total.items()) if number}
 
 
 def _quoted_exchange(

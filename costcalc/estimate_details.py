@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +33,9 @@ from costcalc.offers import Offer, PriceSource, spot_rate_factors
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
+GROUNDS_KEPT = 1024
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
@@ -40,8 +43,7 @@ JUST_BELOW, FAR_FEWER = 0.01, 0.5
 CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
-@dataclass(frozen=True, slots=True)
-class RankedCandidate:
+class RankedCandidate(NamedTuple):
     """One offer with one training time on it, and where it stands in the whole answer.
 
     `calendar_hours` are those of the training time with the waiting that the offer imposes. `on_demand` is the same machine on
@@ -56,7 +58,7 @@ class RankedCandidate:
     on_demand: Offer | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EstimateDetails:
     """Turns ranked candidates into exact estimates of one question."""
 
@@ -71,7 +73,7 @@ class EstimateDetails:
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
         cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
-        speed_notes = self._speed_notes(time)
+        known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
         even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
@@ -112,15 +114,15 @@ class EstimateDetails:
             billed_cost_high=cents(bill.billed(high, dearer)),
             break_even_hours=None if even is None else float(even),
             currency=query.currency,
-            evidence=EvidenceTiers(self._tier(time), Tier.INTERPOLATED if recipe.is_interpolated else Tier.MEASURED),
+            evidence=known.tiers,
             components=bill.components(point),
-            sources=self._sources(offer, time, recipe),
-            assumptions=self._assumptions(candidate, recipe, speed_notes),
+            sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
+            assumptions=self._assumptions(candidate, recipe, known.assumptions),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by="accelerator",
             price_age_days=(self.as_of - offer.observed_at).days,
             price_first_hand=offer.first_hand,
-            evidence_notes=EvidenceNotes(speed_notes[0], curve_note(recipe)),
+            evidence_notes=known.notes,
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -139,9 +141,8 @@ class EstimateDetails:
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
 
-    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed_notes: tuple[str, ...]) -> tuple[str, ...]:
+    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed: tuple[str, ...]) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
-        speed = (*speed_notes, *(() if time.logged else self._modelled(time)))
         own = assumptions(query, offer, recipe, time, speed, self.as_of)
         beside = self.market.rates.notes(query, offer.provider)
         said = (
@@ -156,59 +157,85 @@ class EstimateDetails:
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
-        matrix, target = self.matrix, self.query.target
-        recipes, curves = matrix.recipes, matrix.recipes.curves(self.query.metric)
-        near = curves.ending_between(target - JUST_BELOW, target)
-        short = near[(curves.end_epochs[near] < FAR_FEWER * time.epochs) & ~recipes.is_interpolated[near]]
-        here = short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
+        matrix, curves = self.matrix, self.matrix.recipes.curves(self.query.metric)
+        near, epochs = self._ending_just_below
+        short = near[epochs < FAR_FEWER * time.epochs]
+        here = (
+            short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
+            if len(short)
+            else short
+        )
         if len(here):
             last = int(here[-1])
             yield (
-                f"{recipes.recipes[last].name} ends at {curves.end_accuracy[last]:.4f}, below the target, after "
+                f"{matrix.recipes.recipes[last].name} ends at {curves.end_accuracy[last]:.4f}, below the target, after "
                 f"{curves.end_epochs[last]:g} epochs; beyond it only longer recipes are known."
             )
+
+    @cached_property
+    def _ending_just_below(self) -> tuple[Indices, Floats]:
+        """The recipes that somebody ran and that end just below the target, best last, and their epochs."""
+        recipes, target = self.matrix.recipes, self.query.target
+        curves = recipes.curves(self.query.metric)
+        near = curves.ending_between(target - JUST_BELOW, target)
+        near = near[~recipes.is_interpolated[near]]
+        return near, curves.end_epochs[near]
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
         kinds = ["own"] * time.logged + ["length"] * recipe.is_interpolated
         return (WIDE_BY_RULE,) * any(self.matrix.widths[kind].by_rule for kind in kinds)
 
-    def _speed_entry(self, time: TrainingTime) -> tuple[int, int]:
-        """Row and column of the speed table that speak of this training time."""
-        return int(self.matrix.speed_row[time.recipe]), time.cluster
 
-    def _tier(self, time: TrainingTime) -> Tier:
-        return Tier.MEASURED if time.logged else TIERS[int(self.matrix.speeds.tier[self._speed_entry(time)])]
+class Grounds(NamedTuple):
+    """What an estimate stands on, whatever its target and its offer: how its speed and its curve are known, what each rests on,
+    in a sentence and by its source, and what the speed takes for granted."""
 
-    def _speed_notes(self, time: TrainingTime) -> tuple[str, ...]:
-        """What the speed rests on, and what else was assumed about it."""
-        return (LOGGED,) if time.logged else self.matrix.speeds.notes(*self._speed_entry(time))
+    tiers: EvidenceTiers
+    notes: EvidenceNotes
+    throughput: ThroughputSource
+    convergence: ConvergenceSource
+    assumptions: tuple[str, ...]
 
-    def _modelled(self, time: TrainingTime) -> tuple[str, ...]:
-        """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and
-        its machines is taken over."""
-        cluster = self.matrix.clusters[time.cluster]
-        steps = int(self.matrix.speeds.steps[self._speed_entry(time)])
-        network = (CLUSTER_NETWORK,) if cluster.nodes > 1 else ()
-        recipe, batch = self.matrix.recipes.recipes[time.recipe], float(self.matrix.global_batch[time.recipe])
-        split = accumulated(recipe, batch, steps, cluster.accelerators * cluster.nodes)
-        later = (FITTED_LATER,) * self.matrix.is_past
-        used = SCHEDULE_ALONE if self.matrix.usual_code[time.recipe] else SCHEDULE_AND_CODE
-        return *network, *split, *later, FED, used
 
-    def _sources(self, offer: Offer, time: TrainingTime, recipe: Recipe) -> Sources:
-        price = PriceSource(offer.source, offer.observed_at)
-        return Sources(price, self._speed_source(time, recipe), ConvergenceSource(recipe.source))
+@lru_cache(maxsize=GROUNDS_KEPT)
+def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> Grounds:
+    """The grounds of a recipe on a cluster, both by their position in the matrix; `logged` as in `TrainingTime`."""
+    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
+    notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
+    return Grounds(
+        tiers=EvidenceTiers(tier, Tier.INTERPOLATED if one.is_interpolated else Tier.MEASURED),
+        notes=EvidenceNotes(notes[0], curve_note(one)),
+        throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
+        convergence=ConvergenceSource(one.source),
+        assumptions=notes if logged else (*notes, *_modelled(matrix, recipe, cluster)),
+    )
 
-    def _speed_source(self, time: TrainingTime, recipe: Recipe) -> ThroughputSource:
-        """Where the speed was read, or what it is carried over from: a modelled one stands in no source."""
-        row, cluster = self._speed_entry(time)
-        near = (None if time.logged else self.matrix.speeds.source(row, cluster)) or recipe
-        if self._tier(time) in (Tier.MEASURED, Tier.TRANSFERRED):
-            return ThroughputSource(near.source, near.year)
-        if near is recipe and not self.matrix.speeds.logged[row]:
-            return ThroughputSource("carried over from other codes and networks", recipe.year)
-        return ThroughputSource(f"carried over from {near.source}", near.year)
+
+def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str]:
+    """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and its
+    machines is taken over."""
+    machines, one = matrix.clusters[cluster], matrix.recipes.recipes[recipe]
+    if machines.nodes > 1:
+        yield CLUSTER_NETWORK
+    steps, batch = int(matrix.speeds.steps[matrix.speed_row[recipe], cluster]), float(matrix.global_batch[recipe])
+    yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
+    if matrix.is_past:
+        yield FITTED_LATER
+    yield FED
+    yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+
+
+def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier) -> ThroughputSource:
+    """Where a speed was read, or what it is carried over from: a modelled one stands in no source."""
+    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    near = matrix.speeds.source(row, cluster) or one
+    if tier in (Tier.MEASURED, Tier.TRANSFERRED):
+        return ThroughputSource(near.source, near.year)
+    if near is one and not matrix.speeds.logged[row]:
+        return ThroughputSource("carried over from other codes and networks", one.year)
+    return ThroughputSource(f"carried over from {near.source}", near.year)
 
 
 def why(picked: Picked, estimate: Estimate, basis: Basis) -> str:

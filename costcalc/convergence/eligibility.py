@@ -158,7 +158,7 @@ def success_probability(end_accuracy: Floats, target: float, sigma: Floats, publ
     P = Phi((A_end - t) / (sigma sqrt(1 + 1/runs))). A NaN end accuracy gives 0.
     """
     margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / published_runs) * math.sqrt(2))
-    return np.array([math.erfc(-margin) / 2 for margin in np.nan_to_num(margins, nan=-np.inf).tolist()])
+    return np.fromiter(map(math.erfc, np.nan_to_num(-margins, nan=np.inf).tolist()), float, len(margins)) / 2
 
 
 def target_shift(metric: Metric, sigma: Floats, published_runs: Floats, level: float) -> Floats:
@@ -199,7 +199,9 @@ def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target:
 
 def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
     """Which of these recipes are asked for: those of the names given, otherwise all."""
-    return np.array([not query.recipe or recipe.is_named(query.recipe) for recipe in recipes], bool)
+    if not query.recipe:
+        return np.ones(len(recipes), bool)
+    return np.array([recipe.is_named(query.recipe) for recipe in recipes], bool)
 
 
 def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> tuple[Floats, Floats]:

@@ -61,7 +61,7 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
     the free tiers that stand beside them. Of the others those beyond a limit are counted by the first they break."""
     passing, beside, rejections = ~rented.beside, rented.beside, {}
     for reason, within in _limits(query, rented, cost):
-        rejections[reason] = int((passing & ~within).sum())
+        rejections[reason] = int(np.count_nonzero(passing & ~within))
         passing, beside = passing & within, beside & within
     kept = np.flatnonzero(passing)
     found, free = _those(rented, cost, kept), _those(rented, cost, np.flatnonzero(beside))
@@ -164,7 +164,7 @@ def rank(order: Order, position: int) -> int:
     primary = order[0]
     tied = np.flatnonzero(primary == primary[position])
     before = np.lexsort(tuple(key[tied] for key in reversed(order)))
-    return int((primary < primary[position]).sum()) + int(np.flatnonzero(tied[before] == position)[0]) + 1
+    return int(np.count_nonzero(primary < primary[position])) + int(np.flatnonzero(tied[before] == position)[0]) + 1
 
 
 def first(sort_by: Order, count: int) -> Indices:

@@ -112,34 +112,29 @@ class TrainingMatrix:
         at_mean_rate = to_target.epochs * IMAGES_PER_EPOCH / self._own_images_per_second / SECONDS_PER_HOUR
         return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
 
-    def phase_epochs(self, epochs: Floats) -> Floats:
-        """Epochs spent in each phase [R, P] when each recipe runs for `epochs` [R], NaN for none."""
-        ends = np.c_[self._phase_starts[:, 1:], np.full(len(epochs), np.inf)]
-        return np.maximum(np.minimum(np.nan_to_num(epochs)[:, None], ends) - self._phase_starts, 0)
-
-    def mlperf_clock(self, epochs: Floats) -> Floats:
-        """What MLPerf's clock adds to the training of `epochs` by each recipe [R], in units of a power of the seconds per epoch;
-        0 for other recipes."""
+    def work(self, epochs: Floats) -> Floats:
+        """What each recipe has to do [R, P + 1] when it runs for `epochs` [R], NaN for none: epochs in each of P phases, and what
+        MLPerf's clock adds to their training, in units of a power of the seconds per epoch, 0 for other recipes."""
+        phases = np.fmax(np.minimum(epochs[:, None], self._phase_ends) - self._phase_starts, 0)
         factor, power = self.elapsed_time
-        return np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
+        clock = np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
+        return np.column_stack([phases, clock])
 
-    def training_hours(self, epochs: Floats, recipes: Indices, clusters: Indices) -> Floats:
+    def training_hours(self, work: Floats, recipes: Indices, clusters: Indices) -> Floats:
         """Hours of training [r, c] of these recipes [r] on these clusters [c]; infinite where refused.
 
-        `epochs` are those of all R recipes. MLPerf's hours hold its evaluation and warm-up, a power of the training time, which
+        `work` is that of all R recipes. MLPerf's hours hold its evaluation and warm-up, a power of the training time, which
         is one of the epochs times one of the seconds per epoch.
         """
-        spent = self.phase_epochs(epochs)[recipes] / SECONDS_PER_HOUR
+        *phases, clock = work[recipes].T[:, :, None]
         row = self.speed_row[recipes]
-        every = len(clusters) == len(self.clusters)
-        hours = spent[:, :1] * (self.seconds_per_epoch[0] if every else self.seconds_per_epoch[0][:, clusters])[row]
-        for phase in range(1, len(self.seconds_per_epoch)):
-            longer = np.flatnonzero(spent[:, phase])
-            later = self.seconds_per_epoch[phase][row[longer]]
-            hours[longer] += spent[longer, phase, None] * (later if every else later[:, clusters])
-        mlperf = np.flatnonzero(self.recipes.is_mlperf[recipes])
-        powers = self._seconds_to_power if every else self._seconds_to_power[:, clusters]
-        hours[mlperf] += self.mlperf_clock(epochs)[recipes[mlperf], None] * powers[row[mlperf]]
+        hours = self.seconds_per_epoch[0][row].take(clusters, axis=1)
+        hours *= phases[0] / SECONDS_PER_HOUR
+        for epochs, seconds in zip(phases[1:], self.seconds_per_epoch[1:], strict=True):
+            longer = np.flatnonzero(epochs)
+            hours[longer] += epochs[longer] / SECONDS_PER_HOUR * seconds[row[longer]].take(clusters, axis=1)
+        mlperf = np.flatnonzero(clock)
+        hours[mlperf] += clock[mlperf] * self._seconds_to_power[row[mlperf]].take(clusters, axis=1)
         hours[self.own_system_only[recipes]] = np.inf
         return hours
 
@@ -174,6 +169,12 @@ class TrainingMatrix:
         for r, recipe in enumerate(self.recipes.recipes):
             starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
         return starts
+
+    @cached_property
+    def _phase_ends(self) -> Floats:
+        """The epoch at which each phase of each recipe ends [R, P]; infinite for the last."""
+        last = np.full(len(self._phase_starts), np.inf)
+        return np.column_stack([self._phase_starts[:, 1:], last])
 
 
 def training_matrix(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,7 @@ from costcalc.units import Flags, Floats, Indices
 INTERPOLATED_FACTOR = 1.02  # a schedule that nobody ran must save this much to be chosen before one that somebody did
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingTime:
+class TrainingTime(NamedTuple):
     """One recipe on one cluster, both by their position in the training matrix; hours with their 80 % interval.
 
     `logged` hours are those of the recipe's own log on this very system. `epochs` and `success_probability` are one run's,
@@ -64,7 +64,7 @@ class TrainingTimes:
     def at(self, positions: Indices) -> list[TrainingTime]:
         """The entries at these positions."""
         columns = (getattr(self, name)[positions].tolist() for name in COLUMNS)
-        return [TrainingTime(*values) for values in zip(*columns, strict=True)]
+        return list(map(TrainingTime._make, zip(*columns, strict=True)))
 
     def __add__(self, other: TrainingTimes) -> TrainingTimes:
         return TrainingTimes(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in COLUMNS))
@@ -83,17 +83,19 @@ def training_times(
     as long.
     """
     clusters = np.flatnonzero(allowed)
-    elapsed = _elapsed(matrix, query, eligible)
+    elapsed, work = _elapsed(matrix, query, eligible), matrix.work(eligible.to_target.epochs)
     recipes = np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
-        recipes = _possibly_best(matrix, _by_preference(matrix, recipes), eligible.to_target.epochs, elapsed)
-    hours = matrix.training_hours(eligible.to_target.epochs, recipes, clusters)
+        recipes = _possibly_best(matrix, _by_preference(matrix, recipes), work, elapsed)
+    hours = matrix.training_hours(work, recipes, clusters)
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":
         hours[:] = np.inf
     logged = _put_logged_hours(matrix, eligible, recipes, clusters, hours)
     if query.recipes == "best":
-        r, c = _best(hours * elapsed.weight[recipes, None] + elapsed.constant[recipes, None])
+        expected = hours * elapsed.weight[recipes, None]
+        expected += elapsed.constant[recipes, None]
+        r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)
     total = hours[r, c] * elapsed.evaluation_factor[recipes[r]] + elapsed.fixed_hours[recipes[r]]
@@ -134,7 +136,7 @@ def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
     return recipes[np.lexsort((recipes, -matrix.recipes.years[recipes], -matrix.same_speed[recipes]))]
 
 
-def _possibly_best(matrix: TrainingMatrix, recipes: Indices, epochs: Floats, elapsed: _Elapsed) -> Indices:
+def _possibly_best(matrix: TrainingMatrix, recipes: Indices, work: Floats, elapsed: _Elapsed) -> Indices:
     """Those of these recipes that can be the best on some cluster, in the same order.
 
     Of equally fast ones that is the one that trains least, and any with less of one part of the hours: an image size, what
@@ -142,14 +144,14 @@ def _possibly_best(matrix: TrainingMatrix, recipes: Indices, epochs: Floats, ela
     answer a tenth faster.
     """
     free = recipes[~matrix.own_system_only[recipes]]
-    by_speed = np.c_[matrix.phase_epochs(epochs), matrix.mlperf_clock(epochs)]
-    parts = np.c_[by_speed * (elapsed.clock_factor * elapsed.weight)[:, None], elapsed.constant][free]
+    parts = np.column_stack([work * (elapsed.clock_factor * elapsed.weight)[:, None], elapsed.constant])[free]
     order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
     is_first = np.diff(matrix.speed_row[free][order], prepend=-1) != 0
     least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
     less = (parts[order] < parts[least]).any(axis=1)
-    own = recipes[matrix.own_cluster[recipes] != NOWHERE]
-    return recipes[np.isin(recipes, np.concatenate([free[order[is_first | less]], own]))]
+    possible: Flags = matrix.own_cluster != NOWHERE
+    possible[free[order[is_first | less]]] = True
+    return recipes[possible[recipes]]
 
 
 def _put_logged_hours(

@@ -19,7 +19,7 @@ EVERYWHERE = np.array([0, 1])
 
 
 def hours(made_up, epochs, recipes=(0,), clusters=EVERYWHERE):
-    return made_up.training_hours(np.array(epochs, float), np.array(recipes), np.array(clusters))
+    return made_up.training_hours(made_up.work(np.array(epochs, float)), np.array(recipes), np.array(clusters))
 
 
 class TestTrainingHours:
