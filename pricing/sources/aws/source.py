@@ -19,10 +19,11 @@ from pricing.sources.aws.calls import open_calls
 from pricing.sources.aws.capacity_blocks import BLOCK_DAYS, CapacityBlocks, block_days
 from pricing.sources.aws.listing import publishable
 from pricing.sources.aws.price_list import Origin
-from pricing.sources.common.http import Http, HttpError
+from pricing.sources.common.http import BrokenOff, Http, HttpError
 from pricing.sources.source import (
     Collected,
     Environment,
+    SchemaChanged,
     SourceError,
     SourceSetting,
     SourceSpec,
@@ -91,6 +92,13 @@ class Aws:
         return Collected(kept, gaps, tuple(faults))
 
     def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
+        """Read once more if it breaks off, as a file of some hundred MB may."""
+        try:
+            return self._public_file(region, now)
+        except (BrokenOff, SchemaChanged):
+            return self._public_file(region, now)
+
+    def _public_file(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
         from pricing.sources.aws.bulk import SOURCE, bulk_offers, bulk_url
 
         url = bulk_url(BULK_ADDRESS.read(self._environment), region)

@@ -120,7 +120,7 @@ class Http:
             try:
                 yield response.raw
             except (OSError, urllib3.exceptions.HTTPError) as error:  # RequestException is an OSError
-                raise HttpError(f"{_place(url)} broke off: {type(error).__name__}") from error
+                raise BrokenOff(f"{_place(url)} broke off: {type(error).__name__}") from error
 
     def _json(self, method: str, url: str, **options: Any) -> Any:
         """Asked once more if the answer breaks off."""

@@ -207,9 +207,22 @@ def test_a_region_without_a_file_is_a_fault_and_no_region_at_all_a_failure(cloud
         collect(cloud, "eu-west-1")
 
 
-@pytest.mark.parametrize("fault", [Fault.TRUNCATED, Fault.HALF_JSON, Fault.WEB_PAGE, Fault.BROKEN, Fault.FORBIDDEN])
-def test_a_broken_file_is_a_fault_and_the_others_are_read(cloud, fault):
+BREAKS_OFF = [Fault.TRUNCATED, Fault.HALF_JSON, Fault.WEB_PAGE]
+
+
+@pytest.mark.parametrize("fault", BREAKS_OFF)
+def test_a_file_that_breaks_off_is_read_once_more(cloud, fault):
+    whole = collect(cloud)
     cloud.fail("bulk", fault, times=1)
+    again = collect(cloud)
+    assert (again.offers, again.faults) == (whole.offers, ())
+
+
+@pytest.mark.parametrize(
+    ("fault", "times"), [*((fault, 2) for fault in BREAKS_OFF), (Fault.BROKEN, 1), (Fault.FORBIDDEN, 1)]
+)
+def test_a_broken_file_is_a_fault_and_the_others_are_read(cloud, fault, times):
+    cloud.fail("bulk", fault, times)
     collected = collect(cloud)
     assert {each.region for each in collected.offers} == {"us-west-2"}
     [broken] = collected.faults
