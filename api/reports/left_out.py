@@ -133,6 +133,8 @@ class Hints:
         elif query.target > found.best_reached.accuracy:
             highest = _shortened(found.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
+        if found.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
+            yield from self._alike(query, "measured speed")
         yield from self._older_prices(found)
         if query.recipes == "best":
             yield from (Change({"confidence": level}) for level in LOWER_CONFIDENCE if level < query.confidence)
@@ -144,9 +146,12 @@ class Hints:
         """A model that has recipes, for one that has none, and the metric that its recipes logged, for one that they did not."""
         if self.evidence.recipes_of(query.model):
             yield Change({"metric": Metric.TOP5 if query.metric is Metric.TOP1 else Metric.TOP1})
-            return
+        else:
+            yield from self._alike(query, "recipe")
+
+    def _alike(self, query: EstimateQuery, lacking: str) -> Iterator[Change]:
         for other, likeness in self.evidence.alike(query.model):
-            because = f": {query.model} has no recipe yet, and {other} is {likeness}"
+            because = f": {query.model} has no {lacking} yet, and {other} is {likeness}"
             reached = _highest(self.evidence.recipes_of(other), query.metric)
             target = {} if query.target <= reached else {"target": reached}
             yield Change({"model": other, **target}, because)

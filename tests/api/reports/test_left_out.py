@@ -161,6 +161,13 @@ def test_no_question_is_a_dead_end(parameters):
         assert of_query_string(hint.query_string).count == hint.count > found.count
 
 
+@pytest.mark.parametrize("target", ["0.69", "0.9"])
+def test_a_network_whose_speed_nobody_measured_leads_to_one_alike(target):
+    [hint] = asked(model="resnet18_v2", target=target).hints
+    assert hint.change.startswith("model=resnet18")
+    assert hint.sentence.endswith(": resnet18_v2 has no measured speed yet, and resnet18 is the nearest of its family.")
+
+
 def test_of_two_steps_that_bring_back_as_much_the_nearer_one_is_named():
     changes = [hint.change for hint in asked(model="regnetx_3.2gf", target="0.78").hints]
     assert [change for change in changes if change.startswith("confidence")] == ["confidence=0.8"]
