@@ -22,6 +22,7 @@ from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import BrokenOff, Http, HttpError
 from pricing.sources.source import (
     Collected,
+    CredentialsMissing,
     Environment,
     SchemaChanged,
     SourceError,
@@ -49,6 +50,11 @@ SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BLOCK_DAYS, BULK_ADDRESS)
 NO_CREDENTIALS = (
     "spot, Savings Plans and capacity blocks: no AWS credentials; "
     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+)
+
+LARGE_FILES = (
+    "no AWS credentials, and the public price list is some hundred MB a region: set AWS_ACCESS_KEY_ID and "
+    "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; to read its files, name this source or set COSTCALC_AWS_REGIONS"
 )
 
 
@@ -106,6 +112,16 @@ class Aws:
             return bulk_offers(stream, region, packaged_machines("aws").get, Origin(SOURCE, now))
 
 
+def _missing(environment: Environment) -> str | None:
+    """A refresh of all sources shall be quick: without credentials it reads only files that somebody asks for."""
+    if ONLY_REGIONS.read(environment) or environment.get(BULK_ADDRESS.variable):
+        return None
+    try:
+        return None if open_calls(environment) else LARGE_FILES
+    except CredentialsMissing:
+        return None  # whoever asks is told what is wrong with them
+
+
 SPEC = SourceSpec(
     name="aws",
     label="Amazon Web Services",
@@ -116,4 +132,5 @@ SPEC = SourceSpec(
     "price list, on demand and reserved only",
     cannot_see="negotiated discounts, reservations resold on the marketplace, Local Zones, China, GovCloud, free capacity",
     settings=SETTINGS,
+    missing=_missing,
 )

@@ -229,6 +229,13 @@ def test_a_broken_file_is_a_fault_and_the_others_are_read(cloud, fault, times):
     assert "public price list of us-east-1" in broken.reason
 
 
+def test_a_refresh_of_all_sources_reads_the_large_files_only_if_asked(no_account):
+    assert aws.SPEC.missing({}) == aws.LARGE_FILES
+    asked = ({"COSTCALC_AWS_REGIONS": "us-east-1"}, {"COSTCALC_AWS_BULK_URL": "http://mirror.example"})
+    credentials = ({"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}, {"AWS_ACCESS_KEY_ID": "half a key"})
+    assert [aws.SPEC.missing(environment) for environment in (*asked, *credentials)] == [None] * 4
+
+
 def test_a_word_that_is_no_region_is_not_put_into_an_address(cloud):
     with pytest.raises(SourceError, match=r"'\.\./secret' is no AWS region"):
         collect(cloud, "../secret")
