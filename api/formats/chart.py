@@ -21,6 +21,8 @@ INK, QUIET, STRESS = "#1d1c1d", "#b8b8c0", "#1264a3"
 
 Json = dict[str, Any]
 
+NOTHING: Json = {"data": {"values": [{}]}, "mark": {"type": "text", "text": "No estimate answers this question."}}
+
 
 def png(report: CostReport, _: Layout) -> bytes:
     """The picture for places that show no SVG."""
@@ -33,18 +35,27 @@ def svg(report: CostReport, _: Layout) -> bytes:
 
 
 def spec(front: Answer, behind: Iterable[Estimate]) -> Json:
-    """Vega-Lite: grey dots for all estimates, a line with ranges for those that nothing beats on both cost and time."""
+    """Vega-Lite: grey dots for all estimates, a line with ranges for those that nothing beats on both cost and time; words in
+    their place where there is none."""
     query = front.query
-    cost = "share of use" if query.basis == "effective" else "to pay"
-    x = _axis("hours", "hours on the calendar, 80 % range")
-    y = _axis("cost", f"{query.currency} {cost}, 80 % range")
-    points: Json = {"values": [_point(each, query) for each in front.estimates]}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": {"text": f"{query.model} to {query.target:g} {query.metric.value}: cost against time", "anchor": "start",
                   "subtitle": f"{front.count} on the frontier, in grey the next best; prices of {front.prices.as_of:%Y-%m-%d}"},
         "width": WIDTH, "height": HEIGHT, "background": "white",
         "config": {"font": "sans-serif", "view": {"stroke": None}, "axis": {"gridColor": "#eeeeee", "labelColor": INK}},
+        **(_layers(front, behind) if front.estimates else NOTHING),
+    }  # fmt: skip
+
+
+def _layers(front: Answer, behind: Iterable[Estimate]) -> Json:
+    """Everything that is drawn between the axes."""
+    query = front.query
+    cost = "share of use" if query.basis == "effective" else "to pay"
+    x = _axis("hours", "hours on the calendar, 80 % range")
+    y = _axis("cost", f"{query.currency} {cost}, 80 % range")
+    points: Json = {"values": [_point(each, query) for each in front.estimates]}
+    return {
         "layer": [
             {"data": {"values": [_point(each, query) for each in behind]},
              "mark": {"type": "circle", "color": QUIET, "size": 24, "opacity": 0.6}, "encoding": {"x": x, "y": y}},

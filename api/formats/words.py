@@ -8,6 +8,7 @@ from typing import Protocol
 
 from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 from costcalc.assumptions import in_words
+from costcalc.hardware import counted
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Basis
 
@@ -125,7 +126,7 @@ def cost(each: Estimate, basis: Basis) -> str:
 
 def in_one_line(each: Estimate, basis: Basis) -> str:
     """Time, cost with its range, machine, region, and how and at which rate it is bought."""
-    where = in_region(machine(each), each.region)
+    where = in_region(f"{machine(each)}{_accelerators(each)}", each.region)
     return f"{time(each)}, {cost(each, basis)}: {where}, {bought(each)}, rate of {seen(each)}"
 
 
@@ -146,6 +147,12 @@ def highest_accuracy(answer: Answer) -> str:
     if best is None:
         return f"No {query.metric} curve of {query.model} is known, so its epochs to a target cannot be estimated."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
+
+
+def _accelerators(each: Estimate) -> str:
+    """The accelerators in brackets, unless the type of machine names them."""
+    named = each.accelerator.casefold() in each.instance_type.casefold()
+    return "" if named else f" ({counted(each.accelerators, each.accelerator)})"
 
 
 def _marks(each: Estimate) -> str:

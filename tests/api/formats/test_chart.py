@@ -97,8 +97,10 @@ def test_a_bad_question_is_told_as_everywhere(client):
     assert "use /cost for json" in client.get(f"/cost.png?{ASKED}&format=json").json["detail"]
 
 
-def test_no_estimates_are_an_empty_picture(client):
-    assert client.get("/cost.svg?model=resnet50&target=0.99").status_code == 200
+def test_a_picture_of_no_estimates_says_so(client):
+    svg, png = (client.get(f"/cost.{kind}?model=resnet50&target=0.99") for kind in ("svg", "png"))
+    assert "No estimate answers this question." in "".join(ElementTree.fromstring(svg.data).itertext())
+    assert (png.status_code, png.data[:4]) == (200, b"\x89PNG")
 
 
 def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):

@@ -1,0 +1,20 @@
+"""Words that the terminal, Slack and the page share."""
+
+import pytest
+from support.services import packaged_service
+
+from api.formats import words
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"instance_type": ["dl1.24xlarge"]}, "aws dl1.24xlarge (8 Gaudi), "),
+        ({"instance_type": ["gpu-h100x8-640gb"], "nodes": ["1"]}, "digitalocean gpu-h100x8-640gb, "),
+    ],
+)
+def test_a_machine_in_a_line_names_its_accelerators_unless_its_type_does(asked, said):
+    service = packaged_service()
+    question, *_ = service.question({"model": ["resnet50"], "target": ["0.757"], **asked}, service.catalogue())
+    first = service.answer(question, service.catalogue()).estimates[0]
+    assert said in words.in_one_line(first, "billed")
