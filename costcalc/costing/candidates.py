@@ -82,7 +82,8 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
 def _those(rented: Rentals, cost: Floats, which: Indices) -> Candidates:
     """These rentals as candidates, none of them on the frontier."""
     none = np.zeros(len(which), bool)
-    return Candidates(rented.row[which], rented.time[which], rented.calendar_hours[which], cost[which], none)
+    row, time = rented.row.take(which), rented.time.take(which)
+    return Candidates(row, time, rented.calendar_hours.take(which), cost.take(which), none)
 
 
 def _apart(time: Indices, waits: Indices) -> Indices:
@@ -104,7 +105,7 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
     each_hours[time] = hours
     used = np.flatnonzero(cheapest < np.inf)
     unbeaten[used] = frontier(cheapest[used], each_hours[used])
-    return np.asarray(unbeaten[time] & (cost == cheapest[time]))
+    return np.asarray(unbeaten.take(time) & (cost == cheapest.take(time)))
 
 
 def page(order: Order, query: EstimateQuery) -> Indices:

@@ -110,20 +110,20 @@ def rentals(
     starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
     counts = np.diff(starts)[offers.cluster]
     entry = np.repeat(np.arange(len(counts)), counts)
-    row, cluster = offers.row[entry], offers.cluster[entry]
-    first_time = starts[cluster]
+    row, cluster = offers.row.take(entry), offers.cluster.take(entry)
+    first_time = starts.take(cluster)
     if counts.max(initial=0) > 1:
         first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
-    time = order[first_time]
-    option = catalogue.columns.option[row]
+    time = order.take(first_time)
+    option = catalogue.columns.option.take(row)
     if query.runs > 1:
         times = repeated(times, query)
     if query.overheads == "typical":
         time = time + (option == SPOT) * len(times.cluster)
         times = times + interrupted(times, matrix.nodes[times.cluster])
-    hours, free = times.hours[time], option == FREE
+    hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
-    return times, Rentals(row, time, matrix.nodes[cluster], hours, _calendar_hours(catalogue, row, hours, free), beside)
+    return times, Rentals(row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside)
 
 
 def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:
@@ -187,13 +187,13 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
 def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
     columns, unit = catalogue.columns, factor / NANOS_PER_UNIT
     return Tariffs(
-        fee=columns.fee[row] * unit,
-        period_hours=columns.period_hours[row],
-        minimum_periods=columns.minimum_periods[row],
-        sold_singly=columns.sold_singly[row],
-        metered_hourly=columns.metered[row] * unit,
-        increment_seconds=columns.increment_seconds[row],
-        minimum_seconds=columns.minimum_seconds[row],
+        fee=columns.fee.take(row) * unit,
+        period_hours=columns.period_hours.take(row),
+        minimum_periods=columns.minimum_periods.take(row),
+        sold_singly=columns.sold_singly.take(row),
+        metered_hourly=columns.metered.take(row) * unit,
+        increment_seconds=columns.increment_seconds.take(row),
+        minimum_seconds=columns.minimum_seconds.take(row),
     )
 
 
@@ -207,7 +207,7 @@ def _price_factors(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
     if not query.discount:
-        return into[columns.currency[row]]
+        return into.take(columns.currency.take(row))
     providers = [provider for provider, _, _ in words.instances]
     left = {name: [1 - discount_fraction(query, name, option) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
