@@ -81,9 +81,11 @@ class Bill:
 
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """What is paid for runs of so many hours: whole increments, months and terms, the metered rate being `times` as high."""
-        fees = self.tariff.fee * self._periods(hours)
-        machines = (fees + self.tariff.metered_hourly * times * self._metered_hours(hours)) * self.factor
-        return machines + self._storage_and_egress_cost(hours)
+        metered = (
+            self.tariff.metered_hourly * times * self._metered_hours(hours) if self.tariff.metered_hourly else ZERO
+        )
+        fees = self.tariff.fee * self._periods(hours) if self.tariff.fee else ZERO
+        return (fees + metered) * self.factor + self._storage_and_egress_cost(hours)
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """The share of the bill that runs of so many hours should bear, the metered rate being `times` as high.
@@ -94,10 +96,13 @@ class Bill:
         return self._share(hours, times) + self._storage_and_egress_cost(hours)
 
     def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
+        metered = self.tariff.metered_hourly * times * hours
+        return (metered + self._share_of_fees(hours) if self.tariff.fee else metered) * self.factor
+
+    def _share_of_fees(self, hours: Decimal) -> Decimal:
         paid = self._periods(hours)
         left = paid * self.tariff.period_hours - hours
-        share = hours / (hours + self.terms.utilization * left) if paid and hours else Decimal(0)
-        return (self.tariff.fee * paid * share + self.tariff.metered_hourly * times * hours) * self.factor
+        return self.tariff.fee * paid * hours / (hours + self.terms.utilization * left) if paid and hours else ZERO
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' effective rate per hour: fee / period + metered rate where commitments are fully used."""

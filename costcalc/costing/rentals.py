@@ -123,7 +123,9 @@ def rentals(
         times = times + interrupted(times, matrix.nodes[times.cluster])
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
-    return times, Rentals(row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside)
+    return times, Rentals(
+        row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside
+    )
 
 
 def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:
