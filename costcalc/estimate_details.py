@@ -139,7 +139,11 @@ class EstimateDetails:
         own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider, offer.purchase_option)))
         exchange = self.market.exchange
         into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
-        return Terms(nodes, own, Decimal(repr(self.query.utilization)), into)
+        return Terms(nodes, own, self._utilization, into)
+
+    @cached_property
+    def _utilization(self) -> Decimal:
+        return Decimal(repr(self.query.utilization))
 
     def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed: tuple[str, ...]) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
@@ -157,14 +161,12 @@ class EstimateDetails:
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
-        matrix, curves = self.matrix, self.matrix.recipes.curves(self.query.metric)
         near, epochs = self._ending_just_below
+        if not len(near):
+            return
+        matrix, curves = self.matrix, self.matrix.recipes.curves(self.query.metric)
         short = near[epochs < FAR_FEWER * time.epochs]
-        here = (
-            short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
-            if len(short)
-            else short
-        )
+        here = short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
         if len(here):
             last = int(here[-1])
             yield (
@@ -183,8 +185,9 @@ class EstimateDetails:
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
-        kinds = ["own"] * time.logged + ["length"] * recipe.is_interpolated
-        return (WIDE_BY_RULE,) * any(self.matrix.widths[kind].by_rule for kind in kinds)
+        widths = self.matrix.widths
+        wide = (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule)
+        return (WIDE_BY_RULE,) if wide else ()
 
 
 class Grounds(NamedTuple):
