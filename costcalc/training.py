@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -182,7 +183,8 @@ class Recipe:
 class Throughput:
     """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
 
-    `published` is as in `Recipe`.
+    `data` says what the rate was measured on: `synthetic` images, which nobody reads or decodes, `real` ones, or a `whole run`,
+    whose epochs were divided by all its hours. `published` is as in `Recipe`.
     """
 
     name: str
@@ -198,7 +200,7 @@ class Throughput:
     global_batch_size: int | None
     images_per_second: float
     includes_evaluation: bool
-    is_synthetic: bool
+    data: Literal["synthetic", "real", "whole run"]
     organisation: str
     provider: str | None
     instance_type: str | None
@@ -212,3 +214,8 @@ class Throughput:
     def known_on(self) -> date:
         """The day from which it is known."""
         return known_on(self.published, self.year)
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether no image was read or decoded."""
+        return self.data == "synthetic"

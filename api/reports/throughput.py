@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from api.questions.schemas import own_words
 from api.reports.offers import selected
@@ -23,7 +23,10 @@ DEFAULT_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class ThroughputRow:
-    """A measured speed on a machine of the same accelerators, at its cheapest region's rate for all nodes together."""
+    """A measured speed on a machine of the same accelerators, at its cheapest region's rate for all nodes together.
+
+    `measured_on` is `Throughput.data`.
+    """
 
     model: str
     image_size: int
@@ -48,6 +51,7 @@ class ThroughputRow:
     throughput_year: int
     price_source: str
     price_observed_at: datetime
+    measured_on: Literal["synthetic", "real", "whole run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ def throughput_row(pair: _Pair, offer: Offer) -> ThroughputRow:
         throughput_year=measured.year,
         price_source=offer.source,
         price_observed_at=offer.observed_at,
+        measured_on=measured.data,
     )
 
 

@@ -84,7 +84,7 @@ def mlperf_row(organisation, name="X100", count=8, nodes=1, *, rate=2500.0, epoc
         global_batch_size=batch,
         images_per_second=rate * count,
         includes_evaluation=False,
-        is_synthetic=False,
+        data="real",
         organisation=organisation,
         provider=None,
         instance_type=None,

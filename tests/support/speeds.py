@@ -118,7 +118,7 @@ def rate(images_per_second: float, accelerator: str = "new", accelerators: int =
         global_batch_size=None,
         images_per_second=images_per_second,
         includes_evaluation=False,
-        is_synthetic=False,
+        data="real",
         organisation="us",
         provider=None,
         instance_type=None,

@@ -70,6 +70,16 @@ def test_throughput_for_the_money(client):
     assert {row["model"] for row in rows} == {"resnet50"}
 
 
+@pytest.mark.parametrize(
+    ("recipe", "measured_on"),
+    [("pycls-resnet-50", "whole run"), ("nvidia-mxnet-*", "real"), ("riseml-*", "synthetic")],
+)
+def test_a_speed_says_what_it_was_measured_on(client, recipe, measured_on):
+    table = client.get(f"/throughput?model=resnet50&recipe={recipe}").json["throughputs"]
+    assert measured_on in {row["measured_on"] for row in table}
+    assert all(row["synthetic_data"] == (row["measured_on"] == "synthetic") for row in table)
+
+
 def test_throughput_knows_no_later_measurement(client):
     known = {
         (row.source, row.year): row.known_on

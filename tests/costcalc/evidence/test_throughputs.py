@@ -65,7 +65,7 @@ def test_throughputs_are_dated_and_in_range(throughputs: list[dict[str, str]]) -
         assert 96 <= int(row["image_size"]) <= 600, row
         assert row["precision"] in PRECISIONS, row
         assert row["includes_evaluation"] in {"yes", "no"}, row
-        assert row["is_synthetic"] in {"yes", "no"}, row
+        assert row["data"] in {"synthetic", "real", "whole run"}, row
         assert row["framework"], row
         assert row["stack"], row
         assert row["organisation"], row

@@ -106,7 +106,7 @@ def test_the_median_of_what_was_measured_is_taken():
 
 
 def test_rates_on_made_up_images_count_where_there_are_no_others():
-    made_up = rate(2000, is_synthetic=True)
+    made_up = rate(2000, data="synthetic")
     assert measured(rate(1000), made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1000)]
     assert measured(made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(2000)]
 
