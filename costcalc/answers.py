@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from costcalc.convergence.eligibility import BestReached
+from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.query import Basis, EstimateQuery
@@ -124,7 +125,7 @@ class Estimate:
     sources: Sources
     assumptions: tuple[str, ...]
     vcpus: int | None
-    limited_by: Literal["accelerator", "host", "storage", "network"]
+    limited_by: Part
     price_age_days: int
     price_first_hand: bool
     evidence_notes: EvidenceNotes

@@ -28,6 +28,7 @@ from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
+from costcalc.machine_limits.limits import PARTS, Part
 from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource, spot_rate_factors
 from costcalc.query import Basis, EstimateQuery
@@ -119,7 +120,7 @@ class EstimateDetails:
             sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
             assumptions=self._assumptions(candidate, recipe, known.assumptions),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
-            limited_by="accelerator",
+            limited_by=known.limited_by,
             price_age_days=(self.as_of - offer.observed_at).days,
             price_first_hand=offer.first_hand,
             evidence_notes=known.notes,
@@ -198,6 +199,7 @@ class Grounds(NamedTuple):
     notes: EvidenceNotes
     throughput: ThroughputSource
     convergence: ConvergenceSource
+    limited_by: Part
     assumptions: tuple[str, ...]
 
 
@@ -212,6 +214,7 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         notes=EvidenceNotes(notes[0], curve_note(one)),
         throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
         convergence=ConvergenceSource(one.source),
+        limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
         assumptions=notes if logged else (*notes, *_modelled(matrix, recipe, cluster)),
     )
 

@@ -14,8 +14,9 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, Offe
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
+from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.overheads import calendar_hours
-from costcalc.duration.training_matrix import NOWHERE, TrainingMatrix
+from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
@@ -70,7 +71,7 @@ def allowed_offers(
     single = catalogue.stands_alone[rows] | (catalogue.columns.option[rows] == FREE)  # a free tier lends each of us one
     found_rows, found_clusters = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
-    for nodes, cluster_of_instance in matrix.clusters_of_instances(catalogue).items():
+    for nodes, cluster_of_instance in matrix.clusters_of_instances.items():
         clusters = cluster_of_instance[instances]
         here = (clusters != NOWHERE) & ~(single & (nodes > 1))
         anywhere |= here

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,10 @@ import numpy as np
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
+from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster, rented_machines
 from costcalc.hardware import Cluster
+from costcalc.machine_limits.known_limits import known_limits
+from costcalc.machine_limits.limits import LimitedSpeeds, matters, slowest
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
@@ -24,44 +27,36 @@ if TYPE_CHECKING:
     from costcalc.evidence import Evidence
 
 Shape = tuple[str, int]
-ANY_INSTANCE = NOWHERE = -1
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedCluster:
-    """Machines of one shape (an index of `Catalogue.shapes`) in some number, with `accelerators` in each.
-
-    `instance` is the code of an instance type on which a recipe was itself run, ANY_INSTANCE for all others of the shape.
-    """
-
-    shape: int
-    accelerators: int
-    nodes: int
-    instance: int = ANY_INSTANCE
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingMatrix:
     """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
 
-    `speed_row` [R] is each recipe's row of that table, whose columns are `clusters`. `seconds_per_epoch` holds for each of P
-    phases [K, C] seconds of training per epoch: infinite where no speed is known, 0 beyond the last phase. `own_cluster` [R] is
-    the cluster on which a recipe's own log was written, NOWHERE where that can't be rented. `refusals` says why nothing runs on
-    the shapes of machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` are those of
-    `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what was fitted to them knows
-    later ones too.
+    `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs.
+    `speed_row` [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is
+    what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
+    be rented. `refusals` says why nothing runs on the shapes of machines that became no cluster; `elapsed_time` is the law of
+    MLPerf's clock. `widths` are those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a
+    past day; what was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
     clusters: tuple[OfferedCluster, ...]
+    clusters_of_instances: Mapping[int, Indices]
     speeds: SpeedTable
     speed_row: Indices
-    seconds_per_epoch: tuple[Floats, ...]
+    limited: LimitedSpeeds
     own_cluster: Indices
     refusals: dict[Shape, str]
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
     is_past: bool = False
+
+    @property
+    def seconds_per_epoch(self) -> tuple[Floats, ...]:
+        """Seconds of training per epoch in each of P phases [K, C]: infinite where no speed is known, 0 beyond the last phase."""
+        return self.limited.seconds_per_epoch
 
     @cached_property
     def same_speed(self) -> Indices:
@@ -138,21 +133,6 @@ class TrainingMatrix:
         hours[self.own_system_only[recipes]] = np.inf
         return hours
 
-    def clusters_of_instances(self, catalogue: Catalogue) -> dict[int, Indices]:
-        """By number of machines: the cluster of that many of each instance type, by its code; NOWHERE where nothing runs."""
-        found = {}
-        for nodes in sorted({cluster.nodes for cluster in self.clusters}):
-            by_shape = np.full(len(catalogue.shapes), NOWHERE)
-            here = [(position, cluster) for position, cluster in enumerate(self.clusters) if cluster.nodes == nodes]
-            for position, cluster in here:
-                if cluster.instance == ANY_INSTANCE:
-                    by_shape[cluster.shape] = position
-            found[nodes] = by_shape[catalogue.shape_of_instance]
-            for position, cluster in here:
-                if cluster.instance != ANY_INSTANCE:
-                    found[nodes][cluster.instance] = position
-        return found
-
     @cached_property
     def _own_images_per_second(self) -> Floats:
         return np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
@@ -189,17 +169,22 @@ def training_matrix(
     alike = {signature(recipe): recipe for recipe in reversed(run_as)}
     row_of = {one: row for row, one in enumerate(alike)}
     every = _speeds(evidence, tuple(alike.values()), clusters)
-    own = [_own_cluster(recipe, catalogue) for recipe in recipes]
-    column_of = _offered(catalogue, clusters, every, own)
-    position = {cluster: c for c, cluster in enumerate(column_of)}
-    speeds = every.of(np.array(list(column_of.values()), np.int64))
+    homes = [own_cluster(recipe, catalogue) for recipe in recipes]
+    machines, column = rented_machines(catalogue, clusters, (every.refusal == 0).any(axis=0), frozenset(homes))
+    limits = known_limits(evidence.limit_tables, tuple(alike.values()), machines)
+    touched = matters(_fastest(every)[:, column], every.width_80[:, column], limits)
+    offered = offered_clusters(catalogue, machines, frozenset(homes), limits, touched)
+    speeds = every.of(column[offered.standing_for])
     return TrainingMatrix(
         recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln, evidence.later_recipes_of(model)),
-        clusters=tuple(column_of),
+        clusters=offered.clusters,
+        clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
-        seconds_per_epoch=_seconds_per_epoch(speeds),
-        own_cluster=np.array([position.get(one, NOWHERE) if one else NOWHERE for one in own], np.int64),
+        limited=slowest(
+            _seconds_per_epoch(speeds), speeds.width_80, [limit.of(offered.standing_for) for limit in limits]
+        ),
+        own_cluster=np.array([offered.place(home) for home in homes], np.int64),
         refusals=_refusals(clusters, every),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
@@ -257,35 +242,13 @@ def _refusals(clusters: Sequence[Cluster], speeds: SpeedTable) -> dict[Shape, st
     }
 
 
-def _offered(
-    catalogue: Catalogue, clusters: Sequence[Cluster], speeds: SpeedTable, own: Iterable[OfferedCluster | None]
-) -> dict[OfferedCluster, int]:
-    """The clusters on which some recipe has a speed or its own log, each with its column of `speeds`."""
-    shape = {shape: s for s, shape in enumerate(catalogue.shapes)}
-    every = {
-        OfferedCluster(shape[cluster.accelerator, cluster.accelerators], cluster.accelerators, cluster.nodes): c
-        for c, cluster in enumerate(clusters)
-    }
-    answered = (speeds.refusal == 0).any(axis=0)
-    found = {cluster: c for cluster, c in every.items() if answered[c]}
-    for one in own:
-        if one and (c := every.get(replace(one, instance=ANY_INSTANCE))) is not None:
-            found[one] = c
-    return found
+def _fastest(speeds: SpeedTable) -> Floats:
+    """Seconds per epoch of each recipe on each cluster in its fastest phase; infinite where refused."""
+    return np.asarray(
+        np.where(speeds.refusal != 0, np.inf, np.nanmin(speeds.seconds_per_epoch, axis=2, initial=np.inf))
+    )
 
 
 def _seconds_per_epoch(speeds: SpeedTable) -> tuple[Floats, ...]:
     by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch), 2, 0)
     return tuple(np.where(speeds.refusal != 0, np.inf, seconds) for seconds in by_phase)
-
-
-def _own_cluster(recipe: Recipe, catalogue: Catalogue) -> OfferedCluster | None:
-    """The recipe's own system, if that can be rented under its name."""
-    system = recipe.system
-    if recipe.is_interpolated or system is None or system.provider is None or system.instance_type is None:
-        return None
-    instance = catalogue.instance_code.get((system.provider, system.instance_type))
-    if instance is None:
-        return None
-    shape = int(catalogue.shape_of_instance[instance])
-    return OfferedCluster(shape, catalogue.shapes[shape][1], system.nodes, instance)

@@ -9,7 +9,8 @@ import numpy as np
 
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
-from costcalc.duration.training_matrix import NOWHERE, TrainingMatrix
+from costcalc.duration.offered_clusters import NOWHERE
+from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
@@ -196,7 +197,9 @@ def _times(
     hours: tuple[Floats, Floats],
 ) -> TrainingTimes:
     (r, c, logged), (train, total) = pairs, hours
-    width = np.where(logged, matrix.widths["own"].ln, matrix.speeds.width_80[matrix.speed_row[r], c].astype(float))
+    row, own = matrix.speed_row[r], matrix.widths["own"].ln
+    width_below = np.where(logged, own, matrix.limited.width_below[row, c])
+    width_above = np.where(logged, own, matrix.limited.width_above[row, c])
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train
     typical = query.overheads == "typical"
     to_the_end = eligible.to_target.end_epochs[r] / epochs * train + overhead
@@ -208,10 +211,10 @@ def _times(
         success_probability=probability,
         train_hours=train,
         overhead_hours=overhead,
-        hours_low=train * np.exp(-np.hypot(width, eligible.log_width_below[r]))
+        hours_low=train * np.exp(-np.hypot(width_below, eligible.log_width_below[r]))
         + overhead
         - typical * (overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS),
-        hours_high=train * np.exp(np.hypot(width, eligible.log_width_above[r]))
+        hours_high=train * np.exp(np.hypot(width_above, eligible.log_width_above[r]))
         + overhead
         + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
         retry_hours=_further_runs(probability) * to_the_end,

@@ -3,14 +3,17 @@
 import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
-from costcalc.duration.training_matrix import NOWHERE, OfferedCluster, TrainingMatrix
+from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
+from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.machine_limits.limits import slowest
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 
 WIDTH, OWN_WIDTH = 0.1, 0.03
+INSTANCES = 9  # at most so many instance types, all of one shape, are in the catalogues that such a matrix goes with
 
 
-def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None) -> TrainingMatrix:
+def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None, limits=()) -> TrainingMatrix:
     """Recipes on one cluster of four accelerators a machine for each of `nodes`; `seconds` [phase][row of speeds][cluster] is per
     epoch, infinite where refused."""
     seconds = tuple(np.array(phase, float) for phase in seconds)
@@ -30,9 +33,10 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
     return TrainingMatrix(
         recipes=ModelRecipes(tuple(recipes), 0.07),
         clusters=tuple(OfferedCluster(0, 4, count) for count in nodes),
+        clusters_of_instances={count: np.full(INSTANCES, place) for place, count in enumerate(nodes)},
         speeds=speeds,
         speed_row=np.array(range(len(recipes)) if speed_row is None else speed_row, np.int64),
-        seconds_per_epoch=seconds,
+        limited=slowest(seconds, speeds.width_80, limits),
         own_cluster=np.array([NOWHERE] * len(recipes) if own is None else own, np.int64),
         refusals={},
         elapsed_time=ElapsedTime(0.5, 0.75),

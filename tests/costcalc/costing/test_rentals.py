@@ -16,6 +16,7 @@ from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.rentals import allowed_offers, costs, discount_fraction, rentals, without_training_time
 from costcalc.costing.storage_and_egress import Market
+from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_times import interrupted, training_times
 from costcalc.estimate import US_DOLLAR
 from costcalc.hardware import Machine
@@ -77,11 +78,10 @@ class TestAllowedOffers:
             offer(instance_type="one"),
             offer(instance_type="processor", machine=Machine("Xeon", 0)),
         )
-        shape = prices.shapes.index(("V100", 4))
-        made_up = one_recipe((1,))
+        fours = prices.shape_of_instance == prices.shapes.index(("V100", 4))
         made_up = replace(
-            made_up,
-            clusters=tuple(replace(cluster, shape=shape) for cluster in made_up.clusters),
+            one_recipe((1,)),
+            clusters_of_instances={1: np.where(fours, 0, NOWHERE)},
             refusals={("V100", 1): "does_not_fit_memory"},
         )
         found = allowed(prices, made_up)

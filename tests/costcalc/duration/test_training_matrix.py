@@ -10,7 +10,8 @@ from fakes.recipes import recipe
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
-from costcalc.duration.training_matrix import NOWHERE, OfferedCluster, requested_clusters, training_matrix
+from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
+from costcalc.duration.training_matrix import requested_clusters, training_matrix
 from costcalc.hardware import Machine
 from costcalc.training import IMAGES_PER_EPOCH, Phase, System
 
@@ -123,7 +124,7 @@ class TestWhole:
         p3 = catalogue.instance_code["aws", "p3.16xlarge"]
         assert [cluster.instance for cluster in whole.clusters] == [-1, p3]
         assert whole.own_cluster.max() == 1
-        by_instance = whole.clusters_of_instances(catalogue)
+        by_instance = whole.clusters_of_instances
         assert by_instance[1][p3] == 1
         assert by_instance[1][catalogue.instance_code["acme", "one"]] == 0
 
@@ -143,5 +144,5 @@ class TestWhole:
         clusters = requested_clusters(packaged_evidence, catalogue, "resnet50", None, 1)
         whole = training_matrix(packaged_evidence, catalogue, "resnet50", clusters)
         assert (whole.clusters, whole.refusals) == ((), {("Xeon", 0): "no_throughput"})
-        assert whole.clusters_of_instances(catalogue) == {}
+        assert whole.clusters_of_instances == {}
         assert (whole.own_cluster == NOWHERE).all()
