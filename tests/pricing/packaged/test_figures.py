@@ -2,13 +2,16 @@
 
 import csv
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from packaged_tables import matching, rate, rates, table
 
+from costcalc.catalogue.catalogue import OfferFilter
+from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import read_packaged
 
 LEFT_OUT = Path(__file__).with_name("left_out.csv")  # rates that were read and not packaged
@@ -70,6 +73,38 @@ def test_rates_known_from_the_providers(offers, provider, instance_type, region,
     assert Decimal(on_demand) in seen.values()
 
 
+def test_the_six_reservations_of_2018_are_known(offers):
+    wanted = {**P3_8XLARGE, "purchase_option": "reserved", "observed_at": "2018-03-19"}
+    assert {(row["term"], row["payment"]): row["hourly_rate"] for row in matching(offers, **wanted)} == {
+        ("1y", "all_upfront"): "7.797", ("1y", "partial_upfront"): "7.956", ("1y", "no_upfront"): "8.354",
+        ("3y", "all_upfront"): "4.637", ("3y", "partial_upfront"): "4.932", ("3y", "no_upfront"): "5.327",
+    }  # fmt: skip
+
+
+def test_a_series_says_each_change_and_is_seen_every_year(offers):
+    a2 = {"provider": "gcp", "region": "us-central1", "instance_type": "a2-highgpu-1g"}
+    spot = rates(offers, **a2, purchase_option="spot")
+    assert [spot[day] for day in ("2023-05-08", "2023-06-22", "2023-08-10")] == [
+        Decimal("1.1020155"), Decimal("1.21219"), Decimal("1.45467"),
+    ]  # fmt: skip
+    seen = sorted(date.fromisoformat(day) for day in rates(offers, **a2, purchase_option="on_demand"))
+    assert max(later - earlier for earlier, later in pairwise(seen)) <= timedelta(days=400)
+
+
+def test_lists_that_left_out_the_local_ssd_are_no_rates(offers):
+    with_ssd = [row for row in offers if row["instance_type"].startswith(("a2-ultragpu-", "a3-highgpu-"))]
+    assert min(row["observed_at"] for row in with_ssd) >= "2024-05-21"
+
+
+def test_what_a_list_dropped_has_ended():
+    prices, wanted = packaged_catalogue(), OfferFilter(provider=("floydhub",))
+    there = [
+        len(prices.allowed_rows(prices.current_offers(datetime(2021, month, 20, tzinfo=UTC)), wanted))
+        for month in (5, 11, 12)
+    ]
+    assert there == [1, 0, 0]
+
+
 def test_an_azure_reservation_is_a_total_for_the_term(offers):
     wanted = {"provider": "azure", "instance_type": "Standard_ND96isr_H100_v5", "purchase_option": "reserved"}
     upfront = {row["term"]: row["upfront"] for row in matching(offers, **wanted)}
@@ -95,14 +130,14 @@ def test_suspect_rates_stay_out(offers):
 
 # How much there is, so that nothing goes missing unnoticed
 
-AT_LEAST = {"aws": 1290, "azure": 530, "gcp": 4200, "lambda": 37, "cirrascale": 17, "runpod": 40, "oci": 17, "verda": 39,
+AT_LEAST = {"aws": 3930, "azure": 530, "gcp": 7430, "lambda": 43, "cirrascale": 17, "runpod": 40, "oci": 17, "verda": 39,
             "jarvislabs": 40, "crusoe": 19, "vultr": 11, "digitalocean": 16, "civo": 17, "gcore": 10}  # fmt: skip
 
 
 def test_no_provider_shrinks(offers):
     counts = Counter(row["provider"] for row in offers)
     assert {name: counts[name] for name, least in AT_LEAST.items() if counts[name] < least} == {}
-    assert len(counts) >= 38
+    assert len(counts) >= 55
 
 
 def test_every_purchase_option_is_there(offers):
