@@ -71,6 +71,14 @@ def shortened(sentences: Sequence[str]) -> str:
     return "; ".join(sentences[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
 
 
+def ended_names(offers: Iterable[Offer]) -> list[str]:
+    """These offers by name, one text for each machine and terms, with its regions."""
+    regions: dict[str, list[str]] = defaultdict(list)
+    for offer in offers:
+        regions[f"{offer.instance_type}, {_terms(offer)},"].append(offer.region)
+    return [f"{name} in {', '.join(sorted(where))}" for name, where in sorted(regions.items())]
+
+
 def _positive(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:

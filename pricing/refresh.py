@@ -10,8 +10,9 @@ from typing import Any
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import Gap, Offer
-from pricing.checks import ListingRefused, SourceListing, shortened, sound, violations
+from pricing.checks import ListingRefused, SourceListing, ended_names, shortened, sound, violations
 from pricing.offer_flags import PRICE_JUMP
+from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
@@ -38,6 +39,7 @@ class SourceResult:
     """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
 
     `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
+    `whole` is what it read to the end, `left_out` the keys of what it listed beside the offers.
     """
 
     name: str
@@ -47,6 +49,8 @@ class SourceResult:
     error: str | None = None
     faults: tuple[Gap, ...] = ()
     missing: str | None = None
+    whole: tuple[Scope, ...] = ()
+    left_out: frozenset[Key] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,14 @@ class RefreshReport:
 
     published: Published
     results: tuple[SourceResult, ...]
+
+    @property
+    def ended(self) -> list[tuple[str, list[str]]]:
+        """By source, the names of the offers that it no longer lists."""
+        sources = dict.fromkeys(name for name, _ in self.published.ended)
+        return [
+            (name, ended_names(offer for origin, offer in self.published.ended if origin == name)) for name in sources
+        ]
 
     @property
     def exit_code(self) -> int:
@@ -142,8 +154,11 @@ class _Checker:
             tuple(replace(gap, source=outcome.name) for gap in gaps)
             for gaps in (outcome.collected.gaps, outcome.collected.faults)
         )
-        gaps = (*faults, *parts, *conflicts, *odd, *self._shorter(outcome.name, len(offers)))
-        return SourceResult(outcome.name, outcome.seconds, kept, gaps, faults=faults)
+        shorter = () if outcome.collected.whole else self._shorter(outcome.name, len(offers))
+        gaps = (*faults, *parts, *conflicts, *odd, *shorter)
+        listed = SourceResult(outcome.name, outcome.seconds, kept, gaps, faults=faults, whole=outcome.collected.whole)
+        taken = {offer.key for offer in kept}
+        return replace(listed, left_out=frozenset(offer.key for offer in outcome.collected.offers) - taken)
 
     def _quarantined(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
         """The offers without odd ones, and a gap that names those; one's own rates are kept, and the gap is a warning."""
@@ -163,7 +178,7 @@ class _Checker:
         return self._store.last_rates(name) if self._store else {}
 
     def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:
-        """A gap if the listing lost offers since last time. It is published all the same; the old rates of those offers stand."""
+        """A gap if a listing of which no part was read whole lost offers since last time; their old rates stand."""
         before = self._states.get(name)
         if before is None or before.offers is None or count >= before.offers:
             return ()
@@ -188,7 +203,7 @@ def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...],
 def _publication(results: Iterable[SourceResult]) -> Publication:
     done = list(results)
     return Publication(
-        tuple(Listing(result.name, result.offers) for result in done if not result.error),
+        tuple(Listing(each.name, each.offers, each.whole, each.left_out) for each in done if not each.error),
         tuple(
             Attempt(result.name, result.seconds, None if result.error else len(result.offers), _trouble(result))
             for result in done

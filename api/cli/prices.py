@@ -52,7 +52,13 @@ def refresh(settings: Settings, names: tuple[str, ...]) -> int:
     _print(RESULTS, report.results)
     _say((result.name, _told(result)) for result in report.results)
     published = report.published
-    click.echo(f"snapshot {published.snapshot}: {published.new} new rates, {published.seen_again} seen again unchanged")
+    _say((f"{name}: ended, no longer listed", "; ".join(gone)) for name, gone in report.ended)
+    counted = (
+        f"{published.new} new rates",
+        f"{published.seen_again} seen again unchanged",
+        f"{len(published.ended)} ended",
+    )
+    click.echo(f"snapshot {published.snapshot}: {', '.join(counted)}")
     return report.exit_code
 
 

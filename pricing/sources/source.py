@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from costcalc.offers import Gap, Offer
+from pricing.scope import Scope
 
 if TYPE_CHECKING:  # sources/common stands over this module
     from pricing.sources.common.http import Http
@@ -33,15 +34,17 @@ class NotAllowed(CredentialsMissing):
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What one source saw: whole-machine offers, and what it did not see.
+    """What one source saw: whole-machine offers, what it did not see, and which parts it read `whole`.
 
     `gaps` are parts that it may not call or leaves out, which is how things are; `faults` are parts that broke, which makes
-    a refresh end with 1. Both are named in answers, and the last good rates of such a part go on standing.
+    a refresh end with 1. Both are named in answers, and the last good rates of such a part go on standing. An offer of a part
+    that was read whole ends where it is no longer listed.
     """
 
     offers: tuple[Offer, ...]
     gaps: tuple[Gap, ...] = ()
     faults: tuple[Gap, ...] = ()
+    whole: tuple[Scope, ...] = ()
 
 
 class Source(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
@@ -11,11 +12,22 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, select
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Gap, Offer
+from costcalc.offers import ENDED, Gap, Offer
+from pricing.checks import ended_names, shortened
 from pricing.packaged.offers import PackagedPrices
+from pricing.scope import Key, Scope
 from pricing.store.inserts import insert_many, upsert
-from pricing.store.offer_rows import Observation, Sighting, machine_row, observation, read_gaps, write_gaps
-from pricing.store.snapshots import all_offers, newest, standing
+from pricing.store.offer_rows import (
+    Observation,
+    Sighting,
+    key_of,
+    machine_row,
+    observation,
+    read_gaps,
+    to_offer,
+    write_gaps,
+)
+from pricing.store.snapshots import all_machines, all_offers, newest, standing
 from pricing.store.tables import (
     ROWS_AT_ONCE,
     catalogues,
@@ -34,10 +46,19 @@ CATALOGUES_KEPT = 3  # a worker may still be loading the one before
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The offers that one source listed; `origin` is the source's name."""
+    """The offers that one source listed; `origin` is the source's name.
+
+    An offer of a `whole` scope that is missing here has ended, unless it is among those `left_out`, which were listed too.
+    """
 
     origin: str
     offers: Sequence[Offer]
+    whole: tuple[Scope, ...] = ()
+    left_out: frozenset[Key] = frozenset()
+
+    def ends(self, key: Key) -> bool:
+        """Whether an offer with this key, which is not among the offers, is no longer listed."""
+        return key not in self.left_out and any(scope.holds(key) for scope in self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +85,26 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The snapshot that was published, how many rates were new, and how many were seen again unchanged."""
+    """The snapshot that was published, how many rates were new, how many seen again unchanged, and which offers ended.
+
+    `ended` holds pairs of a source's name and an offer that it no longer lists.
+    """
 
     snapshot: str
     new: int
     seen_again: int
+    ended: tuple[tuple[str, Offer], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """New observations with their origin, sightings of known ones, ids to retract, and an offer for each machine.
+    """New observations with their origin, offers that ended, sightings of known ones, ids to retract, an offer for each machine.
 
     `second_hand_machines` were described by a second-hand source only: they fill what is unknown and overrule nothing.
     """
 
     new: list[tuple[str, Observation]] = field(default_factory=list)
+    ended: list[tuple[str, Offer]] = field(default_factory=list)
     seen_again: list[Sighting] = field(default_factory=list)
     retracted: list[int] = field(default_factory=list)
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
@@ -99,9 +125,10 @@ def publish(connection: Connection, publication: Publication, now: datetime) -> 
     """Write everything a refresh brought as the next snapshot, within the caller's transaction."""
     changes = _Changes()
     for listing in publication.listings:
-        _compare(connection, listing, changes)
+        _compare(connection, listing, changes, now)
     _record_attempts(connection, publication.attempts, now)
-    return _write_snapshot(connection, changes, _standing_gaps(connection, publication, now), now)
+    gaps = (*publication.gaps, *_ended_gaps(changes.ended))
+    return _write_snapshot(connection, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now)
 
 
 def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime) -> Published | None:
@@ -139,19 +166,45 @@ def last_seen(connection: Connection, origin: str, *columns: Column[Any]) -> dic
     return {row.offer_digest: row for row in rows}
 
 
-def _compare(connection: Connection, listing: Listing, changes: _Changes) -> None:
-    """A rate that is unchanged since it was last seen is a sighting, any other a new observation."""
+def _compare(connection: Connection, listing: Listing, changes: _Changes, now: datetime) -> None:
+    """A rate that is unchanged since it was last seen is a sighting, any other a new observation; what is missing ends."""
     changes.note_machines(listing.offers)
-    known = (observations.c.id, observations.c.rate_digest, observations.c.observed_at, observations.c.flags)
-    last = last_seen(connection, listing.origin, *known)
-    for item in {item.offer_digest: item for item in map(observation, listing.offers)}.values():
+    last = last_seen(connection, listing.origin, *observations.c)
+    listed = {item.offer_digest: item for item in map(observation, listing.offers)}
+    _end(connection, listing, [row for digest, row in last.items() if digest not in listed], changes, now)
+    for item in listed.values():
         before = last.get(item.offer_digest)
         if before is None or before.rate_digest != item.rate_digest:
-            changes.new.append((listing.origin, item))
+            again = before is not None and _is_ended(before) and item.offer.observed_at <= before.observed_at
+            changes.new.append((listing.origin, observation(replace(item.offer, observed_at=now)) if again else item))
         elif item.offer.observed_at > before.observed_at:
             flags = ";".join(item.offer.flags)
             changed_flags = None if flags == before.flags else flags
             changes.seen_again.append(Sighting(before.id, item.offer.observed_at, changed_flags))
+
+
+def _end(connection: Connection, listing: Listing, missing: Sequence[Any], changes: _Changes, now: datetime) -> None:
+    """What the source read whole and no longer lists ends: a further observation says so."""
+    gone = [row for row in missing if not _is_ended(row) and listing.ends(key_of(row)[:-1])]
+    machine_of = all_machines(connection) if gone else {}
+    for row in gone:
+        offer = to_offer(row, machine_of[row.provider, row.instance_type])
+        changes.ended.append((listing.origin, offer))
+        ending = replace(offer, observed_at=now, flags=(*offer.flags, ENDED))
+        changes.new.append((listing.origin, observation(ending)))
+
+
+def _is_ended(row: Any) -> bool:
+    return ENDED in row.flags.split(";")
+
+
+def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
+    """One for each source, which names its first few."""
+    offers: dict[str, list[Offer]] = defaultdict(list)
+    for origin, offer in ended:
+        offers[origin].append(offer)
+    for origin, gone in offers.items():
+        yield Gap(origin, f"no longer listed, ended: {shortened(ended_names(gone))}")
 
 
 def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Changes:
@@ -164,7 +217,7 @@ def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Change
     }
     new = [(PACKAGED, item) for identity, item in items.items() if identity not in before]
     gone = [number for identity, number in before.items() if identity not in items]
-    changes = _Changes(new, [], gone)
+    changes = _Changes(new, retracted=gone)
     changes.note_packaged_machines(offers)
     return changes
 
@@ -207,7 +260,8 @@ def _write_snapshot(connection: Connection, changes: _Changes, gaps: tuple[Gap, 
     catalogue = Catalogue.from_offers(all_offers(connection), snapshot, gaps)
     connection.execute(insert(catalogues), {"sequence": sequence, "document": catalogue.to_bytes()})
     connection.execute(delete(catalogues).where(catalogues.c.sequence <= sequence - CATALOGUES_KEPT))
-    return Published(snapshot, len(changes.new), len(changes.seen_again))
+    ended = tuple(changes.ended)
+    return Published(snapshot, len(changes.new) - len(ended), len(changes.seen_again), ended)
 
 
 def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> str:

@@ -12,6 +12,7 @@ from costcalc.offers import Gap, PurchaseOption
 from pricing import refresh as refreshing
 from pricing.offer_flags import PRICE_JUMP
 from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
+from pricing.scope import EVERYTHING, Scope
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceSpec
@@ -337,3 +338,98 @@ def test_settings_reach_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refreshing, "SOURCES", {"aws": SourceSpec("aws", "AWS", build)})
     try_source("aws", {"AWS_ENDPOINT_URL_PRICING": "http://127.0.0.1:1"}, NOW)
     assert given == [{"AWS_ENDPOINT_URL_PRICING": "http://127.0.0.1:1"}]
+
+
+def whole(*regions: str, rate: str = "3", scopes: tuple[Scope, ...] = (EVERYTHING,), **changes: object) -> Collect:
+    """One offer in each of these regions, and no others are to be had."""
+
+    def collect(now: datetime) -> Collected:
+        return Collected(tuple(offer(rate, now, region=region, **changes) for region in regions), whole=scopes)
+
+    return collect
+
+
+def regions(store: Store, as_of: datetime) -> list[str]:
+    """Where offers stand at a moment."""
+    catalogue = store.load_current()
+    return sorted(catalogue.offer(row).region for row in catalogue.current_offers(as_of).rows)
+
+
+def test_what_a_source_no_longer_lists_is_gone_at_once_named_and_was_there_before(
+    sources: Sources, store: Store
+) -> None:
+    sources["aws"] = whole("a", "b")
+    refresh([], store, {}, NOW)
+    sources["aws"] = whole("a", "c")
+    report = refresh([], store, {}, LATER)
+    assert (report.exit_code, report.ended) == (0, [("aws", ["p3.2xlarge, on demand, in b"])])
+    assert [gap.reason for gap in store.gaps()] == ["no longer listed, ended: p3.2xlarge, on demand, in b"]
+    just_before = LATER - timedelta(seconds=1)
+    assert (regions(store, LATER), regions(store, just_before), regions(store, NOW)) == (
+        ["a", "c"],
+        ["a", "b"],
+        ["a", "b"],
+    )
+    for hours in (2, 3):
+        again = refresh([], store, {}, NOW + timedelta(hours=hours))
+        assert (again.published.new, again.ended, store.gaps()) == (0, [], ())
+
+
+def test_an_offer_that_comes_back_stands_again_even_if_its_own_date_is_older(sources: Sources, store: Store) -> None:
+    for hours, listing in enumerate((("a", "b"), ("a",), ("a", "b"))):
+        dated = whole(*listing)(NOW - timedelta(days=1))
+        sources["aws"] = lambda _, dated=dated: dated
+        refresh([], store, {}, NOW + timedelta(hours=hours))
+    assert [regions(store, NOW + timedelta(hours=hours)) for hours in range(3)] == [["a", "b"], ["a"], ["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    "scopes",
+    [
+        (),
+        (Scope(regions=frozenset("a")),),
+        (Scope(purchase_options=frozenset({"spot"})),),
+        (Scope("gcp"),),
+        (Scope(terms=frozenset({"1y"})),),
+        (Scope(apart_from=frozenset({"p3.2xlarge"})),),
+    ],
+    ids=["nothing", "region", "option", "provider", "term", "apart"],
+)
+def test_what_was_not_read_whole_ends_nothing(sources: Sources, store: Store, scopes: tuple[Scope, ...]) -> None:
+    sources["aws"] = whole("a", "b")
+    refresh([], store, {}, NOW)
+    sources["aws"] = whole("a", scopes=scopes)
+    assert refresh([], store, {}, LATER).ended == []
+    assert regions(store, LATER) == ["a", "b"]
+
+
+def test_a_source_that_fails_ends_nothing(sources: Sources, store: Store) -> None:
+    sources["aws"] = whole("a", "b")
+    refresh([], store, {}, NOW)
+    sources["aws"] = fails(HttpError("down"))
+    assert refresh([], store, {}, LATER).ended == []
+    assert regions(store, LATER) == ["a", "b"]
+
+
+def test_an_odd_offer_was_listed_and_does_not_end(sources: Sources, store: Store) -> None:
+    names = [f"region-{number}" for number in range(10)]
+    sources["aws"] = whole(*names)
+    refresh([], store, {}, NOW)
+    sources["aws"] = lambda now: replace(lists("16", *["4"] * 9)(now), whole=(EVERYTHING,))
+    assert refresh([], store, {}, LATER).ended == []
+    assert regions(store, LATER) == names
+
+
+def test_a_row_deleted_from_ones_own_sheet_is_gone_at_the_next_refresh(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = tmp_path / "rates.csv"
+    columns = (
+        "provider,region,instance_type,accelerator,accelerators,purchase_option,hourly_rate,currency,observed_at\n"
+    )
+    rows = ("acme,a,eight,H100,8,on_demand,16,USD,2026-11-01\n", "acme,b,eight,H100,8,on_demand,0.48,USD,2026-11-01\n")
+    monkeypatch.setattr(refreshing, "SOURCES", {"sheet": SOURCES["sheet"]})
+    for hours, kept in enumerate((rows, rows[:1], rows)):
+        sheet.write_text(columns + "".join(kept))
+        assert refresh([], store, {"COSTCALC_SHEET": str(sheet)}, NOW + timedelta(hours=hours)).exit_code == 0
+    assert [regions(store, NOW + timedelta(hours=hours)) for hours in range(3)] == [["a", "b"], ["a"], ["a", "b"]]

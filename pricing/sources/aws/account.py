@@ -6,15 +6,16 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer
+from costcalc.offers import Gap, Offer, PurchaseOption
+from pricing.scope import Scope
 from pricing.sources.aws.calls import Calls, LimitReached, Unreachable
-from pricing.sources.aws.listing import publishable
+from pricing.sources.aws.listing import settled
 from pricing.sources.aws.machines import described_machines, region_of
 from pricing.sources.aws.price_list import (
     ACCELERATED_FAMILIES,
@@ -33,6 +34,7 @@ FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "U
 ACCELERATED_NAMES = ["p*", "g*", "trn*", "inf*", "dl*"]
 CALLS_AT_ONCE = 8
 NAMES_PER_FILTER = 40
+IN_PRICE_LIST = frozenset({PurchaseOption.ON_DEMAND.value, PurchaseOption.RESERVED.value})
 
 FOR_ALL_REGIONS = (CredentialsMissing, Unreachable)  # errors of one region that hold in all
 
@@ -52,9 +54,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service of its own. `always_priced` says that no rate at all would be strange."""
+    """A service of its own, which lists all of `scope`. `always_priced` says that no rate at all would be strange."""
 
     name: str
+    scope: Scope
     collect: Callable[[Calls, Question], Iterable[Offer]]
     always_priced: bool = True
 
@@ -83,7 +86,7 @@ class Account:
 
     def collect(self, now: datetime) -> Collected:
         """Every rate the account may see. Raises SourceError if the price list cannot be had."""
-        listed = self._price_list()
+        listed, scopes = self._price_list()
         sold = _by_region(each for each, _ in listed)
         in_blocks = _by_region(each for each, _ in listed if each.in_blocks)
         regions = [region for region in self.only_regions or self.default_regions if region in sold] or sorted(sold)
@@ -92,18 +95,18 @@ class Account:
         offers = _listed_offers(listed, machines.get, Origin("AWS Price List API", now))
         questions = [Question(region, sold[region], in_blocks.get(region, ()), machines.get, now) for region in regions]
         answered = _at_once(lambda service: self._service(service, questions), self.services)
-        collected = _combined(offers, [unseen, *answered])
+        priced = Collected(tuple(offers), whole=scopes)
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
-        kept, left_out = publishable(collected.offers)
-        return Collected(kept, (*collected.gaps, *left_out, *unknown_gap(unknown)), collected.faults)
+        return settled(_combined([priced, unseen, *answered]), unknown)
 
-    def _price_list(self) -> list[PricedProduct]:
-        """Accelerated machines of all regions, family by family; name by name where families are not understood."""
-        found = self._products("instanceFamily", ACCELERATED_FAMILIES)
-        found = found or self._products("instanceType", sorted(self.packaged))
-        if not found:
-            raise SchemaChanged("pricing:GetProducts listed not one machine with an accelerator")
-        return found
+    def _price_list(self) -> tuple[list[PricedProduct], tuple[Scope, ...]]:
+        """Accelerated machines of all regions, family by family; only those known by name where families are not understood."""
+        if found := self._products("instanceFamily", ACCELERATED_FAMILIES):
+            regions = frozenset(self.only_regions) or None
+            return found, (Scope(regions=regions, purchase_options=IN_PRICE_LIST),)
+        if found := self._products("instanceType", sorted(self.packaged)):
+            return found, ()
+        raise SchemaChanged("pricing:GetProducts listed not one machine with an accelerator")
 
     def _products(self, field: str, values: Sequence[str]) -> list[PricedProduct]:
         return [each for found in _at_once(partial(self._products_where, field), values) for each in found]
@@ -145,8 +148,10 @@ class Account:
         unseen = _unseen(service, answers)
         if service.always_priced and not offers and not unseen:
             nothing = Gap("aws", f"{service.name}: AWS answered without a single rate for our machines")
-            unseen = [Collected((), (nothing,))]
-        return _combined(offers, unseen)
+            return Collected((), (nothing,))
+        read = (answer.region for answer in answers if answer.error is None)
+        whole = tuple(replace(service.scope, regions=frozenset({region})) for region in read)
+        return _combined([Collected(tuple(offers), whole=whole), *unseen])
 
     def _answers(self, service: Service, questions: Sequence[Question]) -> list[Answer]:
         """Region by region; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
@@ -183,25 +188,19 @@ def _gap_or_fault(error: SourceError, gap: Gap) -> Collected:
     return Collected((), (gap,)) if isinstance(error, NotAllowed | LimitReached) else Collected((), (), (gap,))
 
 
-def _combined(offers: Iterable[Offer], parts: Iterable[Collected]) -> Collected:
-    """These offers, and those of all parts with what they did not see."""
-    kept = list(parts)
+def _combined(parts: Sequence[Collected]) -> Collected:
+    """The offers of all parts, with what they saw whole and what they did not see."""
     return Collected(
-        (*offers, *(offer for part in kept for offer in part.offers)),
-        tuple(gap for part in kept for gap in part.gaps),
-        tuple(fault for part in kept for fault in part.faults),
+        tuple(offer for part in parts for offer in part.offers),
+        tuple(gap for part in parts for gap in part.gaps),
+        tuple(fault for part in parts for fault in part.faults),
+        tuple(scope for part in parts for scope in part.whole),
     )
 
 
 def _gap(service: Service, reason: str, regions: Sequence[str], everywhere: bool) -> Gap:
     where = "" if everywhere else f" in {', '.join(regions)}"
     return Gap("aws", f"{service.name}{where}: {reason}")
-
-
-def unknown_gap(names: set[str]) -> tuple[Gap, ...]:
-    """A gap for accelerated machines of which nobody says what they hold; none if there are none."""
-    listed = ", ".join(sorted(names))
-    return (Gap("aws", f"left out, no table names their accelerators: {listed}"),) if names else ()
 
 
 def _by_region(products: Iterable[Product]) -> dict[str, list[str]]:
@@ -255,6 +254,6 @@ def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
 
 
 SERVICES = (
-    Service("spot prices", _spot),
-    Service("Savings Plans", _savings_plans),
+    Service("spot prices", Scope(purchase_options=frozenset({PurchaseOption.SPOT.value})), _spot),
+    Service("Savings Plans", Scope(purchase_options=frozenset({PurchaseOption.SAVINGS_PLAN.value})), _savings_plans),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -11,6 +12,7 @@ from itertools import pairwise
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from pricing.checks import ROUNDING
 from pricing.sources.common.rows import flag_dear_spot
+from pricing.sources.source import Collected
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
@@ -33,6 +35,19 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
     }
     kept = flag_dear_spot(each for each in current if id(each) not in dear)
     return kept, _left_out([each for each in current if id(each) in dear])
+
+
+def settled(collected: Collected, unknown: set[str]) -> Collected:
+    """The offers to publish, with gaps for those left out and for the `unknown` types, of which nobody says what they hold.
+
+    Nothing follows from the absence of either.
+    """
+    kept, left_out = publishable(collected.offers)
+    dear = {each.key for each in collected.offers} - {each.key for each in kept}
+    apart = frozenset(unknown | {instance_type for _, _, instance_type, *_ in dear})
+    nameless = f"left out, no table names their accelerators: {', '.join(sorted(unknown))}"
+    gaps = (*collected.gaps, *left_out, *((Gap("aws", nameless),) if unknown else ()))
+    return replace(collected, offers=kept, gaps=gaps, whole=tuple(scope.without(apart) for scope in collected.whole))
 
 
 def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:

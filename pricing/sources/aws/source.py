@@ -11,13 +11,14 @@ from collections.abc import Callable
 from datetime import datetime
 from time import sleep
 
-from costcalc.offers import Gap, Offer
+from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.aws.account import SERVICES, Account, Service, unknown_gap
+from pricing.scope import Scope
+from pricing.sources.aws.account import IN_PRICE_LIST, SERVICES, Account, Service
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
 from pricing.sources.aws.capacity_blocks import BLOCK_DAYS, CapacityBlocks, block_days
-from pricing.sources.aws.listing import publishable
+from pricing.sources.aws.listing import settled
 from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import BrokenOff, Http, HttpError
 from pricing.sources.source import (
@@ -78,11 +79,14 @@ class Aws:
     def _services(self) -> tuple[Service, ...]:
         """The services beside the price list: capacity blocks only if a setting asks for them."""
         blocks = CapacityBlocks(block_days(self._environment), self._pause)
-        return (*SERVICES, Service("capacity blocks", blocks.collect, always_priced=False)) if blocks.days else SERVICES
+        terms = frozenset(f"{days}d" for days in blocks.days)
+        scope = Scope(purchase_options=frozenset({PurchaseOption.CAPACITY_BLOCK.value}), terms=terms)
+        asked = Service("capacity blocks", scope, blocks.collect, always_priced=False)
+        return (*SERVICES, asked) if blocks.days else SERVICES
 
     def _public(self, now: datetime) -> Collected:
         offers: list[Offer] = []
-        faults, unknown = [], set()
+        faults, unknown, read = [], set(), set()
         for region in separated(ONLY_REGIONS.read(self._environment) or BULK_REGIONS):
             try:
                 found, unknown_types = self._public_region(region, now)
@@ -91,11 +95,11 @@ class Aws:
             else:
                 offers += found
                 unknown |= unknown_types
+                read.add(region)
         if not offers:
             raise SourceError("; ".join(fault.reason for fault in faults))
-        kept, left_out = publishable(offers)
-        gaps = (Gap("aws", NO_CREDENTIALS), *left_out, *unknown_gap(unknown))
-        return Collected(kept, gaps, tuple(faults))
+        whole = (Scope(regions=frozenset(read), purchase_options=IN_PRICE_LIST),)
+        return settled(Collected(tuple(offers), (Gap("aws", NO_CREDENTIALS),), tuple(faults), whole), unknown)
 
     def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
         """Read once more if it breaks off, as a file of some hundred MB may."""

@@ -57,6 +57,7 @@ class Quote:
 class Unpriced:
     """A row of an N-series machine that gives no price, and why a person should look at it."""
 
+    instance_type: str
     why: str
 
 
@@ -128,7 +129,7 @@ def _quotes(item: Item, now: datetime) -> tuple[Quote | Unpriced, ...]:
     if read is None or not _is_current(item, now):
         return ()
     if item.currency_code != "USD":
-        return (Unpriced(f"priced in {item.currency_code}, not USD"),)
+        return (Unpriced(item.arm_sku_name, f"priced in {item.currency_code}, not USD"),)
     return tuple(each for each in read(item) if isinstance(each, Unpriced) or each.amount)
 
 
@@ -144,7 +145,7 @@ def _utc(moment: datetime | None) -> datetime | None:
 def _consumption(item: Item) -> tuple[Quote | Unpriced, ...]:
     """The plain or spot rate, and the savings plans beside it."""
     if item.unit_of_measure != "1 Hour":
-        return (Unpriced(f"{item.arm_sku_name} is priced by {item.unit_of_measure or 'nothing'}"),)
+        return (Unpriced(item.arm_sku_name, f"{item.arm_sku_name} is priced by {item.unit_of_measure or 'nothing'}"),)
     price = amount(item.retail_price)
     if re.search(r"\bspot\b", f"{item.meter_name} {item.sku_name}", re.IGNORECASE):
         return (_quote(item, PurchaseOption.SPOT, None, price),)
@@ -164,7 +165,7 @@ def _reservation(item: Item) -> tuple[Quote | Unpriced, ...]:
 def _termed(item: Item, option: PurchaseOption, term: str, price: Decimal) -> Quote | Unpriced:
     years = _YEARS.match(" ".join(term.split()))
     if years is None:
-        return Unpriced(f"{item.arm_sku_name} has the unknown term {term}")
+        return Unpriced(item.arm_sku_name, f"{item.arm_sku_name} has the unknown term {term}")
     return _quote(item, option, f"{years[1]}y", price)
 
 

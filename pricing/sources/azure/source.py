@@ -18,6 +18,7 @@ from msgspec import Struct, ValidationError, convert, field
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
+from pricing.scope import EVERYTHING
 from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
@@ -63,7 +64,8 @@ class Azure:
         items = self._items_of(sorted(REGIONS | self._regions()))
         read = [each for item in items for each in read_item(item, now)]
         quotes, contradicted = latest(each for each in read if isinstance(each, Quote))
-        odd = {each.why for each in read if isinstance(each, Unpriced)}
+        unpriced = [each for each in read if isinstance(each, Unpriced)]
+        odd = {each.why for each in unpriced}
         if not quotes:
             reason = f"none of {len(items)} items is a price of an N-series machine in USD {first_few(odd)}"
             raise SchemaChanged(f"azure: {reason}")
@@ -76,7 +78,8 @@ class Azure:
             "two rows differ, the dearer one is taken": contradicted,
         }
         gaps = (Gap("azure", f"{reason}: {first_few(names)}") for reason, names in names_by_reason.items() if names)
-        return Collected(offers, tuple(gaps))
+        unread = frozenset(each.instance_type for each in unpriced) | unknown
+        return Collected(offers, tuple(gaps), whole=(EVERYTHING.without(unread),))
 
     def _items_of(self, regions: list[str]) -> list[dict[str, Any]]:
         """A few regions at once; the first that fails calls off the rest."""

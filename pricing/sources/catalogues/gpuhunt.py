@@ -26,6 +26,7 @@ from costcalc.offers import SECOND_HAND, Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
 from pricing.packaged.names import region
+from pricing.scope import Scope
 from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day
 from pricing.sources.common.amounts import amount
@@ -100,7 +101,8 @@ def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
     """A provider's rows as offers, spot at its cheapest zone, observed on the day of the version where that tells one."""
     rows = filter(_is_wanted, csv_rows("gpuhunt", text, COLUMNS))
     catalogue = Version(OUR_NAMES.get(provider, provider), _day(version, now))
-    return read_rows("gpuhunt", rows, lambda row: _offers(convert(row, GpuMachine, strict=False), catalogue))
+    scope = Scope(catalogue.provider)
+    return read_rows("gpuhunt", rows, lambda row: _offers(convert(row, GpuMachine, strict=False), catalogue), scope)
 
 
 class GpuMachine(Struct):

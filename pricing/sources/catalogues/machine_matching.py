@@ -13,6 +13,7 @@ from costcalc.offers import Gap, Offer
 from pricing.checks import ListingRefused, SourceListing, shortened, sound
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
+from pricing.scope import Scope
 from pricing.sources.common.rows import LeftOut
 from pricing.sources.source import Collected, SourceError
 
@@ -103,6 +104,7 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
     offers: list[Offer] = []
     gaps: list[Gap] = []
     faults: list[Gap] = []
+    whole: list[Scope] = []
     for part in parts:
         try:
             found = read(part)
@@ -112,10 +114,12 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
         else:
             offers += kept
             gaps += found.gaps
+            left_out = frozenset(offer.instance_type for offer in {*found.offers} - {*kept})
+            whole += [scope.without(left_out) for scope in found.whole]
             gaps += [Gap(source, f"{part}: looks odd, left out: {shortened(odd)}")] if odd else []
     if not offers:
         raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
-    return Collected(tuple(offers), tuple(gaps), tuple(faults))
+    return Collected(tuple(offers), tuple(gaps), tuple(faults), tuple(whole))
 
 
 def start_of_day(moment: datetime) -> datetime:

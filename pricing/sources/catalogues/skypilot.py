@@ -26,6 +26,7 @@ from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator, region
+from pricing.scope import Scope
 from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
@@ -112,11 +113,11 @@ def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
     except (UnicodeDecodeError, csv.Error) as error:
         raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
     day = start_of_day(now)
+    provider = OUR_NAMES.get(cloud, cloud)
     if cloud != "gcp":
-        provider = OUR_NAMES.get(cloud, cloud)
-        return read_rows("skypilot", rows, lambda row: _machine_offers(_read(row), provider, day))
+        return read_rows("skypilot", rows, lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
     accelerators = _accelerator_rates(rows)
-    return read_rows("skypilot", rows, lambda row: _google_offers(_read(row), accelerators, day))
+    return read_rows("skypilot", rows, lambda row: _google_offers(_read(row), accelerators, day), Scope(provider))
 
 
 def _read(row: CsvRow) -> CatalogueRow:
@@ -197,11 +198,13 @@ def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datet
         return
     added = accelerators.get((name, found.accelerators, row.availability_zone))
     if added is None:
-        raise LeftOut("Google machines without the accelerator's price refused", f"{row.instance_type} {row.region}")
+        refused = "Google machines without the accelerator's price refused"
+        raise LeftOut(refused, f"{row.instance_type} {row.region}", row.instance_type)
     place = ("gcp", row.region, row.instance_type)
     yield from (_with_parts(offer, added) for offer in _offers(place, found, _sum(_rates(row), added), now))
     if added.on_demand is None:
-        raise LeftOut("Google's on-demand rates that look like calendar mode refused", f"{name} {row.region}")
+        refused = "Google's on-demand rates that look like calendar mode refused"
+        raise LeftOut(refused, f"{name} {row.region}", row.instance_type)
 
 
 def _sum(host: Rates, added: Rates) -> Rates:

@@ -11,17 +11,22 @@ from typing import Any
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.names import UnknownName
+from pricing.scope import EVERYTHING, Scope
 from pricing.sources.source import Collected, SchemaChanged, SourceError
 
 SHOWN = 6  # names in one sentence
+UNREADABLE = "rows that could not be read"
 
 
 class LeftOut(Exception):
-    """A row that becomes no offer; the message is the reason, the same for all rows like it. `name` is which."""
+    """A row that becomes no offer; the message is the reason, the same for all rows like it.
 
-    def __init__(self, reason: str, name: str) -> None:
+    `name` is which, and its instance type unless that is given too.
+    """
+
+    def __init__(self, reason: str, name: str, instance_type: str | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.name = reason, name
+        self.reason, self.name, self.instance_type = reason, name, instance_type or name
 
 
 def listed(source: str, document: Any, *path: str) -> list[Any]:
@@ -36,10 +41,16 @@ def listed(source: str, document: Any, *path: str) -> list[Any]:
     return found
 
 
-def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[Offer]]) -> Collected:
-    """The offers of all rows. A row that can't be read is part of a gap; SchemaChanged if no row at all could be."""
+def read_rows(
+    source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[Offer]], scope: Scope = EVERYTHING
+) -> Collected:
+    """The offers of all rows, which are all there are of `scope`.
+
+    A row that can't be read is part of a gap, and then nothing was read whole; SchemaChanged if no row at all could be.
+    """
     offers: list[Offer] = []
     reasons: defaultdict[str, list[str]] = defaultdict(list)
+    left_out: set[str] = set()
     count = 0
     for count, row in enumerate(rows, 1):  # noqa: B007
         try:
@@ -49,13 +60,15 @@ def read_rows(source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[O
             reasons[f"{unknown.kind}s not known here left out"].append(unknown.spelling)
         except LeftOut as left:
             reasons[left.reason].append(left.name)
+            left_out.add(left.instance_type)
         except (ValueError, ArithmeticError, IndexError) as error:
-            reasons["rows that could not be read"].append(str(error))
+            reasons[UNREADABLE].append(str(error))
     gaps = tuple(Gap(source, f"{reason}: {first_few(found)}") for reason, found in reasons.items())
     if not offers:
         reason = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({reason})")
-    return Collected(flag_dear_spot(cheapest(offers)), gaps)
+    whole = () if UNREADABLE in reasons else (scope.without(frozenset(left_out)),)
+    return Collected(flag_dear_spot(cheapest(offers)), gaps, whole=whole)
 
 
 def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:

@@ -17,13 +17,14 @@ from msgspec import Struct, ValidationError, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Gap
 from pricing.packaged.machine_facts import packaged_machines
+from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.gcp.cloud_tpu import Regions, slice_regions
 from pricing.sources.gcp.compute_engine import REFUSED, NotCallable, inventory
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Gaps, Inventory, gaps_of_skus, listed_shapes, offers, packaged_shapes
-from pricing.sources.gcp.skus import Skipped, Sku, rate_book, read_sku
+from pricing.sources.gcp.skus import Skipped, SkipReason, Sku, rate_book, read_sku
 from pricing.sources.source import (
     Collected,
     CredentialsMissing,
@@ -79,12 +80,13 @@ class Gcp:
         if not skus:
             raise SchemaChanged(f"gcp: none of the {len(read)} SKUs of the billing catalogue gives a rate in USD")
         book = rate_book(skus)
-        shapes, shape_gaps = self._shapes()
-        slices, slice_gaps = self._slices()
+        shapes, shape_gaps, no_inventory = self._shapes()
+        slices, no_slices = self._slices()
         found, rate_gaps = offers((*shapes, *slices), book, now)
         sku_gaps = gaps_of_skus((sku for sku in read if isinstance(sku, Skipped)), book)
-        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *slice_gaps)
-        return Collected(found, tuple(Gap("gcp", reason) for reason in reasons))
+        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
+        whole = () if (*refused, *no_inventory, *no_slices) or any(map(_is_unread, read)) else (EVERYTHING,)
+        return Collected(found, tuple(Gap("gcp", reason) for reason in reasons), whole=whole)
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
         """The SKUs of both services; a refusal of the older one is only a gap."""
@@ -94,12 +96,13 @@ class Gcp:
         except CredentialsMissing as refusal:
             return read, (f"TPU v2 to v4 are not read, {refusal}",)
 
-    def _shapes(self) -> tuple[tuple[Shape, ...], Gaps]:
+    def _shapes(self) -> tuple[tuple[Shape, ...], Gaps, Gaps]:
+        """The machines, what is not known of them, and a refusal to list them."""
         try:
-            return listed_shapes(self.inventory(), self.packaged)
+            return *listed_shapes(self.inventory(), self.packaged), ()
         except NotCallable as refusal:
             instead = "packaged machine types stand in, wherever their parts are priced"
-            return packaged_shapes(self.packaged), (f"{refusal}: {instead}",)
+            return packaged_shapes(self.packaged), (), (f"{refusal}: {instead}",)
 
     def _slices(self) -> tuple[tuple[Shape, ...], Gaps]:
         try:
@@ -135,6 +138,11 @@ class Gcp:
             raise SourceError(f"gcp: {error}") from None
         except ValidationError as error:
             raise SchemaChanged(f"gcp: a page of service {service} has changed its shape: {error}") from None
+
+
+def _is_unread(sku: Sku | Skipped) -> bool:
+    """Whether a rate of ours may be missing for it."""
+    return isinstance(sku, Skipped) and sku.why in (SkipReason.UNREADABLE, SkipReason.OTHER_CURRENCY)
 
 
 def _missing(environment: Environment) -> str | None:

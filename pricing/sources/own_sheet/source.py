@@ -18,6 +18,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
 from pricing.packaged.names import ANY_REGION
+from pricing.scope import EVERYTHING
 from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
@@ -47,7 +48,7 @@ class Sheet:
         """The sheet's rates. Raises SourceError naming rows and columns, CredentialsMissing where no sheet is set."""
         if not self.place:
             raise CredentialsMissing(f"sheet: {NO_SHEET}")
-        return Collected(offers(_text(self._content()), now))
+        return Collected(offers(_text(self._content()), now), whole=(EVERYTHING,))
 
     def _content(self) -> bytes:
         if self.place.startswith(("http://", "https://")):

@@ -22,6 +22,7 @@ from pricing.offer_flags import NO_CAPACITY
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
+from pricing.scope import Scope
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import ApiSource, Endpoint, Site, address
 from pricing.sources.common.http import Http
@@ -74,7 +75,8 @@ class Listed(Struct):
 def collect(api: Endpoint, now: datetime, zones: tuple[str, ...]) -> Collected:
     """Every type with whole accelerators in every zone. Raises SourceError."""
     listed = [each for zone in zones for each in _listed(api, zone)]
-    return read_rows("scaleway", listed, lambda each: _offers(each, convert(each.row, ServerType), now))
+    read = partial(_read, now=now)
+    return read_rows("scaleway", listed, read, Scope(regions=frozenset(zones)))
 
 
 def _listed(api: Endpoint, zone: str) -> Iterator[Listed]:
@@ -97,7 +99,8 @@ def _servers(api: Endpoint, path: str) -> dict[str, Any]:
     raise SchemaChanged("scaleway: the pages of servers have no end")
 
 
-def _offers(listed: Listed, kind: ServerType, now: datetime) -> Iterator[Offer]:
+def _read(listed: Listed, now: datetime) -> Iterator[Offer]:
+    kind = convert(listed.row, ServerType)
     if kind.gpu_info is None or kind.end_of_service:
         return
     if kind.mig_profile:

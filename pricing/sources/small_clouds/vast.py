@@ -50,17 +50,19 @@ class Host(Struct):
 def collect(api: Endpoint, now: datetime) -> Collected:
     """The cheapest host for each machine and country; one search for each number of accelerators. Raises SourceError."""
     found: dict[Any, Any] = {}
-    gaps = []
+    gaps, is_whole = [], True
     for count in COUNTS:
         rows = _search(api, count)
         found |= {row.get("id"): row for row in rows if isinstance(row, dict)}
+        is_whole &= len(rows) < LIMIT
         if len(rows) == ANONYMOUS_ROWS and not api.headers:
             capped = f"only {ANONYMOUS_ROWS} machines of {count} accelerators were listed: set COSTCALC_VAST_API_KEY"
             gaps.append(Gap("vast", capped))
     if not found:
         raise SourceError("vast: the list of offers is empty")
     collected = offers(list(found.values()), now)
-    return Collected(collected.offers, (*collected.gaps, *gaps))
+    whole = collected.whole if is_whole and not gaps else ()
+    return Collected(collected.offers, (*collected.gaps, *gaps), whole=whole)
 
 
 def _search(api: Endpoint, count: int) -> list[Any]:

@@ -93,7 +93,7 @@ def collect(api: Endpoint, now: datetime) -> Collected:
         raise faults[0]
     found = offers(plans, now)
     gone = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
-    return Collected(found.offers, found.gaps, tuple(gone))
+    return Collected(found.offers, found.gaps, tuple(gone), () if faults else found.whole)
 
 
 def _plans(api: Endpoint, path: str) -> Iterator[Any]:

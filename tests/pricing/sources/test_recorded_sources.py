@@ -36,6 +36,14 @@ def test_a_recorded_answer_becomes_offers_that_hold(source, httpserver):
 
 
 @EVERY
+def test_a_source_says_what_it_read_whole(source, httpserver):
+    source.serve(httpserver)
+    collected = source.collect(httpserver.url_for(""))
+    ended_if_missing = [any(scope.holds(offer.key) for scope in collected.whole) for offer in collected.offers]
+    assert any(ended_if_missing), "an offer that it no longer lists would stand for ever"
+
+
+@EVERY
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_server_that_stays_down_is_a_reason(source, httpserver, status):
     httpserver.expect_request("").respond_with_data("", status=status, headers={"Retry-After": "0"})
@@ -159,6 +167,8 @@ def test_a_row_that_cannot_be_read_costs_only_itself(source, httpserver):
     after = source.collect(httpserver.url_for(""))
     assert set(after.offers) == set(before.offers)
     assert any("could not be read" in gap.reason for gap in after.gaps)
+    assert before.whole
+    assert after.whole == (), "an offer that could not be read has not ended"
 
 
 def _with_odd_rows(document):

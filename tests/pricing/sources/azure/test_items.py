@@ -98,7 +98,7 @@ def test_other_products_and_empty_rows_stay_out(changes):
     ],
 )
 def test_a_row_that_cannot_be_read_safely_is_named(changes, why):
-    assert _read(**changes) == (Unpriced(why),)
+    assert _read(**changes) == (Unpriced("Standard_NC6s_v3", why),)
 
 
 @pytest.mark.parametrize(

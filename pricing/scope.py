@@ -1,0 +1,39 @@
+"""What a source read whole: what it lists there no longer, nobody can have any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+Key = tuple[str, ...]  # as `Offer.key` gives it
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The part of a source's offers that it read to the end. None stands for all there are.
+
+    `apart_from` are instance types that it listed but could not read; nothing follows from their absence.
+    """
+
+    provider: str | None = None
+    regions: frozenset[str] | None = None
+    purchase_options: frozenset[str] | None = None
+    terms: frozenset[str] | None = None
+    apart_from: frozenset[str] = frozenset()
+
+    def holds(self, key: Key) -> bool:
+        """Whether an offer with this key belongs to the part."""
+        provider, region, instance_type, option, term = key[:5]
+        return (
+            self.provider in (None, provider)
+            and (self.regions is None or region in self.regions)
+            and (self.purchase_options is None or option in self.purchase_options)
+            and (self.terms is None or term in self.terms)
+            and instance_type not in self.apart_from
+        )
+
+    def without(self, instance_types: frozenset[str]) -> Scope:
+        """The same part apart from these instance types too."""
+        return replace(self, apart_from=self.apart_from | instance_types)
+
+
+EVERYTHING = Scope()
