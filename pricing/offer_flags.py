@@ -3,6 +3,7 @@
 NO_CAPACITY = "no_capacity"  # has a price, but none was free to rent when it was read
 SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
 PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it
+WITHDRAWN = "withdrawn"  # beside `ended`: a person took the rate back, since it was wrong
 MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one host may cost less than four of another
 
 # These say where, when and beside what a rate was seen. They may change while the rate does not.

@@ -16,7 +16,7 @@ from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
-from pricing.store.publish import Attempt, Listing, Publication, Published
+from pricing.store.publish import PACKAGED, Attempt, Listing, Publication, Published
 from pricing.store.store import SourceState, Store
 
 LIMIT_SECONDS = 1800.0
@@ -119,6 +119,14 @@ def chosen(names: Iterable[str]) -> list[SourceSpec]:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SOURCES)}"
             raise UnknownSource(f"no price source is called {name!r}: {hint}")
     return [SOURCES[name] for name in wanted]
+
+
+def withdrawable(name: str) -> str:
+    """The name of a source, or of the packaged prices, as the store knows it. Raises UnknownSource."""
+    if name.lower() == PACKAGED:
+        return PACKAGED
+    [spec] = chosen([name])
+    return spec.name
 
 
 def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list[SourceSpec], tuple[SourceResult, ...]]:

@@ -189,6 +189,29 @@ def status() -> None:
     sys.exit(commands.status(settings_of_environment()))
 
 
+def withdrawal() -> Schema:
+    """The filters of a withdrawal."""
+    from api.questions.schemas import WithdrawSchema
+
+    return WithdrawSchema()
+
+
+@prices.command(
+    cls=SchemaCommand, schema=withdrawal, params=[click.Argument(["source"], shell_complete=completer("sources"))]
+)
+@click.option("--yes", is_flag=True, help="Do not ask before withdrawing.")
+def withdraw(source: str, yes: bool, **filters: Any) -> None:
+    """Take back the wrong rates of SOURCE that pass the filters. It says which and asks first.
+
+    SOURCE is a price source, or packaged for the prices that ship with costcalc. Nothing is deleted: answers about earlier
+    dates still know the rates. A rate that the source goes on listing comes back at the next refresh.
+    """
+    from api.cli import prices as commands
+
+    with told():
+        sys.exit(commands.withdraw(settings_of_environment(), source, texts(filters), yes))
+
+
 @main.group()
 def slack() -> None:
     """Post price alerts to a Slack channel."""

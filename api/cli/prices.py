@@ -8,16 +8,19 @@ from datetime import datetime
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.bootstrap import utc_now
+from api.bootstrap import build_once, utc_now
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
-from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, offer_row
+from api.questions.schemas import Layout, WithdrawSchema
+from api.reports.offers import OfferRow, offer_filter, offer_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
@@ -25,6 +28,7 @@ from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
 FINE, FAILED, WRONG_USE = 0, 1, 2
+SHOWN = 20  # offers that a question names
 NOT_CONFIGURED = "not configured"
 
 
@@ -134,6 +138,42 @@ def status(settings: Settings) -> int:
     _print(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
     return FINE
+
+
+def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> int:
+    """Takes the rates of a source that pass the filters back, after a person agreed. Raises Refused, CannotStart."""
+    try:
+        name, store = refreshing.withdrawable(source), Store(settings.database_url)
+        store.fill(utc_now())
+        offers = store.standing_offers(name)
+        catalogue = Catalogue.from_offers(offers, name)
+        values, _ = build_once(settings).parse(WithdrawSchema(), filters, catalogue)
+        rows = catalogue.passing_rows(np.arange(len(offers)), offer_filter(values))
+        wrong = [catalogue.offer(row) for row in rows.tolist()]
+        if not wrong:
+            return _failed(f"{name} has no current rate that passes these filters: nothing to withdraw", FAILED)
+        _say_which(name, wrong)
+        if not sure and not click.confirm(
+            f"Withdraw {'this rate' if len(wrong) == 1 else f'these {len(wrong)} rates'}?"
+        ):
+            return FAILED
+        published = store.withdraw(name, frozenset(offer.key for offer in wrong), utc_now())
+    except refreshing.UnknownSource as error:
+        return _failed(error, WRONG_USE)
+    except StoreError as error:
+        return _failed(error, FAILED)
+    click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
+    return FINE
+
+
+def _say_which(name: str, offers: Sequence[Offer]) -> None:
+    """The offers that shall go, with their rates; the first of many."""
+    for offer in offers[:SHOWN]:
+        terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
+        rate = f"{offer.currency} {offer.hourly_rate:.4f} an hour"
+        click.echo(f"{name}: {offer.provider} {offer.instance_type} in {offer.region}, {terms}, {rate}")
+    if len(offers) > SHOWN:
+        click.echo(f"and {len(offers) - SHOWN} more")
 
 
 def _states_at(now: datetime) -> tuple[Column, ...]:

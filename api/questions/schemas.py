@@ -267,6 +267,15 @@ class HistorySchema(OfferFilters):
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
+class WithdrawSchema(OfferFilters):
+    """The parameters of `costcalc prices withdraw`: which of a source's rates."""
+
+    class Meta:
+        """Rates are withdrawn from now on."""
+
+        fields = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+
+
 class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
 

@@ -60,6 +60,7 @@ def runs(catalogue: Catalogue, rows: Indices) -> Runs:
     for name in SAME_RATE:
         values = getattr(columns, name)[rows]
         starts[1:] |= values[1:] != values[:-1]
+    starts[1:] |= catalogue.ended[rows[:-1]]  # an offer that comes back begins anew
     first = np.flatnonzero(starts)
     last = np.r_[first[1:], len(rows)][: len(first)] - 1
     order = np.lexsort((columns.observed[rows[first]], columns.key[rows[first]]))

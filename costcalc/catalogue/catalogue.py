@@ -74,7 +74,7 @@ class Catalogue:
     """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
 
     `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
-    `stands_alone` those of machines that no network joins to others.
+    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone.
     """
 
     def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
@@ -88,8 +88,8 @@ class Catalogue:
         words = [words.split(";") for words in vocabulary.flags]
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
-        ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
-        moments = partial(_current, columns, self.first_hand, ended, self._moments)
+        self.ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
+        moments = partial(_current, columns, self.first_hand, self.ended, self._moments)
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)
 
     @classmethod

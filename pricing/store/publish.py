@@ -14,6 +14,7 @@ from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import ENDED, Gap, Offer
 from pricing.checks import ended_names, shortened
+from pricing.offer_flags import WITHDRAWN
 from pricing.packaged.offers import PackagedPrices
 from pricing.scope import Key, Scope
 from pricing.store.inserts import insert_many, upsert
@@ -131,6 +132,19 @@ def publish(connection: Connection, publication: Publication, now: datetime) -> 
     return _write_snapshot(connection, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now)
 
 
+def standing_offers(connection: Connection, origin: str) -> tuple[Offer, ...]:
+    """What an origin last said of each of its offers, without those that have ended."""
+    rows = [row for row in last_seen(connection, origin, *observations.c).values() if not _is_ended(row)]
+    return tuple(_offers(connection, rows))
+
+
+def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:
+    """End the offers of an origin that have one of these keys, as the next snapshot, within the caller's transaction."""
+    changes = _Changes()
+    _end(origin, (each for each in standing_offers(connection, origin) if each.key in keys), changes, now, WITHDRAWN)
+    return _write_snapshot(connection, changes, open_gaps(connection), now)
+
+
 def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime) -> Published | None:
     """Publish the packaged prices once per edition: add its rows, retract those of older editions that it lacks."""
     if has_edition(connection, prices.digest):
@@ -171,7 +185,9 @@ def _compare(connection: Connection, listing: Listing, changes: _Changes, now: d
     changes.note_machines(listing.offers)
     last = last_seen(connection, listing.origin, *observations.c)
     listed = {item.offer_digest: item for item in map(observation, listing.offers)}
-    _end(connection, listing, [row for digest, row in last.items() if digest not in listed], changes, now)
+    missing = (row for digest, row in last.items() if digest not in listed and not _is_ended(row))
+    gone = [row for row in missing if listing.ends(key_of(row)[:-1])]
+    _end(listing.origin, _offers(connection, gone), changes, now)
     for item in listed.values():
         before = last.get(item.offer_digest)
         if before is None or before.rate_digest != item.rate_digest:
@@ -183,15 +199,17 @@ def _compare(connection: Connection, listing: Listing, changes: _Changes, now: d
             changes.seen_again.append(Sighting(before.id, item.offer.observed_at, changed_flags))
 
 
-def _end(connection: Connection, listing: Listing, missing: Sequence[Any], changes: _Changes, now: datetime) -> None:
-    """What the source read whole and no longer lists ends: a further observation says so."""
-    gone = [row for row in missing if not _is_ended(row) and listing.ends(key_of(row)[:-1])]
-    machine_of = all_machines(connection) if gone else {}
-    for row in gone:
-        offer = to_offer(row, machine_of[row.provider, row.instance_type])
-        changes.ended.append((listing.origin, offer))
-        ending = replace(offer, observed_at=now, flags=(*offer.flags, ENDED))
-        changes.new.append((listing.origin, observation(ending)))
+def _end(origin: str, offers: Iterable[Offer], changes: _Changes, now: datetime, *flags: str) -> None:
+    """A further observation of each of these offers says that it has ended."""
+    for offer in offers:
+        changes.ended.append((origin, offer))
+        ending = replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))
+        changes.new.append((origin, observation(ending)))
+
+
+def _offers(connection: Connection, rows: Sequence[Any]) -> Iterator[Offer]:
+    machine_of = all_machines(connection) if rows else {}
+    return (to_offer(row, machine_of[row.provider, row.instance_type]) for row in rows)
 
 
 def _is_ended(row: Any) -> bool:
@@ -210,7 +228,11 @@ def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
 def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Changes:
     """What must be added and retracted so that exactly these packaged observations stand."""
     rows = connection.execute(standing().where(observations.c.origin == PACKAGED))
-    before = {(row.offer_digest, row.rate_digest, row.observed_at, row.effective_from): row.id for row in rows}
+    before = {
+        (row.offer_digest, row.rate_digest, row.observed_at, row.effective_from): row.id
+        for row in rows
+        if WITHDRAWN not in row.flags.split(";")  # whoever took it back did so for good
+    }
     items = {
         (item.offer_digest, item.rate_digest, item.offer.observed_at, item.offer.effective_from): item
         for item in map(observation, offers)

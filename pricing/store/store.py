@@ -13,11 +13,22 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
 from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import packaged_digest, read_packaged
+from pricing.scope import Key
 from pricing.store import snapshots
 from pricing.store.connection import Database, StoreError
 from pricing.store.local_file import default_url
 from pricing.store.offer_rows import KEY_COLUMNS, key_of, to_offer
-from pricing.store.publish import Publication, Published, has_edition, last_seen, merge_packaged, open_gaps, publish
+from pricing.store.publish import (
+    Publication,
+    Published,
+    has_edition,
+    last_seen,
+    merge_packaged,
+    open_gaps,
+    publish,
+    standing_offers,
+    withdraw,
+)
 from pricing.store.tables import observations, sightings, source_status
 
 
@@ -104,6 +115,16 @@ class Store:
         """Write a whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
         with self._database.writing() as connection:
             return publish(connection, publication, now)
+
+    def standing_offers(self, origin: str) -> tuple[Offer, ...]:
+        """What a source last said of each of its offers that has not ended."""
+        with self._database.reading() as connection:
+            return standing_offers(connection, origin)
+
+    def withdraw(self, origin: str, keys: frozenset[Key], now: datetime) -> Published:
+        """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            return withdraw(connection, origin, keys, now)
 
     def gaps(self) -> tuple[Gap, ...]:
         """The gaps of the newest snapshot."""

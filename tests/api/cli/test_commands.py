@@ -30,7 +30,7 @@ def run(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("COSTCALC_DATABASE_URL", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    return lambda *arguments: CliRunner().invoke(main, list(arguments))
+    return lambda *arguments, input=None: CliRunner().invoke(main, list(arguments), input=input)
 
 
 def test_json_is_the_answer_of_http(run, client):
@@ -241,6 +241,43 @@ class TestPrices:
         Store(store_url).publish(listed("aws", offer(observed_at=now - timedelta(days=365, hours=6))), now)
         [line] = [line for line in run("prices", "status").output.splitlines() if line.strip().startswith("aws ")]
         assert "365 days" in line
+
+    def test_a_wrong_rate_is_withdrawn_after_it_was_named_and_a_person_agreed(self, run, store_url):
+        from support.prices import NOW
+
+        from pricing.store.store import Store
+
+        store = Store(store_url)
+        store.publish(listed("sheet", offer("0.48", region="a"), offer("3", region="b")), NOW)
+        asked = run("prices", "withdraw", "sheet", "--region", "a", input="n\n")
+        assert (asked.exit_code, len(store.standing_offers("sheet"))) == (1, 2)
+        assert "sheet: aws p3.2xlarge in a, on demand, USD 0.4800 an hour\nWithdraw this rate?" in asked.output
+        done = run("prices", "withdraw", "SHEET", "--region", "a", "--yes")
+        assert (done.exit_code, "1 withdrawn" in done.output) == (0, True)
+        assert [each.region for each in store.standing_offers("sheet")] == ["b"]
+        catalogue, now = store.load_current(), datetime.now(UTC)
+        regions = {catalogue.offer(row).region for row in catalogue.current_offers(now).rows}
+        assert "a" not in regions
+        assert "a" in {catalogue.offer(row).region for row in catalogue.current_offers(NOW).rows}
+
+    @pytest.mark.parametrize(
+        ("given", "code", "said"),
+        [
+            (("shet",), 2, "no price source is called 'shet': did you mean sheet?"),
+            (("sheet", "--region", "nowhere"), 2, "nowhere"),
+            (("sheet", "--term", "1y"), 1, "sheet has no current rate that passes these filters: nothing to withdraw"),
+            (("gcp",), 1, "gcp has no current rate"),
+            (("sheet", "--regoin", "a"), 2, "there is no option --regoin: did you mean --region"),
+        ],
+    )
+    def test_a_withdrawal_of_nothing_says_so(self, run, store_url, given, code, said):
+        from support.prices import NOW
+
+        from pricing.store.store import Store
+
+        Store(store_url).publish(listed("sheet", offer("0.48", region="a")), NOW)
+        ended = run("prices", "withdraw", *given, "--yes")
+        assert (ended.exit_code, said in ended.output) == (code, True), ended.output
 
     @pytest.mark.parametrize(
         ("url", "code", "said"),

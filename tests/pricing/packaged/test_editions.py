@@ -1,6 +1,7 @@
 """Packaged prices enter a store once, and each edition of them corrects the one before."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,9 @@ def test_an_empty_store_is_filled_once_however_many_workers_start(store_url: str
     assert len(store.load_current()) == len(packaged.offers)
     direct = Catalogue.from_offers(packaged.offers, "direct")
     assert np.array_equal(np.sort(store.load_current().columns.hourly), np.sort(direct.columns.hourly))
+
+
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -69,6 +73,17 @@ def test_a_newer_edition_is_merged_once_and_corrects_the_older(store: Store, edi
     assert rates(store) == ["3.06", "3.05", "2.9", "2.5"]
     assert len(store.load_current()) == 4
     assert store.fill(LATER, edition) == second
+
+
+def test_a_packaged_rate_that_was_withdrawn_stays_so_in_the_next_edition(store: Store, edition: Path) -> None:
+    store.fill(NOW, edition)
+    [wrong] = store.standing_offers("packaged")
+    assert len(store.withdraw("packaged", frozenset([wrong.key]), NOW).ended) == 1
+    write_offers(edition, "3.06,2018-04-26", "3.00,2019-01-01", "2.90,2020-01-01")
+    store.fill(LATER, edition)
+    assert store.standing_offers("packaged") == ()
+    catalogue = store.load_current()
+    assert [len(catalogue.current_offers(moment, 36_500).rows) for moment in (NOW - DAY, LATER)] == [1, 0]
 
 
 def test_an_older_edition_started_again_changes_nothing(store: Store, edition: Path) -> None:

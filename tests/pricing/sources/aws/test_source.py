@@ -101,6 +101,12 @@ def collect(cloud, **more):
     return aws.Aws(given, Http(0), pause=cloud.block_limit.wait).collect(NOW)
 
 
+def collect_all(cloud, action):
+    """The offers when this action is allowed again."""
+    del cloud.denied[action]
+    return collect(cloud).offers
+
+
 def rates(collected, **where):
     """Rates by region, machine, purchase option, term and class, of the offers with these attributes."""
     return {
@@ -133,6 +139,7 @@ def test_everything_an_account_may_see_is_collected(cloud):
         ("us-east-1", "p5.48xlarge", "capacity_block", "7d", None): Decimal("29.7619"),
     }
     assert len(collected.offers) == 12
+    assert all(any(scope.holds(each.key) for scope in collected.whole) for each in collected.offers)
     assert {each.observed_at for each in collected.offers} == {NOW}
 
 
@@ -207,6 +214,9 @@ def test_a_part_that_is_refused_is_a_gap_of_its_own(cloud, action, code, broken)
     assert code in gap.reason
     assert ON_DEMAND.items() <= rates(collected).items() < everything.items()
     assert cloud.actions().count(action) == 1  # the other regions would be refused too
+    lost = [each.key for each in collect_all(cloud, action) if each.key not in {kept.key for kept in collected.offers}]
+    assert lost
+    assert not any(scope.holds(key) for scope in collected.whole for key in lost), "what was not read has not ended"
 
 
 def test_without_descriptions_our_own_table_stands_in(cloud):

@@ -92,6 +92,8 @@ def test_an_unknown_size_is_named_and_not_guessed(cloud):
         ("azure", "sizes whose accelerators are not known here left out: Standard_ND999isr_R100_v9"),
     ]
     assert len(collected.offers) == 6
+    [scope] = collected.whole
+    assert scope.apart_from == {"Standard_ND999isr_R100_v9", "Standard_NC12s_v3"}, "listed, though not read"
 
 
 @pytest.mark.parametrize("fault", [Fault.THROTTLED, Fault.BROKEN])

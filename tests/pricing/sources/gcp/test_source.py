@@ -15,6 +15,7 @@ from fakes.server import FakeServer
 
 import pricing.sources.common.http
 import pricing.sources.gcp.source
+from pricing.scope import EVERYTHING
 from pricing.sources.common.http import Http
 from pricing.sources.gcp.source import SPEC
 from pricing.sources.source import CredentialsMissing, SchemaChanged, SourceError
@@ -80,7 +81,9 @@ def _rates(collected):
 
 
 def test_machines_are_priced_where_compute_engine_lists_them_over_all_pages(cloud):
-    rates = _rates(cloud.collect())
+    collected = cloud.collect()
+    assert collected.whole == (EVERYTHING,)
+    rates = _rates(collected)
     assert rates["us-central1", "a2-highgpu-1g", "on_demand"] == Decimal("3.673385")
     assert rates["us-east5", "v5p-12288", "on_demand"] == Decimal("25804.8")
     assert rates["us-central1", "v2-8", "on_demand"] == Decimal("4.689999")
@@ -106,6 +109,7 @@ def test_where_the_zones_of_tpus_cannot_be_read_a_gap_says_that_prices_stand_in(
     cloud.server.fail(fault, path="/v2/projects")
     collected = cloud.collect()
     assert ("europe-west4", "v5p-128", "committed_use") in _rates(collected)
+    assert collected.whole == ()
     assert [gap.reason for gap in collected.gaps if "TPU" in gap.reason and "zones" in gap.reason] == [
         f"zones of TPUs are not read, the Cloud TPU API answered {fault.value}: TPU slices are offered wherever their chips "
         "are priced"
@@ -155,6 +159,7 @@ def test_skus_that_give_no_rate_are_gaps_and_the_rest_is_offered(cloud):
         "two SKUs differ on TPU v6e: the dearer one is taken",
     ]
     assert {gap.source for gap in collected.gaps} == {"gcp"}
+    assert collected.whole == (), "a rate that could not be read has not ended"
     assert _rates(collected)["us-south1", "v6e-1", "on_demand"] == 3
 
 
@@ -163,6 +168,7 @@ def test_where_compute_engine_refuses_the_packaged_machine_types_stand_in(cloud,
     cloud.server.fail(fault, path="machineTypes")
     collected = cloud.collect()
     assert _rates(collected)["us-east1", "a2-highgpu-1g", "on_demand"] == Decimal("3.673385")
+    assert collected.whole == ()
     said = "refused" if fault is Fault.UNAUTHORIZED else "answered 403"
     assert any(said in gap.reason and "packaged machine types" in gap.reason for gap in collected.gaps)
 
