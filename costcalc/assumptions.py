@@ -11,7 +11,7 @@ from typing import Literal
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
 from costcalc.money import ExchangeRate
-from costcalc.offers import COMMITMENTS, SPOT_RATE_WIDTH, Offer, PurchaseOption
+from costcalc.offers import COMMITMENTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -19,10 +19,6 @@ from costcalc.units import HOURS_PER_DAY
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 OLD_PRICE = timedelta(days=30)
-SPOT_RATE_MOVES = (
-    f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {exp(SPOT_RATE_WIDTH):.2f}: 8 in 10 "
-    "of Google's listed spot rates moved no further within a year."
-)
 SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
@@ -34,7 +30,8 @@ def assumptions(
     query: EstimateQuery, offer: Offer, recipe: Recipe, time: TrainingTime, speed: tuple[str, ...], as_of: datetime
 ) -> tuple[str, ...]:
     """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
-    said = (*_recipe(recipe, time), *_time(query, recipe, offer), *_price(query, offer, as_of))
+    said = (*_recipe(recipe, time), *_time(query, recipe, offer), *_spot(query, offer, time, as_of))
+    said += tuple(_price(query, offer, as_of))
     return (*speed, *said)
 
 
@@ -95,9 +92,18 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
         yield _overhead(recipe.clock == EVALUATION_COUNTED)
-    if offer.purchase_option is PurchaseOption.SPOT:
-        yield _interruptions(query.overheads)
-        yield SPOT_RATE_MOVES
+
+
+def _spot(query: EstimateQuery, offer: Offer, time: TrainingTime, as_of: datetime) -> Iterator[str]:
+    if offer.purchase_option is not PurchaseOption.SPOT:
+        return
+    yield _interruptions(query.overheads)
+    age = (as_of - offer.observed_at).days
+    factor = exp(spot_rate_width(offer.purchase_option, age, time.hours))
+    yield (
+        f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {factor:.2f} between "
+        f"{offer.observed_at.date()} and the end of the run: 8 in 10 of Google's spot rates move no further in such a time."
+    )
 
 
 @cache

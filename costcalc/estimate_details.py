@@ -30,7 +30,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.machine_limits.limits import PARTS, Part
 from costcalc.money import cents
-from costcalc.offers import Offer, PriceSource, spot_rate_factors
+from costcalc.offers import Offer, PriceSource, spot_rate_factors, spot_rate_width
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
@@ -73,7 +73,8 @@ class EstimateDetails:
         offer, time, query = candidate.offer, candidate.time, self.query
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
-        cheaper, dearer = spot_rate_factors(offer.purchase_option, low, point, high)
+        age = (self.as_of - offer.observed_at).days
+        cheaper, dearer = spot_rate_factors(spot_rate_width(offer.purchase_option, age, time.hours), low, point, high)
         known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
         even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
@@ -121,7 +122,7 @@ class EstimateDetails:
             assumptions=self._assumptions(candidate, recipe, known.assumptions),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by=known.limited_by,
-            price_age_days=(self.as_of - offer.observed_at).days,
+            price_age_days=age,
             price_first_hand=offer.first_hand,
             evidence_notes=known.notes,
         )

@@ -16,7 +16,7 @@ from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
-from costcalc.offers import Offer, spot_rate_factors
+from costcalc.offers import Offer, spot_rate_factors, spot_rate_width
 from costcalc.units import SECONDS_PER_HOUR
 
 SHOWN = frozenset((
@@ -155,4 +155,5 @@ class _Row:
         yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
         yield from (getattr(known, name) / known.hours for name in SCALED)
         ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
-        yield from spot_rate_factors(self.bill.offer.purchase_option, *ends)
+        width = spot_rate_width(known.purchase_option, known.price_age_days, known.hours)
+        yield from spot_rate_factors(width, *ends)
