@@ -56,6 +56,10 @@ class WatchedPrices:
         """Where to read why the store cannot be reached; None while it can. The reason may name hosts, so only the log has it."""
         return None if self.worker.state().store_reachable else "the log says why"
 
+    def quarantined(self) -> tuple[str, ...]:
+        """The source of each rate that is left out because it looks odd."""
+        return self.worker.state().quarantined
+
 
 @dataclass(frozen=True, slots=True)
 class FixedPrices:
@@ -70,6 +74,10 @@ class FixedPrices:
     def trouble(self) -> str | None:
         """None: there is no store to lose."""
         return None
+
+    def quarantined(self) -> tuple[str, ...]:
+        """Empty: one command has no metrics."""
+        return ()
 
 
 def build(settings: Settings, evidence: Evidence | None = None) -> Service:

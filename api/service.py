@@ -45,6 +45,10 @@ class Prices(Protocol):
         """Why the store cannot be reached; None while it can."""
         ...
 
+    def quarantined(self) -> tuple[str, ...]:
+        """The source of each rate that is left out because it looks odd."""
+        ...
+
 
 @dataclass(frozen=True)
 class Service:

@@ -29,40 +29,54 @@ UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRON
 
 @dataclass(frozen=True, slots=True)
 class SourceListing:
-    """A source's offers, and what they are compared to: known accelerators, its own last rates, the current moment."""
+    """A source's offers, and what they are compared to: known accelerators, its own last rates, the current moment.
+
+    `accepts` says which offers may look odd.
+    """
 
     offers: Sequence[Offer]
     accelerators: frozenset[str]
     last_rates: Mapping[OfferKey, Decimal]
     now: datetime
+    accepts: Callable[[Offer], bool] = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that is broken, in a sentence, and the offers that break it."""
+    """A rule that is broken, in a sentence, and the offers that break it. What is only odd can be accepted."""
 
     sentence: str
     offers: tuple[Offer, ...]
+    is_only_odd: bool = True
 
 
 class ListingRefused(ValueError):
     """So many offers break rules that the others can't be trusted either; the message names the first."""
 
+    def __init__(self, broken: Sequence[Violation]) -> None:
+        super().__init__(f"its prices were not taken over: {told(broken)}")
+        self.broken = broken
 
-def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], tuple[str, ...]]:
-    """The offers that keep every rule, and a sentence for each rule that the others break. Raises ListingRefused."""
+
+def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], Sequence[Violation]]:
+    """The offers that keep every rule, and what the others break. Raises ListingRefused."""
     broken = violations(listing)
     odd = {id(offer) for violation in broken for offer in violation.offers}
-    sentences = tuple(violation.sentence for violation in broken)
     kept = tuple(offer for offer in listing.offers if id(offer) not in odd)
     if odd and (not kept or (len(broken) > 1 and len(odd) > LARGEST_ODD_SHARE * len(listing.offers))):
-        raise ListingRefused(f"its prices were not taken over: {shortened(sentences)}")
-    return kept, sentences
+        raise ListingRefused(broken)
+    return kept, broken
 
 
 def violations(listing: SourceListing) -> list[Violation]:
-    """Every rule that is broken; none if the listing may be published as it is."""
-    return [violation for rule in RULES for violation in rule(listing)]
+    """Every rule that is broken, and not by offers that are all accepted; none if the listing may be published as it is."""
+    broken = (violation for rule in RULES for violation in rule(listing))
+    return [each for each in broken if not (each.is_only_odd and all(map(listing.accepts, each.offers)))]
+
+
+def told(broken: Sequence[Violation]) -> str:
+    """The first few sentences about broken rules."""
+    return shortened([violation.sentence for violation in broken])
 
 
 def shortened(sentences: Sequence[str]) -> str:
@@ -82,20 +96,21 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
 def _positive(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
-            yield Violation(f"{_name(offer)} costs {offer.hourly_rate}", (offer,))
+            yield Violation(f"{_name(offer)} costs {offer.hourly_rate}", (offer,), is_only_odd=False)
 
 
 def _dated(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
             said = f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
-            yield Violation(said, (offer,))
+            yield Violation(said, (offer,), is_only_odd=False)
 
 
 def _known_accelerator(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
-            yield Violation(f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}", (offer,))
+            said = f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}"
+            yield Violation(said, (offer,), is_only_odd=False)
 
 
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import Gap, Offer
-from pricing.checks import ListingRefused, SourceListing, ended_names, shortened, sound, violations
-from pricing.offer_flags import PRICE_JUMP
+from pricing.checks import (
+    ListingRefused,
+    SourceListing,
+    Violation,
+    ended_names,
+    shortened,
+    sound,
+    told,
+    violations,
+)
 from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
 from pricing.store.publish import PACKAGED, Attempt, Listing, Publication, Published
+from pricing.store.quarantine import Inspection, Quarantined, Rate, rate_of
 from pricing.store.store import SourceState, Store
 
 LIMIT_SECONDS = 1800.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
-ACCEPT_VARIABLE = "COSTCALC_ACCEPT_JUMPS"
+REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once it was listed unchanged for so long
 SETTINGS = (
     SourceSetting(
         LIMIT_VARIABLE, "The number of seconds that a refresh waits for its price sources.", f"{LIMIT_SECONDS:g}"
     ),
-    SourceSetting(ACCEPT_VARIABLE, "Price sources, separated by commas, whose jumps in price a refresh accepts."),
 )
 
 
@@ -39,7 +47,8 @@ class SourceResult:
     """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
 
     `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
-    `whole` is what it read to the end, `left_out` the keys of what it listed beside the offers.
+    `whole` is what it read to the end, `left_out` the keys of what it listed beside the offers. `inspection` is what the checks
+    left out; None where nothing was listed.
     """
 
     name: str
@@ -51,6 +60,7 @@ class SourceResult:
     missing: str | None = None
     whole: tuple[Scope, ...] = ()
     left_out: frozenset[Key] = frozenset()
+    inspection: Inspection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ def refresh(
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
-    checker = _Checker(store, now, _accepted(environment))
+    checker = _Checker(store, now)
     asked = []
     for each in skipped:
         watch(each)
@@ -100,7 +110,7 @@ def refresh(
 def try_source(name: str, environment: Environment, now: datetime) -> SourceResult:
     """Ask one source and check its listing, without its past; store nothing. Raises UnknownSource."""
     [spec] = chosen([name])
-    return _Checker(None, now, _accepted(environment)).result(ask(spec, environment, now))
+    return _Checker(None, now).result(ask(spec, environment, now))
 
 
 def status(store: Store) -> list[SourceState]:
@@ -121,6 +131,14 @@ def chosen(names: Iterable[str]) -> list[SourceSpec]:
     return [SOURCES[name] for name in wanted]
 
 
+def quarantined(store: Store) -> dict[str, list[Quarantined]]:
+    """By source, the rates that its last listing held and that look odd."""
+    found: dict[str, list[Quarantined]] = {}
+    for each in store.quarantined():
+        found.setdefault(each.origin, []).append(each)
+    return found
+
+
 def withdrawable(name: str) -> str:
     """The name of a source, or of the packaged prices, as the store knows it. Raises UnknownSource."""
     if name.lower() == PACKAGED:
@@ -139,8 +157,8 @@ def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list
 class _Checker:
     """Checks listings by the rules and by what the store knows of each source's past."""
 
-    def __init__(self, store: Store | None, now: datetime, accepted: frozenset[str]) -> None:
-        self._store, self._now, self._accepted = store, now, accepted
+    def __init__(self, store: Store | None, now: datetime) -> None:
+        self._store, self._now = store, now
         self._accelerators = frozenset(load_evidence().accelerators)
         self._states = {state.name: state for state in store.status()} if store else {}
 
@@ -149,15 +167,14 @@ class _Checker:
         if outcome.collected is None:
             return self._failed(outcome, outcome.error or "no answer")
         offers, conflicts = _unambiguous(outcome.collected.offers, outcome.name)
-        if outcome.name in self._accepted:
-            offers = tuple(replace(offer, flags=(*offer.flags, PRICE_JUMP)) for offer in offers)
         if not offers:
             reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
             return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
         try:
-            kept, odd = self._quarantined(outcome.name, offers)
+            kept, odd, inspection = self._inspected(outcome.name, offers)
         except ListingRefused as refused:
-            return self._failed(outcome, str(refused))
+            failed = self._failed(outcome, str(refused))
+            return replace(failed, inspection=Inspection(outcome.name, _reasons(refused.broken)))
         parts, faults = (
             tuple(replace(gap, source=outcome.name) for gap in gaps)
             for gaps in (outcome.collected.gaps, outcome.collected.faults)
@@ -166,16 +183,27 @@ class _Checker:
         gaps = (*faults, *parts, *conflicts, *odd, *shorter)
         listed = SourceResult(outcome.name, outcome.seconds, kept, gaps, faults=faults, whole=outcome.collected.whole)
         taken = {offer.key for offer in kept}
-        return replace(listed, left_out=frozenset(offer.key for offer in outcome.collected.offers) - taken)
+        left_out = frozenset(offer.key for offer in outcome.collected.offers) - taken
+        return replace(listed, left_out=left_out, inspection=inspection)
 
-    def _quarantined(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
-        """The offers without odd ones, and a gap that names those; one's own rates are kept, and the gap is a warning."""
-        listing = SourceListing(offers, self._accelerators, self._last_rates(name), self._now)
+    def _inspected(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...], Inspection]:
+        """The offers without odd ones, and a gap that names those; one's own rates are kept, and the gap is a warning.
+
+        What repeated is taken over, but not out of a listing that is refused.
+        """
+        left_out, released = self._store.quarantine_of(name) if self._store else ([], frozenset[Rate]())
+        listing = SourceListing(
+            offers, self._accelerators, self._last_rates(name), self._now, lambda offer: rate_of(offer) in released
+        )
         if SOURCES[name].is_own:
-            sentences = tuple(violation.sentence for violation in violations(listing))
-            return offers, (Gap(name, f"looks odd, kept as typed: {shortened(sentences)}"),) if sentences else ()
-        kept, sentences = sound(listing)
-        return kept, (Gap(name, f"looks odd, left out: {shortened(sentences)}"),) if sentences else ()
+            broken: Sequence[Violation] = violations(listing)
+            warning = (Gap(name, f"looks odd, kept as typed: {told(broken)}"),) if broken else ()
+            return offers, warning, Inspection(name, {})
+        sound(listing)
+        repeated = frozenset(each.rate for each in left_out if each.since <= self._now - REPEATED_AFTER)
+        kept, broken = sound(replace(listing, accepts=lambda offer: rate_of(offer) in released | repeated))
+        gaps = (Gap(name, f"looks odd, left out: {told(broken)}"),) if broken else ()
+        return kept, gaps, Inspection(name, _reasons(broken), repeated & {rate_of(offer) for offer in kept})
 
     def _failed(self, outcome: Outcome, reason: str) -> SourceResult:
         before = self._states.get(outcome.name)
@@ -191,6 +219,12 @@ class _Checker:
         if before is None or before.offers is None or count >= before.offers:
             return ()
         return (Gap(name, f"lists {count} offers, {before.offers} last time: the others stand as last observed"),)
+
+
+def _reasons(broken: Iterable[Violation]) -> dict[Rate, str]:
+    """By rate that only looks odd, the first rule that it breaks."""
+    odd = [each for each in broken if each.is_only_odd]
+    return {rate_of(offer): each.sentence for each in reversed(odd) for offer in each.offers}
 
 
 def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
@@ -217,6 +251,7 @@ def _publication(results: Iterable[SourceResult]) -> Publication:
             for result in done
         ),
         tuple(gap for result in done for gap in result.gaps),
+        tuple(result.inspection for result in done if result.inspection),
     )
 
 
@@ -226,7 +261,3 @@ def _trouble(result: SourceResult) -> str | None:
 
 def _limit(environment: Environment) -> float:
     return float(environment.get(LIMIT_VARIABLE) or LIMIT_SECONDS)
-
-
-def _accepted(environment: Environment) -> frozenset[str]:
-    return frozenset(name.strip().lower() for name in environment.get(ACCEPT_VARIABLE, "").split(",") if name.strip())

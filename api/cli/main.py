@@ -212,6 +212,29 @@ def withdraw(source: str, yes: bool, **filters: Any) -> None:
         sys.exit(commands.withdraw(settings_of_environment(), source, texts(filters), yes))
 
 
+def releasing() -> Schema:
+    """The filters of a release."""
+    from api.questions.schemas import ReleaseSchema
+
+    return ReleaseSchema()
+
+
+@prices.command(
+    cls=SchemaCommand, schema=releasing, params=[click.Argument(["source"], shell_complete=completer("sources"))]
+)
+@click.option("--yes", is_flag=True, help="Do not ask before releasing.")
+def release(source: str, yes: bool, **filters: Any) -> None:
+    """Release rates of SOURCE from quarantine. It says which and asks first; the next refresh takes them over.
+
+    A rate that looks odd is left out, and `costcalc prices status` says why. It is taken over without a release once the
+    source has listed it unchanged for a day.
+    """
+    from api.cli import prices as commands
+
+    with told():
+        sys.exit(commands.release(settings_of_environment(), source, texts(filters), yes))
+
+
 @main.group()
 def slack() -> None:
     """Post price alerts to a Slack channel."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.bootstrap import build_once, utc_now
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
-from api.questions.schemas import Layout, WithdrawSchema
+from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
 from api.reports.offers import OfferRow, offer_filter, offer_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
@@ -25,6 +25,7 @@ from costcalc.units import SECONDS_PER_HOUR
 from pricing import refresh as refreshing
 from pricing.sources import SOURCES
 from pricing.store.connection import StoreError
+from pricing.store.quarantine import Quarantined
 from pricing.store.store import Store
 
 FINE, FAILED, WRONG_USE = 0, 1, 2
@@ -132,11 +133,16 @@ def describe(name: str) -> int:
 def status(settings: Settings) -> int:
     """How each source last fared."""
     try:
-        states = refreshing.status(Store(settings.database_url))
+        store = Store(settings.database_url)
+        states, odd = refreshing.status(store), refreshing.quarantined(store)
     except StoreError as error:
         return _failed(error, FAILED)
     _print(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
+    for source, rates in odd.items():
+        for each in rates[:SHOWN]:
+            click.echo(_in_quarantine(each))
+        click.echo(f"{source}: {len(rates)} in quarantine; costcalc prices release {source} lets them pass")
     return FINE
 
 
@@ -164,6 +170,39 @@ def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sur
         return _failed(error, FAILED)
     click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
     return FINE
+
+
+def release(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> int:
+    """Lets odd rates of a source that pass the filters pass the checks, after a person agreed. Raises Refused, CannotStart."""
+    try:
+        [spec], store = refreshing.chosen([source]), Store(settings.database_url)
+        service = build_once(settings)
+        values, _ = service.parse(ReleaseSchema(), filters, service.catalogue())
+        odd = [each for each in refreshing.quarantined(store).get(spec.name, []) if _passes(each, values)]
+        if not odd:
+            return _failed(
+                f"{spec.name} has no rate in quarantine that passes these filters: nothing to release", FAILED
+            )
+        for each in odd:
+            click.echo(_in_quarantine(each))
+        if not sure and not click.confirm(f"Release {'this rate' if len(odd) == 1 else f'these {len(odd)} rates'}?"):
+            return FAILED
+        store.release(odd, utc_now())
+    except refreshing.UnknownSource as error:
+        return _failed(error, WRONG_USE)
+    except StoreError as error:
+        return _failed(error, FAILED)
+    click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} takes over what is still listed")
+    return FINE
+
+
+def _passes(odd: Quarantined, filters: Mapping[str, Sequence[str]]) -> bool:
+    key = odd.key | {"purchase": odd.key["purchase_option"]}
+    return all(key[name].casefold() in {each.casefold() for each in wanted} for name, wanted in filters.items())
+
+
+def _in_quarantine(odd: Quarantined) -> str:
+    return f"{odd.origin}: left out since {_moment(odd.since)}: {odd.reason}"
 
 
 def _say_which(name: str, offers: Sequence[Offer]) -> None:

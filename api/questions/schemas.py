@@ -276,6 +276,15 @@ class WithdrawSchema(OfferFilters):
         fields = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
 
 
+class ReleaseSchema(OfferFilters):
+    """The parameters of `costcalc prices release`: which of a source's rates in quarantine."""
+
+    class Meta:
+        """What their machines hold is not kept."""
+
+        fields = ("provider", "region", "instance_type", "purchase", "term", "payment")
+
+
 class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
 

@@ -6,6 +6,7 @@ All workers count together: they share files in PROMETHEUS_MULTIPROC_DIR, which 
 from __future__ import annotations
 
 import os
+from collections import Counter as Counted
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,15 @@ from time import perf_counter
 from typing import Any
 
 from flask import Blueprint, Response
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
@@ -28,6 +37,12 @@ ROUTE = "costcalc.route"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3)
 
 REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
+QUARANTINED = Gauge(
+    "costcalc_prices_quarantined",
+    "Rates that look odd and are left out, by source",
+    ["source"],
+    multiprocess_mode="mostrecent",
+)
 SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
 
 
@@ -81,6 +96,10 @@ def readyz() -> Response:
 @blueprint.get("/metrics")
 def prometheus() -> Response:
     """Prometheus metrics of all workers."""
+    service = current_service()
+    odd = Counted(service.prices.quarantined())
+    for name in service.sources:
+        QUARANTINED.labels(name).set(odd[name])
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
 
 

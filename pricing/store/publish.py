@@ -28,6 +28,7 @@ from pricing.store.offer_rows import (
     to_offer,
     write_gaps,
 )
+from pricing.store.quarantine import Inspection, record
 from pricing.store.snapshots import all_machines, all_offers, newest, standing
 from pricing.store.tables import (
     ROWS_AT_ONCE,
@@ -76,12 +77,13 @@ class Attempt:
 class Publication:
     """All that one refresh brings: an attempt for each source asked, and a listing for each that answered.
 
-    `gaps` are those of the sources asked; the gaps of other sources stay.
+    `gaps` are those of the sources asked; the gaps of other sources stay. `inspections` are what the checks left out.
     """
 
     listings: tuple[Listing, ...]
     attempts: tuple[Attempt, ...]
     gaps: tuple[Gap, ...] = ()
+    inspections: tuple[Inspection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ def publish(connection: Connection, publication: Publication, now: datetime) -> 
     for listing in publication.listings:
         _compare(connection, listing, changes, now)
     _record_attempts(connection, publication.attempts, now)
+    record(connection, publication.inspections, now)
     gaps = (*publication.gaps, *_ended_gaps(changes.ended))
     return _write_snapshot(connection, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -29,6 +30,7 @@ from pricing.store.publish import (
     standing_offers,
     withdraw,
 )
+from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
 from pricing.store.tables import observations, sightings, source_status
 
 
@@ -130,6 +132,21 @@ class Store:
         """The gaps of the newest snapshot."""
         with self._database.reading() as connection:
             return open_gaps(connection)
+
+    def quarantined(self) -> list[Quarantined]:
+        """The rates that the last listings held and the checks left out."""
+        with self._database.reading() as connection:
+            return quarantined(connection)
+
+    def quarantine_of(self, origin: str) -> tuple[list[Quarantined], frozenset[Rate]]:
+        """The rates of a source that are left out, and those that were released."""
+        with self._database.reading() as connection:
+            return quarantined(connection, origin), accepted(connection, origin)
+
+    def release(self, rates: Sequence[Quarantined], now: datetime) -> None:
+        """Let these rates pass the checks from the next refresh on. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            release(connection, rates, now)
 
     def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
         """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""

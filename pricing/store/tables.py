@@ -138,6 +138,26 @@ retractions = Table(
 )
 """Observations that a later edition of the packaged prices no longer holds: errors corrected, kept but not served."""
 
+quarantine = Table(
+    "quarantine",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("origin", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("region", Text, nullable=False),
+    Column("instance_type", Text, nullable=False),
+    Column("purchase_option", Text, nullable=False),
+    Column("term", Text),
+    Column("payment", Text),
+    Column("offering_class", Text),
+    Column("currency", String(3), nullable=False),
+    Column("hourly_nanos", BigInteger, nullable=False),
+)
+"""Events of rates that were left out, only added: `left_out`, `released` by a person, `repeated` and so taken over, `over`."""
+
 packaged_editions = Table(
     "packaged_editions",
     metadata,

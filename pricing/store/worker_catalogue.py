@@ -23,12 +23,16 @@ class NoSnapshot(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """The snapshot that the worker answers from, and whether its store could be reached at the last look."""
+    """The snapshot that the worker answers from, and whether its store could be reached at the last look.
+
+    `quarantined` names the source of each rate that the snapshot leaves out because it looks odd.
+    """
 
     snapshot: str | None = None
     store_reachable: bool = False
     checked_at: datetime | None = None
     error: str | None = None
+    quarantined: tuple[str, ...] = ()
 
 
 @dataclass
@@ -77,7 +81,7 @@ class WorkerCatalogue:
         now = self.clock()
         try:
             self._renew()
-            self._state = WorkerState(self._state.snapshot, True, now, None)
+            self._state = replace(self._state, store_reachable=True, checked_at=now, error=None)
         except StoreError as error:
             if self._state.error != str(error):
                 log.warning("%s", error)
@@ -96,7 +100,8 @@ class WorkerCatalogue:
             catalogue = self._store.load(newest)
             self.warm(catalogue)
             self._catalogue = catalogue
-            self._state = replace(self._state, snapshot=newest)
+            odd = tuple(each.origin for each in self._store.quarantined())
+            self._state = replace(self._state, snapshot=newest, quarantined=odd)
 
     def _watch(self) -> None:
         with self._starting:

@@ -9,7 +9,7 @@ from support.prices import NOW, offer
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.checks import ListingRefused, SourceListing, sound, violations
+from pricing.checks import ListingRefused, SourceListing, sound, told, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.offers import read_packaged
 
@@ -113,16 +113,16 @@ def test_on_a_marketplace_the_cheapest_host_may_leave() -> None:
 
 def test_an_odd_offer_is_left_out_and_the_others_are_kept() -> None:
     others = tuple(offer("3", region=f"region-{at}") for at in range(9))
-    kept, sentences = sound(listing(*others, offer("16"), before={(*ON_DEMAND.key, "USD"): Decimal(3)}))
+    kept, broken = sound(listing(*others, offer("16"), before={(*ON_DEMAND.key, "USD"): Decimal(3)}))
     assert kept == others
-    assert sentences == ("p3.2xlarge in us-east-1, on demand, jumps from 3 to 16",)
+    assert told(broken) == "p3.2xlarge in us-east-1, on demand, jumps from 3 to 16"
 
 
 def test_of_two_offers_that_do_not_fit_neither_is_kept() -> None:
     others = tuple(offer("3", region=f"region-{at}") for at in range(8))
-    kept, [sentence] = sound(listing(*others, with_v100s("16", 4), with_v100s("15", 8)))
+    kept, [violation] = sound(listing(*others, with_v100s("16", 4), with_v100s("15", 8)))
     assert kept == others
-    assert sentence.endswith("at 15 is below half as many at 16")
+    assert violation.sentence.endswith("at 15 is below half as many at 16")
 
 
 @pytest.mark.parametrize(("odd", "is_refused"), [(2, False), (3, True)])

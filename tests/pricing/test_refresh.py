@@ -10,8 +10,7 @@ from support.prices import LATER, NOW, many, offer
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, PurchaseOption
 from pricing import refresh as refreshing
-from pricing.offer_flags import PRICE_JUMP
-from pricing.refresh import ACCEPT_VARIABLE, LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
+from pricing.refresh import LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
 from pricing.scope import EVERYTHING, Scope
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http, HttpError
@@ -205,13 +204,79 @@ def test_what_looks_odd_in_ones_own_sheet_is_kept_with_a_warning(
     assert gap.reason == "looks odd, kept as typed: eight in here, on demand own, at 15 is below half as many at 16"
 
 
-def test_a_jump_that_a_person_accepts_is_published_with_a_flag(sources: Sources, store: Store) -> None:
+def test_a_rate_in_quarantine_passes_once_a_person_released_it(sources: Sources, store: Store) -> None:
     sources["aws"] = lists("3")
     refresh([], store, {}, NOW)
     sources["aws"] = lists("30")
-    assert refresh([], store, {ACCEPT_VARIABLE: "gcp"}, LATER).exit_code == 1
-    assert refresh([], store, {ACCEPT_VARIABLE: "gcp, AWS"}, LATER).exit_code == 0
-    assert store.history("p3.2xlarge")[-1].offer.flags == (PRICE_JUMP,)
+    assert refresh([], store, {}, LATER).exit_code == 1
+    [odd] = store.quarantined()
+    assert (odd.origin, odd.since, odd.reason) == (
+        "aws",
+        LATER,
+        "p3.2xlarge in region-0, on demand, jumps from 3 to 30",
+    )
+    store.release([odd], LATER)
+    sources["aws"] = lists("31")
+    assert refresh([], store, {}, LATER).exit_code == 1, "another rate than the released one"
+    [odd] = store.quarantined()
+    store.release([odd], LATER)
+    assert (refresh([], store, {}, LATER).exit_code, store.quarantined()) == (0, [])
+    assert known(store)["aws"][-1] == "31"
+
+
+def test_a_rate_that_is_listed_unchanged_for_a_day_is_taken_over(sources: Sources, store: Store) -> None:
+    rates = ["4"] * 9
+    sources["aws"] = lists("3", *rates)
+    refresh([], store, {}, NOW)
+    moments = [NOW + timedelta(hours=hours) for hours in (1, 2, 3, 26, 27)]
+    for moment, rate in zip(moments, ("16", "17", "16", "16", "16"), strict=True):
+        sources["aws"] = lists(rate, *rates)
+        refresh([], store, {}, moment)
+        standing = "16" if moment == moments[-1] else "3"
+        assert cheapest_or_odd(store, moment) == standing, "counted from when it was first listed unchanged"
+    assert store.quarantined() == []
+
+
+def cheapest_or_odd(store: Store, moment: datetime) -> str:
+    catalogue = store.load_current()
+    [row] = [row for row in catalogue.current_offers(moment).rows if catalogue.offer(row).region == "region-0"]
+    return str(catalogue.offer(row).hourly_rate)
+
+
+def test_a_rate_that_fits_again_leaves_quarantine(sources: Sources, store: Store) -> None:
+    rates = ["4"] * 9
+    for hours, rate in enumerate(("3", "16", "3.1")):
+        sources["aws"] = lists(rate, *rates)
+        refresh([], store, {}, NOW + timedelta(hours=hours))
+        assert len(store.quarantined()) == (rate == "16")
+
+
+def test_a_listing_that_is_refused_at_large_passes_only_by_hand(sources: Sources, store: Store) -> None:
+    sources["aws"] = lists("3", "4")
+    refresh([], store, {}, NOW)
+    sources["aws"] = lists("300", "400")
+    for days in (1, 2, 3):
+        assert refresh([], store, {}, NOW + timedelta(days=days)).exit_code == 1
+    store.release(store.quarantined(), LATER)
+    assert refresh([], store, {}, NOW + timedelta(days=4)).exit_code == 0
+
+
+def test_two_rates_that_do_not_fit_each_other_stand_once_both_are_released(sources: Sources, store: Store) -> None:
+    def ladder(now: datetime) -> Collected:
+        four, eight = (
+            replace(offer(rate, now, instance_type=name), machine=Machine("V100", count))
+            for name, rate, count in (("four", "16", 4), ("eight", "15", 8))
+        )
+        return Collected((four, eight, *lists(*["4"] * 9)(now).offers))
+
+    sources["aws"] = ladder
+    refresh([], store, {}, NOW)
+    assert len(store.quarantined()) == 2
+    store.release(store.quarantined(), NOW)
+    for hours in (1, 2):
+        refresh([], store, {}, NOW + timedelta(hours=hours))
+        assert store.quarantined() == []
+    assert {"15", "16"} < set(known(store)["aws"])
 
 
 def test_many_violations_are_counted_not_listed(sources: Sources, store: Store) -> None:

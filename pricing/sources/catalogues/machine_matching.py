@@ -10,7 +10,7 @@ from functools import cache
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
-from pricing.checks import ListingRefused, SourceListing, shortened, sound
+from pricing.checks import ListingRefused, SourceListing, sound, told
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import UnknownName, accelerator
 from pricing.scope import Scope
@@ -116,7 +116,7 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
             gaps += found.gaps
             left_out = frozenset(offer.instance_type for offer in {*found.offers} - {*kept})
             whole += [scope.without(left_out) for scope in found.whole]
-            gaps += [Gap(source, f"{part}: looks odd, left out: {shortened(odd)}")] if odd else []
+            gaps += [Gap(source, f"{part}: looks odd, left out: {told(odd)}")] if odd else []
     if not offers:
         raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
     return Collected(tuple(offers), tuple(gaps), tuple(faults), tuple(whole))

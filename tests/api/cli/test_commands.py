@@ -234,6 +234,27 @@ class TestPrices:
         assert "2026-11-20 12:00 UTC" in line
         assert "never" in printed
 
+    def test_what_is_in_quarantine_is_shown_and_released_after_a_person_agreed(self, run, store_url):
+        from support.prices import NOW
+
+        from pricing.store.publish import Publication
+        from pricing.store.quarantine import Inspection, rate_of
+        from pricing.store.store import Store
+
+        store = Store(store_url)
+        odd = {rate_of(offer("16", region=region)): f"jumps in {region}" for region in ("a", "b")}
+        store.publish(Publication((), (), inspections=(Inspection("aws", odd),)), NOW)
+        printed = run("prices", "status").output
+        assert "aws: left out since 2026-11-20 12:00 UTC: jumps in a\n" in printed
+        assert "aws: 2 in quarantine; costcalc prices release aws lets them pass" in printed
+        assert run("prices", "release", "aws", input="n\n").exit_code == 1
+        done = run("prices", "release", "aws", "--instance-type", "P3.2XLARGE", "--yes")
+        assert (done.exit_code, store.quarantined()) == (0, [])
+        assert "2 released: costcalc prices refresh aws takes over what is still listed" in done.output
+        again = run("prices", "release", "aws", "--yes")
+        assert (again.exit_code, "nothing to release" in again.output) == (1, True)
+        assert run("prices", "release", "awss", "--yes").exit_code == 2
+
     def test_the_age_of_a_source_is_that_of_its_newest_rate(self, run, store_url):
         from pricing.store.store import Store
 
