@@ -40,6 +40,11 @@ class Accelerator:
         """A part of which nothing is known but its name, such as a processor."""
         return cls(name, "", None, None, None, None, None, "", chip=name)
 
+    def is_no_worse_than(self, other: Accelerator) -> bool:
+        """Whether this is the same chip with no less and no slower memory, as far as both are known."""
+        sizes = (self.memory_gib, other.memory_gib), (self.memory_bandwidth_gb_per_s, other.memory_bandwidth_gb_per_s)
+        return self.chip == other.chip and not any(mine and others and mine < others for mine, others in sizes)
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

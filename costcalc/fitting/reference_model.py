@@ -14,14 +14,17 @@ from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
 from costcalc.throughput.reference_model import (
+    Doubling,
     ReferenceModel,
     Setup,
     Term,
     TypicalUse,
     batch_keys,
+    count_steps,
     hardware_terms,
     software_terms,
     step_overhead,
+    terms_of,
 )
 from costcalc.throughput.workloads import training_rate
 from costcalc.training import Throughput
@@ -69,7 +72,8 @@ def fit_reference_model(rows: Sequence[Observation], accelerators: Mapping[str, 
     sheets = DataSheets(accelerators, *_roofline(typical, accelerators), _per_joule(typical, accelerators))
     middle = float(np.median([row.log_rate for row in rows]))
     target = [row.log_rate - _offset(row.setup, sheets, middle) for row in rows]
-    found = fit([list(terms(row, sheets)) for row in rows], np.array(target), NOISE, DEGREES)
+    sharing = [step.terms for row in rows for step in _count_steps(row.setup, sheets)]
+    found = fit([list(terms(row, sheets)) for row in rows], np.array(target), NOISE, DEGREES, sharing)
     networked = frozenset(row.setup.accelerator for row in rows if row.setup.nodes > 1)
     lasting = {key: effect for key, effect in found.effects.items() if key[0] != "organisation"}
     reference = ReferenceModel(sheets, lasting, _years(rows), networked, middle)
@@ -119,8 +123,13 @@ def _offset(setup: Setup, sheets: DataSheets, middle: float) -> float:
 
 def setup_terms(setup: Setup, sheets: DataSheets) -> Iterator[Term]:
     """Every effect of a setup but those of the batch."""
-    yield from hardware_terms(sheets, setup.accelerator, setup.per_node, setup.nodes)
+    yield from hardware_terms(sheets, setup.accelerator)
+    yield from terms_of(_count_steps(setup, sheets))
     yield from software_terms(sheets.part(setup.accelerator), setup.year, setup.framework_family)
+
+
+def _count_steps(setup: Setup, sheets: DataSheets) -> Iterator[Doubling]:
+    return count_steps(sheets, setup.accelerator, setup.per_node, setup.nodes)
 
 
 def terms(row: Observation, sheets: DataSheets) -> Iterator[Term]:

@@ -12,8 +12,16 @@ from costcalc.fitting.reference_model import observation
 from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
-from costcalc.throughput.reference_model import ReferenceModel, Term, step_overhead, total
-from costcalc.throughput.workloads import Transfer, Workload, hardware_terms, software_terms, training_rate, workload
+from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, step_overhead, terms_of
+from costcalc.throughput.workloads import (
+    Transfer,
+    Workload,
+    count_steps,
+    hardware_terms,
+    software_terms,
+    training_rate,
+    workload,
+)
 from costcalc.training import Model, Throughput
 
 NOISE, DEGREES = 0.047, 3.0  # of ln(rate); degrees of freedom of the t distribution that makes outliers count less
@@ -47,8 +55,14 @@ def terms(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Ter
     """Every effect of a workload where a row measured it."""
     row = ratio.row
     yield from software_terms(ratio.workload)
-    yield from hardware_terms(ratio.workload, part(accelerators, row.accelerator), row.accelerators // row.nodes)
+    yield from hardware_terms(ratio.workload, part(accelerators, row.accelerator))
+    yield from terms_of(_count_steps(ratio, accelerators))
     yield ("batch", ratio.workload.model), step_overhead(observation(row).setup.batch), 0.3
+
+
+def _count_steps(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Doubling]:
+    row = ratio.row
+    return count_steps(ratio.workload, part(accelerators, row.accelerator), row.accelerators // row.nodes)
 
 
 def fit_transfer(
@@ -56,10 +70,14 @@ def fit_transfer(
 ) -> Transfer:
     """The effects that explain the ratios."""
     rows = [list(terms(ratio, accelerators)) for ratio in found]
-    learned = fit(rows, np.array([ratio.value for ratio in found]), NOISE, DEGREES)
+    sharing = [step.terms for ratio in found for step in _count_steps(ratio, accelerators)]
+    learned = fit(rows, np.array([ratio.value for ratio in found]), NOISE, DEGREES, sharing)
     return Transfer(models, accelerators, learned.effects)
 
 
 def residual(ratio: Ratio, transfer: Transfer) -> float:
     """ln of the measured rate over the predicted one, where the row was measured."""
-    return ratio.value - total(transfer.effects, terms(ratio, transfer.accelerators))
+    row = ratio.row
+    steeper = transfer.slope(row.model) * step_overhead(observation(row).setup.batch)
+    hardware = transfer.hardware(ratio.workload, row.accelerator, row.accelerators // row.nodes)
+    return ratio.value - transfer.software(ratio.workload) + ratio.workload.offset - hardware - steeper

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,14 +12,12 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.data_sheets import twin
-from costcalc.throughput.reference_model import OVERHEAD_IMAGES, REFERENCE_BATCH, ReferenceModel
+from costcalc.throughput.reference_model import OVERHEAD_IMAGES, REFERENCE_BATCH, ReferenceModel, doublings
 from costcalc.throughput.workloads import Transfer, Workload
 from costcalc.units import Flags, Floats, Indices
 
 Kind = TypeVar("Kind", bound=Hashable)
 
-Shape = tuple[str, int, int]
-Line = tuple[float, float]
 NOWHERE = np.zeros(0, np.int64)
 FEWEST_PER_NODE = 4  # no measured cluster has machines with fewer accelerators
 
@@ -50,22 +49,63 @@ class ClusterFeatures:
         self.largest_batch = names.each(reference.largest_batch)
         self.scatter = names.each(reference.scatter)
         self.memory_gib = names.each(lambda name: part(name).memory_gib or np.inf)
-        self._line = cache(partial(_line, reference))
-        self.rates = ReferenceRates(clusters, reference, self._line)
-        self._machines = _Groups([(cluster.accelerator, cluster.accelerators) for cluster in clusters])
+        self.log_peak = np.log(names.each(lambda name: part(name).dense_16bit_tflops or np.inf) * 1e12)
+        self._bandwidth = names.each(lambda name: part(name).memory_bandwidth_gb_per_s or np.nan)
+        self.rates = ReferenceRates(clusters, reference)
         self._known: dict[Hashable, NDArray[Any]] = {}
+        self._around: dict[int, tuple[Indices, Indices]] = {}
 
     @cached_property
     def rates_by_twin(self) -> ReferenceRates:
         """The reference network's rates, parts whose data sheets differ in the size of their memory alone being one."""
-        return ReferenceRates(self.clusters, self.reference, self._line, by_twin=True)
+        return ReferenceRates(self.clusters, self.reference, by_twin=True)
 
     def transferred(self, workload: Workload) -> Floats:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
         key = (workload.model, workload.implementation, workload.precision)
         if key not in self._known:
-            self._known[key] = self._machines.each(lambda machine: self.transfer.hardware(workload, *machine))
+            most, position = self._doublings
+            known = self.transfer.by_doublings(workload, most)
+            self._known[key] = np.interp(position, range(len(known)), known) if known else position
         return self._known[key]
+
+    @cached_property
+    def _doublings(self) -> tuple[Mapping[str, int], Floats]:
+        """The most of each accelerator in a machine, and where each cluster's number of them [C] stands when the doublings up to
+        there are listed, one accelerator after the other."""
+        per_node = np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
+        most = {name: int(per_node[at].max()) for name, at in self.of_accelerator.items()}
+        ends = dict(zip(most, accumulate(1 + len(doublings(count)) for count in most.values()), strict=True))
+        first = self._names.each(lambda name: ends[name] - 1 - len(doublings(most[name])))
+        return most, first + np.log2(per_node)
+
+    def around(self, cluster: int) -> tuple[Indices, Indices]:
+        """The clusters whose accelerators are no worse off than those of this one, and those whose are no better off.
+
+        No worse off is the same chip with no less and no slower memory, no more others beside it in its machine, and no more
+        machines to share with; a slice is one machine.
+        """
+        if cluster not in self._around:
+            self._around[cluster] = self._find_around(cluster)
+        return self._around[cluster]
+
+    def _find_around(self, cluster: int) -> tuple[Indices, Indices]:
+        at = self._of_chip[self.chip_of[self.clusters[cluster].accelerator]]
+        here = self._means[cluster]
+        worse_off, better_off = (self._means[at] < here).any(axis=1), (self._means[at] > here).any(axis=1)
+        return at[~worse_off], at[~better_off]
+
+    @cached_property
+    def _of_chip(self) -> Mapping[str, Indices]:
+        """The clusters of each chip."""
+        return _Groups([self.chip_of[cluster.accelerator] for cluster in self.clusters]).members
+
+    @cached_property
+    def _means(self) -> Floats:
+        """What an accelerator of each cluster has, the more the better [C, 4]: size and speed of its memory, and how few others
+        beside it in its machine, and how few machines, share its gradients."""
+        nodes = np.where(self.several, self.nodes, 1)
+        return np.column_stack([self.memory_gib, self._bandwidth, -self.total / nodes, -nodes])
 
     def with_any(self, accelerators: Iterable[str]) -> Flags:
         """The clusters of these accelerators [C]."""
@@ -93,34 +133,46 @@ class ReferenceRates:
     With `by_twin`, parts whose data sheets differ in the size of their memory alone are one.
     """
 
-    def __init__(
-        self,
-        clusters: Sequence[Cluster],
-        reference: ReferenceModel,
-        line: Callable[[Shape], Line],
-        by_twin: bool = False,
-    ) -> None:
+    def __init__(self, clusters: Sequence[Cluster], reference: ReferenceModel, by_twin: bool = False) -> None:
         sheets = reference.data_sheets
         names = [twin(sheets.accelerators, c.accelerator) if by_twin else c.accelerator for c in clusters]
-        sliced = {name for name in names if sheets.part(name).rented_in_slices}
-        self._reference, self._names = reference, _Groups(names)
-        lines = _Groups(
-            [
-                (name, cluster.accelerators, cluster.nodes if name in sliced else min(cluster.nodes, 2))
-                for name, cluster in zip(names, clusters, strict=True)
-            ]
-        ).each(line)
-        self._intercept, self._slope = lines.reshape(-1, 2).T
-        self._added: dict[tuple[int, str], Floats] = {}
+        shapes = np.array([(c.accelerators, c.nodes) for c in clusters], np.int64).reshape(-1, 2)
+        self._lines = _Lines(reference, names, shapes)
+        self._with_less_memory = [
+            (at, _Lines(reference, [other] * len(at), shapes[at]))
+            for name, at in self._lines.names.members.items()
+            for other in sheets.no_better(name)
+            if other != name
+        ]
 
     def log_rate(self, batch: Floats, year: int, framework_family: str, steeper: float = 0.0) -> Floats:
         """ln(images/s of one accelerator) [C] at these images per accelerator and step [C]; NaN where nothing is known.
 
-        `steeper` is what another network adds to its cost of small batches.
+        `steeper` is what another network adds to its cost of small batches. No chip is slower than it is with less memory.
         """
+        found = self._lines.log_rate(batch, year, framework_family, steeper)
+        for at, lines in self._with_less_memory:
+            found[at] = np.fmax(found[at], lines.log_rate(batch[at], year, framework_family, steeper))
+        return found
+
+
+class _Lines:
+    """The fitted lines of accelerators by name, `shapes` [C, 2] being how many are in a machine and how many machines."""
+
+    def __init__(self, reference: ReferenceModel, names: Sequence[str], shapes: Indices) -> None:
+        self.names = _Groups(names)
+        self._reference = reference
+        self._intercept, self._slope = np.full((2, len(names)), np.nan)
+        for name, at in self.names.members.items():
+            if reference.knows(name):
+                self._intercept[at], self._slope[at] = reference.hardware(name, *shapes[at].T)
+        self._intercept[shapes[:, 0] == 0] = np.nan
+        self._added: dict[tuple[int, str], Floats] = {}
+
+    def log_rate(self, batch: Floats, year: int, framework_family: str, steeper: float) -> Floats:
         overhead = np.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - np.log1p(OVERHEAD_IMAGES / batch)
         software = self._software(year, framework_family)
-        return np.asarray(self._intercept + software + (self._slope + steeper) * overhead)
+        return np.asarray(self._intercept + software + np.maximum(self._slope + steeper, 0) * overhead)
 
     def _software(self, year: int, framework_family: str) -> Floats:
         def software(name: str) -> float:
@@ -128,13 +180,8 @@ class ReferenceRates:
 
         key = year, framework_family
         if key not in self._added:
-            self._added[key] = self._names.each(software)
+            self._added[key] = self.names.each(software)
         return self._added[key]
-
-
-def _line(reference: ReferenceModel, shape: Shape) -> Line:
-    """Intercept and slope of the reference's ln(rate) on an accelerator, so many in a machine, so many machines."""
-    return reference.hardware(*shape) if shape[1] and reference.knows(shape[0]) else (np.nan, np.nan)
 
 
 class _Groups(Generic[Kind]):
@@ -142,17 +189,17 @@ class _Groups(Generic[Kind]):
 
     def __init__(self, values: Sequence[Kind]) -> None:
         number: dict[Kind, int] = {}
-        self._group = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
+        self.numbers = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
         self._distinct = tuple(number)
 
     @cached_property
     def members(self) -> Mapping[Kind, Indices]:
         """The positions of each value."""
-        order = np.argsort(self._group, kind="stable")
-        ends = np.cumsum(np.bincount(self._group, minlength=len(self._distinct))).tolist()
+        order = np.argsort(self.numbers, kind="stable")
+        ends = np.cumsum(np.bincount(self.numbers, minlength=len(self._distinct))).tolist()
         return {value: order[start:end] for value, start, end in zip(self._distinct, [0, *ends], ends, strict=False)}
 
     def each(self, find: Callable[[Kind], object], dtype: type = float) -> NDArray[Any]:
         """What `find` makes of each value, found once for equal ones."""
         found: NDArray[Any] = np.array([find(value) for value in self._distinct], dtype)
-        return np.asarray(found[self._group])
+        return np.asarray(found[self.numbers])

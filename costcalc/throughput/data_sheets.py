@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +40,21 @@ class DataSheets:
     def part(self, name: str) -> Accelerator:
         """The accelerator of this name; one without a data sheet where the name is not listed."""
         return part(self.accelerators, name)
+
+    def no_better(self, name: str) -> tuple[str, ...]:
+        """The accelerator itself, and the same chip with no more and no faster memory."""
+        return self._no_better.get(name, (name,))
+
+    @cached_property
+    def _no_better(self) -> dict[str, tuple[str, ...]]:
+        of_chip: dict[str, list[Accelerator]] = defaultdict(list)
+        for one in self.accelerators.values():
+            of_chip[one.chip].append(one)
+        return {
+            one.name: tuple(other.name for other in many if one.is_no_worse_than(other))
+            for many in of_chip.values()
+            for one in many
+        }
 
     def roofline(self, name: str) -> float | None:
         """ln(images/s) that arithmetic, memory bandwidth and power allow; None where the data sheet does not say."""

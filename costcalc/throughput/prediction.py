@@ -20,7 +20,6 @@ from costcalc.throughput.reference_model import (
     ReferenceModel,
     Setup,
     is_reference,
-    step_overhead,
 )
 from costcalc.throughput.workloads import (
     REFERENCE_GMACS,
@@ -69,14 +68,18 @@ def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurement
     """The recipe's rates on every cluster; on its own system, and where its implementation was measured on the very same one,
     that rate. `images_per_gib` is `densest` of the recipe's network and precision."""
     batch, steps, room = _batch(recipe, features, images_per_gib)
-    log_rate, hasty = _waiting(recipe, features, batch, _modelled(recipe, features, batch))
+    log_each = np.minimum(_modelled(recipe, features, batch), _peak(recipe, features))
+    log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
     refusal = _refusals(features, np.where(hasty, 0.0, batch), room, answered)
     enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
-    for c, rates in _measured(recipe, features, measurements, enough & ~(is_reference(recipe) & (refusal == 0))):
+    measured = dict(_measured(recipe, features, measurements, enough & ~(is_reference(recipe) & (refusal == 0))))
+    for c, rates in measured.items():
         log_rate[c], refusal[c], kind[c] = np.log(rates), 0, TRANSFERRED
-    steps[_own_system(recipe, features)] = 1  # however it held its batch, its rate is that of it
+    own = _own_system(recipe, features)
+    _hold_to_measured(log_rate, features, measured, own)
+    steps[own] = 1  # however it held its batch, its rate is that of it
     measured_nodes = 1
     if recipe.system and _is_anchored(recipe, features.reference) and not is_reference(recipe):
         measured_nodes = recipe.system.nodes
@@ -100,7 +103,7 @@ def _batch(recipe: Recipe, features: ClusterFeatures, images_per_gib: float) -> 
     room = most_images(features.memory_gib, model, largest, recipe.precision, seen)
     wanted = global_batch(recipe) / np.maximum(features.total, 1)
     steps = np.maximum(np.ceil(wanted / np.maximum(room, 1)), 1)
-    return wanted / steps, steps, room
+    return np.minimum(wanted, np.maximum(room, 1)), steps, room
 
 
 def _waiting(recipe: Recipe, features: ClusterFeatures, batch: Floats, log_each: Floats) -> tuple[Floats, Flags]:
@@ -142,6 +145,17 @@ def _modelled(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Float
     return np.asarray((reference[:, None] + hardware[:, None]) + _shift(recipe, workloads, features)[None, :])
 
 
+def _peak(recipe: Recipe, features: ClusterFeatures) -> Floats:
+    """ln(images/s) at which one accelerator does nothing but multiply and add at its dense 16-bit peak [C, P]; infinite where the
+    data sheet does not say. Training takes three forward passes of two operations for each multiply-add."""
+    model = features.transfer.models.get(recipe.model)
+    if not (model and model.gmacs):
+        return np.full((1, 1), np.inf)
+    sides = np.array([phase.image_size / (model.image_size or REFERENCE_SIZE) for phase in recipe.phases])
+    columns = 1 if is_reference(recipe) else len(sides)
+    return np.asarray(features.log_peak[:, None] - np.log(3 * 2 * model.gmacs * 1e9 * sides[:columns] ** 2))
+
+
 def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures) -> Floats:
     """What the recipe's network, implementation and image sizes add to ln(rate) [P]: seen on its own system, or learned from
     others."""
@@ -151,10 +165,11 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     batch = global_batch(recipe) / own.accelerators
     name = twin(reference.data_sheets.accelerators, own.accelerator)
     setup = Setup(name, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework_family)
-    steeper = transfer.slope(recipe.model) * step_overhead(batch)
     hardware = transfer.hardware(workloads[0], own.accelerator, own.accelerators_per_node)
     rates = np.array(own_rates(recipe))
-    return np.asarray(np.log(rates / own.accelerators) - reference.log_rate(setup) - steeper - hardware)
+    return np.asarray(
+        np.log(rates / own.accelerators) - reference.log_rate(setup, transfer.slope(recipe.model)) - hardware
+    )
 
 
 def _is_anchored(recipe: Recipe, reference: ReferenceModel) -> bool:
@@ -173,6 +188,24 @@ def _measured(
             yield c, rates
     for c in _own_system(recipe, features):
         yield c, own_rates(recipe)
+
+
+def _hold_to_measured(log_rate: Floats, features: ClusterFeatures, measured: Iterable[int], own: Iterable[int]) -> None:
+    """Makes no accelerator slower than a measured one that is no better off, nor faster than one that is no worse off.
+
+    Of two measured rates the lower one gives way, but to the recipe's own log both.
+    """
+    each = log_rate - features.log_total[:, None]
+    for c in own:
+        _, no_better = features.around(c)
+        each[no_better] = np.fmin(each[no_better], each[c])
+    for c in measured:
+        no_worse, _ = features.around(c)
+        each[no_worse] = np.fmax(each[no_worse], each[c])
+    for c in measured:
+        _, no_better = features.around(c)
+        each[no_better] = np.fmin(each[no_better], each[c])
+    log_rate[:] = each + features.log_total[:, None]
 
 
 def _own_system(recipe: Recipe, features: ClusterFeatures) -> list[int]:

@@ -7,20 +7,26 @@ images/s of one accelerator and b images per accelerator and step. Every term bu
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
+
+import numpy as np
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
 from costcalc.training import Recipe
+from costcalc.units import Flags, Floats, Indices
 
 Key = tuple[str, ...]
 Term = tuple[Key, float, float]
 """The effect's key, the value it is multiplied by, and its prior standard deviation, which only fitting reads."""
+Counts = int | Indices
 
-FULL_NODE = 8  # accelerators in the machine that effects of count are measured from
+FULL_NODE = 8  # accelerators of a full machine
 OVERHEAD_IMAGES = 20.0  # a step costs as much again as this many images: launches, optimiser, all-reduce
 REFERENCE_BATCH = 256.0
 REFERENCE_FRAMEWORK = "mxnet"
@@ -32,6 +38,49 @@ UNDATED = 0  # instead of a year: as the software of the accelerator's published
 def total(effects: Mapping[Key, float], terms: Iterable[Term]) -> float:
     """The sum of the fitted effects times their values; an effect that was never fitted counts as 0."""
     return sum([effects[key] * value for key, value, _ in terms if key in effects])
+
+
+class Doubling(NamedTuple):
+    """A doubling of the accelerators that work together: how much of it is done, the last one less than 1, and the effects of it
+    all. They sum to 0 at most, for no count makes an accelerator faster."""
+
+    share: float
+    terms: list[Term]
+
+
+@cache
+def doublings(count: int) -> tuple[tuple[str, float], ...]:
+    """Each doubling from 1 to a count: the number that it leads to, and its share."""
+    whole = range(math.ceil(math.log2(max(count, 1))))
+    return tuple((str(2 ** (before + 1)), min(math.log2(count) - before, 1.0)) for before in whole)
+
+
+def never_faster(steps: Iterable[float]) -> list[float]:
+    """What none, one, two, ... doublings add to ln(rate) together, each less or nothing."""
+    return list(itertools.accumulate((min(step, 0.0) for step in steps), initial=0.0))
+
+
+def shared(by_doublings: Sequence[float], count: Counts) -> Floats:
+    """What that comes to for counts of accelerators; a part of a doubling has its share."""
+    return np.asarray(np.interp(np.log2(np.maximum(count, 1)), range(len(by_doublings)), by_doublings))
+
+
+def terms_of(steps: Iterable[Doubling]) -> Iterator[Term]:
+    """The terms of doublings as a row of data has them."""
+    for step in steps:
+        yield from ((key, step.share * value, deviation) for key, value, deviation in step.terms)
+
+
+def together(chip: Accelerator, per_node: Counts, nodes: Counts) -> tuple[Indices, Flags]:
+    """How many accelerators share gradients as those of one machine do, and whether several machines do it.
+
+    Those of several machines share as much as those of a full one. A slice of accelerators that are rented by the slice is one
+    machine, however many hosts it has.
+    """
+    if chip.rented_in_slices:
+        return np.multiply(per_node, nodes), np.less(nodes, 1)
+    several = np.greater(nodes, 1)
+    return np.where(several, np.maximum(per_node, FULL_NODE), per_node), several
 
 
 class Setup(NamedTuple):
@@ -57,7 +106,7 @@ class TypicalUse(NamedTuple):
 class BatchLine(NamedTuple):
     """ln(images/s of one accelerator) = intercept + slope x step_overhead(batch), everything else being fixed."""
 
-    intercept: float
+    intercept: Floats
     slope: float
 
 
@@ -86,17 +135,32 @@ class ReferenceModel:
     default_intercept: float
     typical: Mapping[str, TypicalUse] = field(default_factory=dict)
 
-    def log_rate(self, setup: Setup) -> float:
-        """ln(images/s of one accelerator); the year is held within those seen on the accelerator."""
+    def log_rate(self, setup: Setup, steeper: float = 0.0) -> float:
+        """ln(images/s of one accelerator); the year is held within those seen on the accelerator.
+
+        `steeper` is what another network adds to the cost of small batches. No chip is slower than it is with less memory.
+        """
+        names = self.data_sheets.no_better(setup.accelerator)
+        return max(self._log_rate(setup._replace(accelerator=name), steeper) for name in names)
+
+    def _log_rate(self, setup: Setup, steeper: float) -> float:
         line = self.hardware(setup.accelerator, setup.per_node, setup.nodes)
         software = self.software(setup.accelerator, setup.year, setup.framework_family)
-        return line.intercept + software + line.slope * step_overhead(setup.batch)
+        return float(line.intercept) + software + max(line.slope + steeper, 0.0) * step_overhead(setup.batch)
 
-    def hardware(self, accelerator: str, per_node: int, nodes: int) -> BatchLine:
-        """The part that the hardware makes, in the reference year with the reference framework."""
-        fixed = total(self.effects, hardware_terms(self.data_sheets, accelerator, per_node, nodes))
+    def hardware(self, accelerator: str, per_node: Counts, nodes: Counts) -> BatchLine:
+        """The part that the hardware makes, in the reference year with the reference framework.
+
+        The intercepts are those of so many accelerators in so many machines, numbers or arrays of them.
+        """
+        count, several = together(self.data_sheets.part(accelerator), per_node, nodes)
+        alone = total(self.effects, hardware_terms(self.data_sheets, accelerator))
+        sharing = (total(self.effects, count_terms(accelerator, size)) for size, _ in doublings(int(count.max())))
+        lost = shared(never_faster(sharing), count) + several * min(
+            total(self.effects, machine_terms(accelerator)), 0.0
+        )
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
-        return BatchLine(self.offset(accelerator) + fixed, slope)
+        return BatchLine(self.offset(accelerator) + alone + lost, slope)
 
     def software(self, accelerator: str, year: int, framework_family: str) -> float:
         """What the software's framework and year add to ln(rate), the year held within those known of the accelerator.
@@ -164,26 +228,36 @@ def batch_keys(accelerator: str) -> tuple[Key, Key]:
     return ("batch",), ("batch", accelerator)
 
 
-def hardware_terms(sheets: DataSheets, name: str, per_node: int, nodes: int) -> Iterator[Term]:
-    """Effects of the accelerator, its data sheet, the count in a machine and the machines.
-
-    A slice of accelerators that are rented by the slice is one machine, however many hosts it has.
-    """
-    chip, count = sheets.part(name), per_node
-    if chip.rented_in_slices:
-        count, nodes = per_node * nodes, 1
+def hardware_terms(sheets: DataSheets, name: str) -> Iterator[Term]:
+    """Effects of the accelerator and its data sheet."""
+    chip = sheets.part(name)
     yield ("mean",), 1.0, 0.5
     yield ("accelerator", name), 1.0, 0.12 if sheets.roofline(name) is not None else 1.0
     if chip.vendor != REFERENCE_VENDOR:
         yield ("vendor", "other"), 1.0, 0.3
         yield ("vendor", chip.vendor), 1.0, 0.15
     yield from _data_sheet_terms(chip)
-    if nodes > 1:
-        yield ("machines",), 1.0, 0.1
-        yield ("machines", name), 1.0, 0.05
-    else:
-        yield ("count",), math.log2(count / FULL_NODE), 0.03
-        yield ("count", name, str(per_node)), 1.0, 0.015
+
+
+def count_steps(sheets: DataSheets, name: str, per_node: int, nodes: int) -> Iterator[Doubling]:
+    """Effects of the count in a machine and of several machines."""
+    count, several = together(sheets.part(name), per_node, nodes)
+    for size, share in doublings(int(count)):
+        yield Doubling(share, [*count_terms(name, size)])
+    if several:
+        yield Doubling(1.0, [*machine_terms(name)])
+
+
+def count_terms(name: str, size: str) -> Iterator[Term]:
+    """Effects of the doubling to this number of accelerators."""
+    yield ("count",), 1.0, 0.03
+    yield ("count", name, size), 1.0, 0.021
+
+
+def machine_terms(name: str) -> Iterator[Term]:
+    """Effects of several machines."""
+    yield ("machines",), 1.0, 0.1
+    yield ("machines", name), 1.0, 0.05
 
 
 def software_terms(chip: Accelerator, year: int, framework_family: str) -> Iterator[Term]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.reference_model import Key, Term, total
+from costcalc.throughput.reference_model import Doubling, Key, Term, doublings, never_faster, shared, total
 from costcalc.training import Model, Recipe, Throughput
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50
@@ -134,7 +134,21 @@ class Transfer:
 
     def hardware(self, workload: Workload, accelerator: str, per_node: int) -> float:
         """The part that changes with the accelerator and the count in a machine."""
-        return total(self.effects, hardware_terms(workload, part(self.accelerators, accelerator), per_node))
+        return float(shared(self.by_doublings(workload, {accelerator: per_node}), per_node))
+
+    def by_doublings(self, workload: Workload, most: Mapping[str, int]) -> list[float]:
+        """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most`, one accelerator after the other.
+
+        A doubling makes none of them faster.
+        """
+        every = {peers: total(self.effects, sharing_terms(workload, peers)) for peers in (False, True)}
+        found: list[float] = []
+        for name, count in most.items():
+            chip = part(self.accelerators, name)
+            alone, each = total(self.effects, hardware_terms(workload, chip)), every[chip.peer_to_peer]
+            steps = (each + total(self.effects, size_terms(workload, chip, size)) for size, _ in doublings(count))
+            found += [alone + lost for lost in never_faster(steps)]
+        return found
 
     def slope(self, model: str) -> float:
         """What the network adds to the reference's cost of small batches: the factor of `step_overhead`."""
@@ -158,8 +172,8 @@ def software_terms(workload: Workload) -> Iterator[Term]:
     yield ("implementation", *implementation, family, precision), 1.0, 0.08
 
 
-def hardware_terms(workload: Workload, accelerator: Accelerator, per_node: int) -> Iterator[Term]:
-    """Effects that change with the chip, whatever its memory, or the count in a machine.
+def hardware_terms(workload: Workload, accelerator: Accelerator) -> Iterator[Term]:
+    """Effects that change with the chip, whatever its memory.
 
     Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
     """
@@ -168,18 +182,26 @@ def hardware_terms(workload: Workload, accelerator: Accelerator, per_node: int) 
     yield ("chip", chip, *workload.implementation, workload.precision), 1.0, 0.06
     if not accelerator.matrix_units:
         yield ("precision", workload.precision), -1.0, 1.0
-    if per_node > 1:
-        yield from _count_terms(workload, chip, per_node)
-        if not accelerator.peer_to_peer:
-            yield ("no peers",), math.log2(per_node), 0.12
-            yield ("no peers", "parameters"), math.log2(per_node) * workload.parameters, 0.2
 
 
-def _count_terms(workload: Workload, chip: str, per_node: int) -> Iterator[Term]:
-    """What sharing gradients costs: more where there are more of them to share in the time that a step takes."""
-    doublings = math.log2(per_node)
-    yield ("count", workload.family), doublings, 0.12
-    yield ("count", "model", workload.model), doublings, 0.06
-    yield ("count", "parameters"), doublings * workload.parameters, 0.09
-    yield ("count", "parameters", chip, str(per_node)), workload.parameters, 0.08
-    yield ("count", chip, *workload.implementation, workload.precision, str(per_node)), 1.0, 0.1
+def count_steps(workload: Workload, accelerator: Accelerator, per_node: int) -> Iterator[Doubling]:
+    """What sharing gradients costs, by doublings of the accelerators in a machine."""
+    every = [*sharing_terms(workload, accelerator.peer_to_peer)]
+    for size, share in doublings(per_node):
+        yield Doubling(share, [*every, *size_terms(workload, accelerator, size)])
+
+
+def sharing_terms(workload: Workload, peer_to_peer: bool) -> Iterator[Term]:
+    """What any doubling costs: more where there are more gradients to share in the time that a step takes."""
+    yield ("count", workload.family), 1.0, 0.12
+    yield ("count", "model", workload.model), 1.0, 0.06
+    yield ("count", "parameters"), workload.parameters, 0.09
+    if not peer_to_peer:
+        yield ("no peers",), 1.0, 0.12
+        yield ("no peers", "parameters"), workload.parameters, 0.2
+
+
+def size_terms(workload: Workload, accelerator: Accelerator, size: str) -> Iterator[Term]:
+    """What the doubling to this number of accelerators costs besides."""
+    yield ("count", "parameters", accelerator.chip, size), workload.parameters, 0.08
+    yield ("count", accelerator.chip, *workload.implementation, workload.precision, size), 1.0, 0.1

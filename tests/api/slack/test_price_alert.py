@@ -35,8 +35,8 @@ def test_a_move_is_told_with_what_it_does_to_the_question():
     assert message.text.startswith("*1 price moved by 10% or more since 2026-11-13*")
     now, then = (notice_cost(service_with("3.06", "1.53"), moment) for moment in (NOW, BEFORE))
     assert now < then
-    assert f"cheapest: 6.74 h, ${now:,.2f} (" in message.text
-    assert f"(was 6.74 h, ${then:,.2f} (" in message.text
+    assert f"cheapest: 6.33 h, ${now:,.2f} (" in message.text
+    assert f"(was 6.33 h, ${then:,.2f} (" in message.text
 
 
 def notice_cost(service, as_of):

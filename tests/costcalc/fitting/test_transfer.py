@@ -1,6 +1,7 @@
 """What is learned of other networks, from rates made up of known effects."""
 
 import math
+from collections import Counter
 
 import pytest
 from support.speeds import MODELS, PARTS, REFERENCE, TRANSFER, rate
@@ -29,9 +30,11 @@ def test_rows_that_the_reference_says_nothing_of_are_left_out():
 def test_a_row_is_explained_by_software_hardware_and_batch():
     row = rate(5000.0, "game", accelerators=32, nodes=4, global_batch_size=32 * 16)
     ratio = Ratio(row, workload(row, 224, MODELS), 0.0)
-    values = {key: value for key, value, _ in terms(ratio, PARTS)}
+    found = list(terms(ratio, PARTS))
+    values = {key: value for key, value, _ in found}
     assert values["batch", "small"] == pytest.approx(step_overhead(16))
-    assert values["count", "tiny"] == values["no peers",] == 3.0  # eight in a machine
+    keys = Counter(key for key, _, _ in found)
+    assert keys["count", "tiny"] == keys["no peers",] == 3  # doublings to eight in a machine
     assert values["family", "tiny"] == 1.0
 
 
@@ -59,3 +62,16 @@ def test_a_network_twice_as_fast_everywhere_is_learned_to_be():
     offset = workload(rate(1.0), 224, MODELS).offset
     assert small - offset - resnet == pytest.approx(math.log(2), abs=0.05)
     assert (learned.models, learned.accelerators) == (MODELS, PARTS)
+
+
+def test_no_count_is_learned_to_make_a_network_faster():
+    """Four of one maker's code reach more each than one of another's: the code is what differs."""
+    rows = [rate(1.0, "new", 1, stack="theirs"), rate(1.0, "new", 4), rate(1.0, "new", 8)]
+    found = [Ratio(row, workload(row, 224, MODELS), value) for row, value in zip(rows, (0.0, 0.5, 0.4), strict=True)]
+    learned = fit_transfer(found * 4, MODELS, PARTS)
+    for row in rows[1:]:
+        made = workload(row, 224, MODELS)
+        speeds = [learned.hardware(made, "new", count) for count in (1, 2, 4, 8, 16)]
+        assert speeds == sorted(speeds, reverse=True)
+        assert learned.effects["count", "tiny"] + learned.effects["count", "model", "small"] < 0
+    assert residual(found[1], learned) == pytest.approx(0, abs=0.05)

@@ -1,6 +1,7 @@
 """Columns of clusters against the models asked one by one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,10 +95,11 @@ def test_rates_are_the_reference_models(features, year, framework):
             assert math.isnan(found), cluster
 
 
-def test_a_twin_runs_like_the_part_it_is_named_after(features):
-    batch = np.full(len(CLUSTERS), 64.0)
+def test_a_twin_runs_like_the_part_it_is_named_after():
+    faster = replace(REFERENCE, effects={**REFERENCE.effects, ("accelerator", "new-big"): 0.5})
+    features, batch = ClusterFeatures(CLUSTERS, faster, TRANSFER), np.full(len(CLUSTERS), 64.0)
     by_name, by_twin = (rates.log_rate(batch, 2022, "mxnet") for rates in (features.rates, features.rates_by_twin))
-    assert by_twin[8] == by_twin[0] == by_name[0] != by_name[8]
+    assert by_twin[8] == by_twin[0] == by_name[0] < by_name[8]
     assert by_twin[:5] == pytest.approx(by_name[:5])
 
 
@@ -121,3 +123,29 @@ def test_what_hardware_adds_is_found_once_for_each_machine(features):
 def test_no_clusters_make_no_columns():
     nothing = ClusterFeatures([], REFERENCE, TRANSFER)
     assert nothing.total.shape == nothing.rates.log_rate(np.zeros(0), 2022, "mxnet").shape == (0,)
+
+
+def test_around_a_cluster_are_those_of_its_chip_that_are_better_and_worse_off():
+    new, new_big, four, two_machines = (
+        Cluster("new", 8),
+        Cluster("new-big", 8),
+        Cluster("new", 4),
+        Cluster("new", 8, 2),
+    )
+    clusters = [new, new_big, four, two_machines, Cluster("old", 1)]
+    features = ClusterFeatures(clusters, REFERENCE, TRANSFER)
+
+    def around(cluster):
+        return tuple([clusters[c] for c in at] for at in features.around(clusters.index(cluster)))
+
+    assert around(new) == ([new, new_big, four], [new, two_machines])
+    assert around(new_big) == ([new_big], [new, new_big, two_machines])
+    assert around(four) == (
+        [four],
+        [new, four, two_machines],
+    )  # with less memory than the one, and fewer than it to share with
+
+
+def test_a_slice_has_no_machines_to_share_with():
+    features = ClusterFeatures([Cluster("slice", 4, 8), Cluster("slice", 8, 4)], REFERENCE, TRANSFER)
+    assert [at.tolist() for at in features.around(0)] == [[0, 1], [0, 1]]

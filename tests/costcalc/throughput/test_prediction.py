@@ -81,15 +81,15 @@ def test_an_unknown_batch_is_256_images_on_each_accelerator():
     assert global_batch(recipe(global_batch_size=None, system=on("Xeon", 0))) == 8 * 256
 
 
-def test_a_batch_that_does_not_fit_is_taken_in_equal_steps():
+def test_a_batch_that_does_not_fit_is_taken_in_steps_that_do():
     one = recipe(global_batch_size=100_000)
     held = most_images(np.array([80.0]), SMALL, 224, "amp").item()
     steps = math.ceil(100_000 / 8 / held)
     assert steps > 1
     found = predicted(one, EIGHT)
     assert found.steps.tolist() == [steps]
-    rate_in_steps = each(Setup("new", 8, 1, 100_000 / 8 / steps, 2022, "pytorch"))
-    steeper = TRANSFER.slope("small") * step_overhead(100_000 / 8 / steps)
+    rate_in_steps = each(Setup("new", 8, 1, held, 2022, "pytorch"))
+    steeper = TRANSFER.slope("small") * step_overhead(held)
     made = workload(one, 224, MODELS)
     learned = TRANSFER.software(made) + TRANSFER.hardware(made, "new", 8)
     assert found.log_rate[0, 0] == pytest.approx(rate_in_steps + steeper + learned + math.log(8))
@@ -165,6 +165,81 @@ def test_the_reference_is_fitted_even_where_it_was_measured():
     found = predicted(reference_recipe(), EIGHT, rows=[rate(99_999.0, model="resnet50", stack="mlperf")])
     assert found.log_rate.tolist() == predicted(reference_recipe(), EIGHT).log_rate.tolist()
     assert kinds(found) == ["transferred"]
+
+
+def each_of(prediction, clusters):
+    """Images per second of one accelerator on each cluster."""
+    counts = [cluster.total_accelerators for cluster in clusters]
+    return (np.exp(prediction.log_rate[:, 0]) / counts).tolist()
+
+
+SIZES = tuple(Cluster("new", count) for count in (1, 2, 4, 8, 16))
+
+
+def test_a_rate_measured_on_many_is_the_least_that_fewer_do_each():
+    plain = each_of(predicted(recipe(), *SIZES), SIZES)
+    raised = each_of(predicted(recipe(), *SIZES, rows=[rate(8 * 2 * plain[0])]), SIZES)
+    assert raised[:4] == pytest.approx([2 * plain[0]] * 4)
+    assert raised[4] == pytest.approx(plain[4])
+
+
+def test_a_rate_measured_on_few_is_the_most_that_more_do_each():
+    plain = each_of(predicted(recipe(), *SIZES), SIZES)
+    capped = each_of(predicted(recipe(), *SIZES, rows=[rate(2 * plain[4] / 2, accelerators=2)]), SIZES)
+    assert capped == pytest.approx([plain[0], *[plain[4] / 2] * 4])
+
+
+def test_of_two_measured_rates_the_larger_cluster_decides():
+    """Both were measured, but by different people: two cannot do less each than eight."""
+    rows = [rate(1000.0, accelerators=2), rate(8000.0, accelerators=8)]
+    assert each_of(predicted(recipe(), *SIZES, rows=rows), SIZES)[1:4] == pytest.approx([1000.0] * 3)
+
+
+def test_the_recipes_own_log_stands_whatever_else_was_measured():
+    own = recipe(system=on("new", 2), images_per_second=1000.0)
+    found = each_of(predicted(own, *SIZES, rows=[rate(8000.0, accelerators=8)]), SIZES)
+    assert found[1:4] == pytest.approx([500.0] * 3)
+    assert found[0] >= 500.0
+    assert found[4] <= 500.0
+
+
+def test_counts_of_machines_and_in_a_machine_are_not_compared_with_each_other():
+    clusters = (Cluster("new", 8, 2), Cluster("new", 16), Cluster("new", 8, 4), Cluster("new", 8))
+    plain = each_of(predicted(recipe(), *clusters), clusters)
+    raised = each_of(predicted(recipe(), *clusters, rows=[rate(32 * 99_000.0, accelerators=32, nodes=4)]), clusters)
+    assert [raised[0], raised[2], raised[3]] == pytest.approx([99_000] * 3)
+    assert raised[1] == pytest.approx(plain[1])
+
+
+def test_the_same_chip_with_more_memory_is_not_slower():
+    clusters = (EIGHT, Cluster("new-big", 8), Cluster("new-big", 4), Cluster("new-big", 16))
+    plain = each_of(predicted(recipe(), *clusters), clusters)
+    less = each_of(predicted(recipe(), *clusters, rows=[rate(8 * 2 * plain[0])]), clusters)
+    assert less == pytest.approx([2 * plain[0]] * 3 + [plain[3]])
+    more = each_of(predicted(recipe(), *clusters, rows=[rate(8 * plain[0] / 2, "new-big")]), clusters)
+    assert more == pytest.approx([plain[0] / 2, plain[0] / 2, plain[2], plain[0] / 2])
+    swift = replace(REFERENCE, effects={**REFERENCE.effects, ("accelerator", "new-big"): -1.0})
+    one, big = each_of(predicted(reference_recipe(), *clusters[:2], reference=swift), clusters[:2])
+    assert big == one
+
+
+def test_no_modelled_rate_is_above_the_arithmetic_of_the_data_sheet():
+    one = recipe(phases=(Phase(224, 0, 1), Phase(448, 1, 2)))
+    swift = replace(REFERENCE, effects={**REFERENCE.effects, ("mean",): 9.0})
+    peak = 400e12 / (6 * 0.41e9)
+    found = np.exp(predicted(one, Cluster("new", 1), Cluster("new", 8), reference=swift).log_rate)
+    assert found == pytest.approx(np.outer([1, 8], [peak, peak / 4]))
+    measured = predicted(one, Cluster("new", 8), rows=[rate(1e9), rate(1e9, image_size=448)], reference=swift)
+    assert np.exp(measured.log_rate) == pytest.approx(np.array([[1e9, 1e9]]))
+    resnet = predicted(reference_recipe(), Cluster("new", 1), reference=swift)
+    assert np.exp(resnet.log_rate[0, 0]) == pytest.approx(400e12 / (6 * 4.1e9))
+
+
+def test_without_a_data_sheet_or_known_arithmetic_there_is_no_such_limit():
+    swift = replace(REFERENCE, years={**REFERENCE.years, "silent": (2022, 2022)}, default_intercept=30.0)
+    assert predicted(recipe(), Cluster("silent", 1), reference=swift).log_rate[0, 0] > 25
+    unheard_of = recipe(model="unheard-of", system=on("new"), images_per_second=1e9)
+    assert predicted(unheard_of, Cluster("new", 1)).log_rate[0, 0] > math.log(1e8)
 
 
 KIND_CLUSTERS = (

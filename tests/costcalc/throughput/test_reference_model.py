@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from support.speeds import PARTS, REFERENCE, SHEETS, reference_recipe
 
@@ -9,12 +10,18 @@ from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import VINTAGE_MARGIN
 from costcalc.throughput.reference_model import (
     UNDATED,
+    Doubling,
     Setup,
     TypicalUse,
+    count_steps,
+    doublings,
     hardware_terms,
     is_reference,
+    never_faster,
+    shared,
     software_terms,
     step_overhead,
+    terms_of,
     total,
 )
 from costcalc.training import Phase
@@ -135,7 +142,7 @@ def test_one_organisation_agreeing_with_itself_says_nothing_of_others():
 
 
 def test_the_first_chip_of_a_maker_is_like_those_of_other_makers_than_nvidia():
-    table = SHEET | {name: replace(SHEET["fast"], name=name, vendor=name) for name in ("odd", "new")}
+    table = SHEET | {name: replace(SHEET["fast"], name=name, chip=name, vendor=name) for name in ("odd", "new")}
     seen_odd = [seen(EIGHT._replace(accelerator="odd"), 9000, who) for who in "abcd"]
     nvidia = [seen(EIGHT._replace(accelerator="fast"), 6000, who) for who in "abcd"]
     reference = fit_reference_model([*seen_odd, *nvidia], table)
@@ -155,25 +162,32 @@ def setup(accelerator="new", per_node=8, nodes=1, batch=256.0, year=2022, framew
     return Setup(accelerator, per_node, nodes, batch, year, framework_family)
 
 
+SHARING = -3 * 0.04 + 0.003  # of eight, the doubling to 4 costing less
+
+
 @pytest.mark.parametrize(
     ("where", "effects"),
     [
-        (setup(), 0.1 + 0.2),
-        (setup(per_node=4), 0.1 + 0.2 - 0.04 * -1 + 0.003),
-        (setup(per_node=16), 0.1 + 0.2 - 0.04),
-        (setup(nodes=2), 0.1 + 0.2 - 0.02 - 0.01),
-        (setup("old"), 0.1),
-        (setup("odd"), 0.1 - 0.3),
-        (setup("slice"), 0.1 - 0.3 + 0.05),
-        (setup("slice", per_node=4, nodes=4), 0.1 - 0.3 + 0.05 - 0.04),
-        (setup(year=2023), 0.1 + 0.2 + 0.03 + 0.005),
-        (setup(year=2030), 0.1 + 0.2 + 0.03 + 0.005),
-        (setup(year=2021), 0.1 + 0.2 - 0.03),
-        (setup(year=1999), 0.1 + 0.2 - 0.03),
-        (setup(framework_family="pytorch"), 0.1 + 0.2 - 0.15),
-        (setup("odd", framework_family="pytorch"), 0.1 - 0.3),
-        (setup(year=UNDATED), 0.1 + 0.2 + 0.07),
-        (setup(year=UNDATED, framework_family="pytorch"), 0.1 + 0.2 + 0.07),
+        (setup(), 0.1 + 0.2 + SHARING),
+        (setup(per_node=1), 0.1 + 0.2),
+        (setup(per_node=2), 0.1 + 0.2 - 0.04),
+        (setup(per_node=4), 0.1 + 0.2 - 2 * 0.04 + 0.003),
+        (setup(per_node=6), 0.1 + 0.2 - 2 * 0.04 + 0.003 - math.log2(6 / 4) * 0.04),
+        (setup(per_node=16), 0.1 + 0.2 + SHARING - 0.04),
+        (setup(nodes=2), 0.1 + 0.2 + SHARING - 0.02 - 0.01),
+        (setup(per_node=4, nodes=2), 0.1 + 0.2 + SHARING - 0.02 - 0.01),  # as many as full machines share
+        (setup("old"), 0.1 - 3 * 0.04),
+        (setup("odd"), 0.1 - 0.3 - 3 * 0.04),
+        (setup("slice"), 0.1 - 0.3 + 0.05 - 3 * 0.04),
+        (setup("slice", per_node=4, nodes=4), 0.1 - 0.3 + 0.05 - 4 * 0.04),
+        (setup(year=2023), 0.1 + 0.2 + SHARING + 0.03 + 0.005),
+        (setup(year=2030), 0.1 + 0.2 + SHARING + 0.03 + 0.005),
+        (setup(year=2021), 0.1 + 0.2 + SHARING - 0.03),
+        (setup(year=1999), 0.1 + 0.2 + SHARING - 0.03),
+        (setup(framework_family="pytorch"), 0.1 + 0.2 + SHARING - 0.15),
+        (setup("odd", framework_family="pytorch"), 0.1 - 0.3 - 3 * 0.04),
+        (setup(year=UNDATED), 0.1 + 0.2 + SHARING + 0.07),
+        (setup(year=UNDATED, framework_family="pytorch"), 0.1 + 0.2 + SHARING + 0.07),
     ],
 )
 def test_effects_are_added_to_the_roofline(where, effects):
@@ -211,7 +225,7 @@ def test_without_a_data_sheet_the_typical_rate_stands_in():
     assert not REFERENCE.knows("silent")
     measured = replace(REFERENCE, years={**REFERENCE.years, "silent": (2022, 2022)})
     assert measured.knows("silent")
-    assert measured.log_rate(setup("silent")) == pytest.approx(7.0 + 0.1 - 0.3)
+    assert measured.log_rate(setup("silent", per_node=1)) == pytest.approx(7.0 + 0.1 - 0.3)
 
 
 def test_a_measured_part_is_answered_whoever_makes_it():
@@ -230,7 +244,7 @@ def test_the_middle_of_the_batches_that_people_chose_is_taken_where_nobody_did()
 
 
 def test_effects_of_hardware_and_software_have_these_names_and_values():
-    hardware = {key: value for key, value, _ in hardware_terms(SHEETS, "slice", 4, 4)}
+    hardware = {key: value for key, value, _ in hardware_terms(SHEETS, "slice")}
     assert hardware == {
         ("mean",): 1.0,
         ("accelerator", "slice"): 1.0,
@@ -238,12 +252,12 @@ def test_effects_of_hardware_and_software_have_these_names_and_values():
         ("vendor", "Google"): 1.0,
         ("compute",): pytest.approx(math.log(200 / 300)),
         ("bandwidth",): pytest.approx(math.log(1200 / 1500)),
-        ("count",): 1.0,
-        ("count", "slice", "4"): 1.0,
     }
-    many = {key: value for key, value, _ in hardware_terms(SHEETS, "new", 8, 4)}
-    assert many.keys() == {
-        *(("mean",), ("accelerator", "new"), ("compute",), ("bandwidth",), ("machines",), ("machines", "new"))
+    assert {key for key, _, _ in hardware_terms(SHEETS, "new")} == {
+        ("mean",),
+        ("accelerator", "new"),
+        ("compute",),
+        ("bandwidth",),
     }
     software = {key: value for key, value, _ in software_terms(PARTS["new"], 2020, "pytorch")}
     assert software == {
@@ -255,9 +269,9 @@ def test_effects_of_hardware_and_software_have_these_names_and_values():
 
 
 def test_a_part_without_a_data_sheet_may_lie_anywhere():
-    spread = {name: {key: s for key, _, s in hardware_terms(SHEETS, name, 8, 1)} for name in ("new", "silent")}
+    spread = {name: {key: s for key, _, s in hardware_terms(SHEETS, name)} for name in ("new", "silent")}
     assert spread["silent"]["accelerator", "silent"] > 5 * spread["new"]["accelerator", "new"]
-    values = {key: value for key, value, _ in hardware_terms(SHEETS, "silent", 8, 1)}
+    values = {key: value for key, value, _ in hardware_terms(SHEETS, "silent")}
     assert values["compute",] == values["bandwidth",] == 0
 
 
@@ -286,3 +300,47 @@ def test_effects_times_their_values_are_added_up():
 def test_an_effect_that_was_never_fitted_counts_as_nothing():
     assert total(EFFECTS, [(("count",), 3.0, 0.1), (("count", "b"), 100.0, 0.1)]) == pytest.approx(1.5)
     assert total({}, [(("count",), 3.0, 0.1)]) == 0
+
+
+def test_each_doubling_of_a_count_is_a_step_and_the_last_may_be_a_part_of_one():
+    assert list(doublings(1)) == list(doublings(0)) == []
+    assert list(doublings(8)) == [("2", 1.0), ("4", 1.0), ("8", 1.0)]
+    assert list(doublings(6)) == [("2", 1.0), ("4", 1.0), ("8", pytest.approx(math.log2(6 / 4)))]
+
+
+def test_steps_have_effects_of_their_own_and_one_of_all():
+    steps = list(count_steps(SHEETS, "slice", 2, 2))
+    assert [step.share for step in steps] == [1.0, 1.0]
+    assert [[key for key, _, _ in step.terms] for step in steps] == [
+        [("count",), ("count", "slice", size)] for size in ("2", "4")
+    ]
+    machines = list(count_steps(SHEETS, "new", 1, 2))[-1]
+    assert [key for key, _, _ in machines.terms] == [("machines",), ("machines", "new")]
+
+
+def test_a_row_has_the_share_that_it_made_of_a_doubling():
+    third = Doubling(0.3, [(("count",), 2.0, 0.1)])
+    assert list(terms_of([third])) == [(("count",), 0.6, 0.1)]
+
+
+def test_a_doubling_that_would_make_faster_does_nothing():
+    assert never_faster([0.2, -0.1, -0.2, 0.3]) == pytest.approx([0, 0, -0.1, -0.3, -0.3])
+    assert shared([0, 0, -0.1, -0.3], np.array([0, 1, 2, 4, 6, 8])) == pytest.approx(
+        [0, 0, 0, -0.1, -0.1 - 0.2 * math.log2(6 / 4), -0.3]
+    )
+
+
+@pytest.mark.parametrize("more", [0.0, 0.5])
+def test_a_chip_is_no_slower_than_with_less_memory(more):
+    known = replace(REFERENCE, effects={**REFERENCE.effects, ("accelerator", "new-big"): more})
+    small, big = (known.log_rate(setup(name)) for name in ("new", "new-big"))
+    assert big - small == pytest.approx(max(more - 0.2 - 0.003, 0), abs=1e-9)
+    alone = replace(known, data_sheets=replace(SHEETS, accelerators={"new-big": replace(PARTS["new-big"], twin=None)}))
+    assert alone.log_rate(setup("new-big")) == pytest.approx(small + more - 0.2 - 0.003)
+
+
+def test_no_network_makes_small_batches_faster():
+    lost = math.log((1 + 20 / 32) / (1 + 20 / 256))
+    small = setup(batch=32)
+    assert REFERENCE.log_rate(small, steeper=0.4) == pytest.approx(REFERENCE.log_rate(setup()) - 2.15 * lost)
+    assert REFERENCE.log_rate(small, steeper=-5.0) == pytest.approx(REFERENCE.log_rate(setup()))

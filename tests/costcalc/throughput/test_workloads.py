@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -8,11 +9,12 @@ from costcalc.fitting.transfer import Ratio, terms
 from costcalc.hardware import Cluster
 from costcalc.throughput import TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import KINDS
-from costcalc.throughput.reference_model import step_overhead
+from costcalc.throughput.reference_model import step_overhead, terms_of
 from costcalc.throughput.workloads import (
     Implementation,
     Transfer,
     bits,
+    count_steps,
     hardware_terms,
     implementation,
     own_rates,
@@ -153,8 +155,11 @@ def done(packaged_evidence):
 
 
 def values(done, evidence, accelerator, per_node):
-    found = hardware_terms(workload(done, 224, evidence.models), evidence.accelerators[accelerator], per_node)
-    return {key: value for key, value, _ in found}
+    made, chip = workload(done, 224, evidence.models), evidence.accelerators[accelerator]
+    found = Counter({key: value for key, value, _ in hardware_terms(made, chip)})
+    for key, value, _ in terms_of(count_steps(made, chip, per_node)):
+        found[key] += value
+    return found
 
 
 def test_sharing_gradients_costs_more_cards_and_larger_networks_more(done, packaged_evidence):
@@ -269,18 +274,29 @@ def test_effects_of_software_and_of_count_have_these_names(small):
         *(("precision", "16bit"), ("stack", "ours"), ("stack", "ours", "16bit")),
         *(("implementation", *ours), ("implementation", *ours, "tiny", "16bit")),
     ]
-    two = {key: value for key, value, _ in hardware_terms(small, PARTS["game"], 4)}
-    assert two == {
+    assert {key: value for key, value, _ in hardware_terms(small, PARTS["game"])} == {
         ("chip", "game"): 1.0,
         ("chip", "game", *ours, "16bit"): 1.0,
-        ("count", "tiny"): 2.0,
-        ("count", "model", "small"): 2.0,
-        ("count", "parameters"): pytest.approx(2 * small.parameters),
-        ("count", "parameters", "game", "4"): pytest.approx(small.parameters),
-        ("count", "game", *ours, "16bit", "4"): 1.0,
-        ("no peers",): 2.0,
-        ("no peers", "parameters"): pytest.approx(2 * small.parameters),
     }
+    two, four = count_steps(small, PARTS["game"], 4)
+    for step, size in ((two, "2"), (four, "4")):
+        assert {key: value for key, value, _ in step.terms} == {
+            ("count", "tiny"): 1.0,
+            ("count", "model", "small"): 1.0,
+            ("count", "parameters"): small.parameters,
+            ("count", "parameters", "game", size): small.parameters,
+            ("count", "game", *ours, "16bit", size): 1.0,
+            ("no peers",): 1.0,
+            ("no peers", "parameters"): small.parameters,
+        }
+
+
+def test_a_doubling_that_would_make_a_network_faster_is_taken_as_free(small):
+    quick = replace(
+        TRANSFER, effects={**TRANSFER.effects, ("count", "new", "ours", "pytorch", "us", "16bit", "4"): 0.1}
+    )
+    change = [quick.hardware(small, "new", count) - quick.hardware(small, "new", 1) for count in (2, 4, 8)]
+    assert change == pytest.approx([-0.06, -0.06, -2 * 0.06])
 
 
 def test_a_network_is_known_once_it_was_measured():

@@ -1,0 +1,99 @@
+"""Laws of speed that no answer may break, whatever was measured and fitted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from costcalc import load_evidence
+from costcalc.hardware import Accelerator
+from costcalc.training import Phase
+from tools import laws
+
+PARTS = [
+    Accelerator("small", "NVIDIA", 40, 300, 1500, 400, 2020, "sheet", chip="chip"),
+    Accelerator("big", "NVIDIA", 80, 300, 2000, 400, 2020, "sheet", chip="chip"),
+    Accelerator("unknown", "NVIDIA", 96, None, None, 400, 2020, "sheet", chip="chip"),
+]
+
+
+@pytest.fixture(scope="module")
+def packaged_evidence():
+    return load_evidence()
+
+
+@pytest.fixture(scope="module")
+def found(packaged_evidence):
+    return list(laws.speeds(packaged_evidence, list(packaged_evidence.accelerators.values())))
+
+
+@pytest.mark.parametrize("law", laws.HELD)
+def test_no_answer_breaks_a_law(packaged_evidence, found, law):
+    parts = list(packaged_evidence.accelerators.values())
+    broken = {
+        of.model.name: most for of in found if (most := np.nanmax(laws.HELD[law](of, parts), initial=0)) > laws.EQUAL
+    }
+    assert broken == {}
+
+
+@pytest.fixture
+def level(packaged_evidence):
+    """One recipe, 1,000 images/s on each accelerator wherever it is."""
+    model = packaged_evidence.models["resnet50"]
+    recipe = replace(packaged_evidence.recipes_of("resnet50")[0], phases=(Phase(224, 0, 1),))
+    shape = 1, len(PARTS), len(laws.SHAPES)
+    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1))
+
+
+def test_equal_rates_break_none(level):
+    for law in laws.HELD.values():
+        assert np.nanmax(law(level, PARTS)) <= 1
+    assert (laws.ranges_apart(level) < 1).all()
+
+
+def test_one_of_eight_that_is_faster_than_one_alone_breaks_the_first(level):
+    eight = laws.SHAPES.index((8, 1))
+    level.each[0, 0, eight] = 1100.0
+    excess = laws.more_than_linear(level, PARTS)
+    assert [laws.LARGER[pair] for _, _, pair, _ in np.argwhere(excess > laws.EQUAL)] == [
+        (laws.SHAPES.index((count, 1)), eight) for count in (1, 2, 4)
+    ]
+    assert np.nanmax(excess) == pytest.approx(1.1)
+
+
+def test_arithmetic_of_all_three_passes_counts(level):
+    level.each[0, 0] = 300e12 / (3 * 2 * 4.1e9) * 1.01
+    assert np.nanmax(laws.beyond_the_data_sheet(level, PARTS)) == pytest.approx(1.01, rel=0.01)
+    level.recipes[0] = replace(level.recipes[0], phases=(Phase(112, 0, 1),))
+    assert np.nanmax(laws.beyond_the_data_sheet(level, PARTS)) == pytest.approx(1.01 / 4, rel=0.01)
+
+
+def test_more_memory_is_compared_as_far_as_it_is_known(level):
+    level.each[0, 1] = 900.0
+    excess = laws.slower_with_more_memory(level, PARTS)  # of big and unknown over small, then of unknown over big
+    assert excess[0, :, 0, 0] == pytest.approx([1000 / 900, 1, 900 / 1000])
+
+
+def test_ranges_that_do_not_touch_are_apart(level):
+    level.each[0, 0, laws.SHAPES.index((2, 1))] = 1000 * np.exp(-0.25)
+    assert np.nanmax(laws.ranges_apart(level)) == pytest.approx(np.exp(0.05))
+
+
+def test_networks_of_a_family_are_compared_by_their_size(level, packaged_evidence):
+    deeper = level._replace(model=packaged_evidence.models["resnet101"], each=level.each * 1.2)
+    other = level._replace(model=packaged_evidence.models["resnet101_v1d"])
+    [(names, excess)] = laws.larger_and_faster([level, deeper, other])
+    assert names == "resnet101 and resnet50"
+    assert excess == pytest.approx(np.full(level.each[0].shape, 1.2))
+
+
+def test_a_broken_law_is_an_exit_status(monkeypatch, capsys, level, packaged_evidence):
+    monkeypatch.setattr(
+        laws, "load_evidence", lambda: replace(packaged_evidence, accelerators={p.name: p for p in PARTS})
+    )
+    deeper = level._replace(model=packaged_evidence.models["resnet101"])
+    monkeypatch.setattr(laws, "speeds", lambda *_: [level, deeper])
+    assert laws.main() == 0
+    level.each[0, 0, 3] = 1100.0
+    assert laws.main() == 1
+    assert "most, 1.10 times: resnet50" in capsys.readouterr().out

@@ -1,0 +1,145 @@
+"""How often answered speeds break a law, over all recipes, accelerators and counts: `python -m tools.laws`.
+
+Exit status 1 when a law is broken that the speed model holds. The last two are only reported: each network of a family is learned
+by itself, and more accelerators may be known to lose more than both ranges allow for.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from costcalc import load_evidence
+from costcalc.evidence.collection import Evidence
+from costcalc.hardware import Accelerator, Cluster
+from costcalc.throughput import SpeedModel
+from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe
+from costcalc.units import Floats
+
+SHAPES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (4, 2), (4, 4), *((8, 2**n) for n in range(1, 8)))
+"""Accelerators in a machine, and machines."""
+LARGER = [(a, b) for a, b in permutations(range(len(SHAPES)), 2) if all(np.less_equal(SHAPES[a], SHAPES[b]))]
+DOUBLED = [(a, b) for a, b in LARGER if 2 * np.prod(SHAPES[a]) == np.prod(SHAPES[b])]
+EQUAL = 1 + 1e-6  # rates nearer than this
+FAMILIES = tuple(
+    re.compile(family)
+    for family in (
+        *(r"resnet\d+", r"regnetx_\d+[mg]f", r"regnety_\d+[mg]f", r"efficientnet_b\d", r"vgg\d+", r"vgg\d+_bn"),
+        *(r"densenet\d+", r"mobilenet(_0_\d+)?", r"mobilenet_v2(_0_\d+)?", r"vit_(ti|s|b|l)16", r"deit_\w+"),
+    )
+)
+"""Networks that differ in depth or width alone."""
+
+
+class Speeds(NamedTuple):
+    """A network's recipes on every accelerator in every shape: images/s of one accelerator [R, A, S, P], NaN where refused, and
+    half the width of the 80 % range of ln(rate) [R, A, S]."""
+
+    model: Model
+    recipes: Sequence[Recipe]
+    each: Floats
+    half_width: Floats
+
+
+def speeds(evidence: Evidence, parts: Sequence[Accelerator]) -> Iterator[Speeds]:
+    """All networks that have a recipe."""
+    clusters = [Cluster(part.name, *shape) for part in parts for shape in SHAPES]
+    count = np.array([cluster.total_accelerators for cluster in clusters])[:, None]
+    model = SpeedModel(evidence.throughputs, evidence.fitted)
+    for network in evidence.models.values():
+        recipes = evidence.recipes_of(network.name)
+        if recipes:
+            table, shape = model.speeds(recipes, clusters), (len(recipes), len(parts), len(SHAPES))
+            each = IMAGES_PER_EPOCH / table.seconds_per_epoch / count
+            yield Speeds(network, recipes, each.reshape(*shape, -1), table.width_80.reshape(shape))
+
+
+def more_than_linear(of: Speeds, _: Sequence[Accelerator]) -> Floats:
+    """One among more of them over one among fewer."""
+    fewer, more = np.transpose(LARGER)
+    return np.asarray(of.each[:, :, more] / of.each[:, :, fewer])
+
+
+def beyond_the_data_sheet(of: Speeds, parts: Sequence[Accelerator]) -> Floats:
+    """Six operations for each multiply-add over the dense peak in 16 bits."""
+    peak = np.array([part.dense_16bit_tflops or np.nan for part in parts]) * 1e12
+    sides = np.full((len(of.recipes), of.each.shape[-1]), np.nan)
+    for row, recipe in zip(sides, of.recipes, strict=True):
+        row[: len(recipe.phases)] = [phase.image_size / (of.model.image_size or np.nan) for phase in recipe.phases]
+    flop = 6 * (of.model.gmacs or np.nan) * 1e9 * sides**2
+    return np.asarray(of.each * flop[:, None, None] / peak[:, None, None])
+
+
+def slower_with_more_memory(of: Speeds, parts: Sequence[Accelerator]) -> Floats:
+    """The rate with less and slower memory over that with more."""
+    pairs = [(a, b) for a, b in permutations(range(len(parts)), 2) if parts[b].is_no_worse_than(parts[a])]
+    less, more = np.transpose(pairs)
+    return np.asarray(of.each[:, less] / of.each[:, more])
+
+
+HELD = {
+    "an accelerator is faster among more of them": more_than_linear,
+    "six operations for each multiply-add are more than the dense peak": beyond_the_data_sheet,
+    "the same chip with more memory is slower": slower_with_more_memory,
+}
+"""Laws that the speed model holds, and how far above each of them every place [R, ...] is, 1 being just allowed."""
+
+
+def ranges_apart(of: Speeds) -> Floats:
+    """The near ends of the ranges of a count and of twice as many, one over the other."""
+    one, two = np.transpose(DOUBLED)
+    apart = np.abs(np.log(of.each[:, :, two, 0] / of.each[:, :, one, 0]))
+    return np.asarray(np.exp(apart - of.half_width[:, :, one] - of.half_width[:, :, two]))
+
+
+def larger_and_faster(found: Sequence[Speeds]) -> Iterator[tuple[str, Floats]]:
+    """For two networks of a family by the same code at the same size: the larger one's rate over the smaller one's."""
+    alike: dict[object, list[tuple[Model, Floats]]] = defaultdict(list)
+    for of in found:
+        family = next((family for family in FAMILIES if family.fullmatch(of.model.name)), None)
+        for recipe, each in zip(of.recipes if family else (), of.each, strict=False):
+            sizes = tuple(phase.image_size for phase in recipe.phases)
+            alike[family, recipe.stack, recipe.precision, sizes, recipe.global_batch_size].append((of.model, each))
+    for members in alike.values():
+        for (small, fast), (large, slow) in permutations(members, 2):
+            if (small.gmacs or 0) < (large.gmacs or 0) and (small.parameters_millions or 0) <= (
+                large.parameters_millions or 0
+            ):
+                phases = min(fast.shape[-1], slow.shape[-1])
+                yield f"{large.name} and {small.name}", slow[..., :phases] / fast[..., :phases]
+
+
+def main() -> int:
+    """Prints one line for each law."""
+    evidence = load_evidence()
+    parts = list(evidence.accelerators.values())
+    found = list(speeds(evidence, parts))
+    held = [_print(law, [(of.model.name, excess(of, parts)) for of in found]) for law, excess in HELD.items()]
+    _print(
+        "the 80 % ranges of a count and of twice the count lie apart",
+        [(of.model.name, ranges_apart(of)) for of in found],
+    )
+    _print("the larger network of a family is faster with the same code", larger_and_faster(found))
+    return int(any(held))
+
+
+def _print(law: str, named: Iterable[tuple[str, Floats]]) -> int:
+    """How often it is broken, which is returned too, and where most."""
+    counts = [
+        (np.nanmax(excess, initial=0), name, int((excess > EQUAL).sum()), int(np.isfinite(excess).sum()))
+        for name, excess in named
+    ]
+    (most, worst, *_), broken = max(counts), sum(number for _, _, number, _ in counts)
+    asked = sum(number for *_, number in counts)
+    print(f"{broken:7,} of {asked:9,}: {law}" + f"; most, {most:.2f} times: {worst}" * bool(broken))
+    return broken
+
+
+if __name__ == "__main__":
+    sys.exit(main())
