@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from math import ceil, exp
-from typing import Literal
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
+from costcalc.interruptions import RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
@@ -18,6 +18,7 @@ from costcalc.units import HOURS_PER_DAY
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
+INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
 OLD_PRICE = timedelta(days=30)
 SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
@@ -30,8 +31,7 @@ def assumptions(
     query: EstimateQuery, offer: Offer, recipe: Recipe, time: TrainingTime, speed: tuple[str, ...], as_of: datetime
 ) -> tuple[str, ...]:
     """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
-    said = (*_recipe(recipe, time), *_time(query, recipe, offer), *_spot(query, offer, time, as_of))
-    said += tuple(_price(query, offer, as_of))
+    said = (*_recipe(recipe, time), *_time(query, recipe), *_price(query, offer, as_of))
     return (*speed, *said)
 
 
@@ -81,7 +81,7 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
-def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
+def _time(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
     if query.runs > 1:
         yield (
             f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: they boot and load "
@@ -94,26 +94,32 @@ def _time(query: EstimateQuery, recipe: Recipe, offer: Offer) -> Iterator[str]:
         yield _overhead(recipe.clock == EVALUATION_COUNTED)
 
 
-def _spot(query: EstimateQuery, offer: Offer, time: TrainingTime, as_of: datetime) -> Iterator[str]:
-    if offer.purchase_option is not PurchaseOption.SPOT:
-        return
-    yield _interruptions(query.overheads)
-    age = (as_of - offer.observed_at).days
-    factor = exp(spot_rate_width(offer.purchase_option, age, time.hours))
-    yield (
-        f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {factor:.2f} between "
-        f"{offer.observed_at.date()} and the end of the run: 8 in 10 of Google's spot rates move no further in such a time."
+def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
+    """How often a spot machine is taken to be interrupted, and who says so."""
+    risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
+    return (
+        f"Spot: {_known(known, offer.region)} one interruption per machine in {risk.usual:,.0f} h, in {risk.pessimistic:,.0f} h "
+        "for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for capacity is not counted."
     )
 
 
-@cache
-def _interruptions(overheads_asked: Literal["typical", "none"]) -> str:
-    if overheads_asked == "none":
-        return "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
+def _known(known: ObservedInterruptions | None, region: str) -> str:
+    if known is None:
+        return "nobody says how often such machines are interrupted there, so that it is set by hand:"
+    share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
+    month = f"{known.observed_on:%B %Y}"
+    said = f"by {month} the provider interrupted {share} of its {known.instance_type} in {region} within a month,"
+    open_end = RISKS[RISK_OF_SHARE[known.share]] is UNKNOWN
+    return f"{said} without an upper end, so that it is set by hand:" if open_end else f"{said} which is"
+
+
+def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
+    """How far the rate is taken to move until the end of the run."""
+    age = (as_of - offer.observed_at).days
+    factor = exp(spot_rate_width(offer.purchase_option, age, time.hours))
     return (
-        f"Spot: one interruption per machine in {overheads.SPOT_HOURS_BETWEEN:.0f} h, in "
-        f"{overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN:.0f} h for the high end; checkpoints at Young's interval, 20 s each, "
-        "6 min to restart; waiting for capacity is not counted."
+        f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {factor:.2f} between "
+        f"{offer.observed_at.date()} and the end of the run: 8 in 10 of Google's spot rates move no further in such a time."
     )
 
 

@@ -24,12 +24,21 @@ from costcalc.costing.candidates import (
     rank,
     within_limits,
 )
-from costcalc.costing.rentals import AllowedOffers, allowed_offers, costs, rentals, without_training_time
+from costcalc.costing.rentals import (
+    AllowedOffers,
+    Risks,
+    allowed_offers,
+    costs,
+    rentals,
+    spot_risks,
+    without_training_time,
+)
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
 from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
 from costcalc.evidence import Evidence
+from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
@@ -63,12 +72,12 @@ def answer(
     eligible = eligible_recipes(matrix.recipes, query)
     times = training_times(matrix, query, eligible, offers.clusters)
     unused = without_training_time(matrix, query, offers, eligible, times)
-    times, rented = rentals(catalogue, matrix, offers, times, query)
+    times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
     candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
     picked = picks(catalogue, candidates, is_sure(matrix, times)[candidates.time], as_of)
     shown = known.shown(query, current, times, candidates, picked)
     tiers = known.ranked(current, times, free.take(free_tiers(free)), count(1))
-    details = EstimateDetails(query, matrix, market, as_of)
+    details = EstimateDetails(query, matrix, market, as_of, known.interruptions(as_of))
     bills = tuple(map(details.bill, shown.values()))
     estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
     on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
@@ -101,6 +110,8 @@ class Memory:
         self.allowed_offers = lru_cache(FILTERS_KEPT)(partial(allowed_offers, catalogue))
         self._evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
         self._matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, catalogue))
+        self._interruptions = lru_cache(MOMENTS_KEPT)(lambda count: newest(evidence.interruptions[:count]))
+        self._spot_risks = lru_cache(MOMENTS_KEPT)(lambda count: spot_risks(catalogue, evidence.interruptions[:count]))
         self._on_demand_rows = lru_cache(MOMENTS_KEPT)(partial(_on_demand_rows, catalogue))
         self._offer = lru_cache(OFFERS_KEPT)(catalogue.offer)
 
@@ -108,6 +119,17 @@ class Memory:
         """The recipes of the question's model that were known then on the clusters it asks about."""
         evidence = self._evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
         return self._matrix(evidence, query.model, query.accelerators, query.nodes, query.software == "recipe")
+
+    def interruptions(self, as_of: datetime) -> dict[Place, ObservedInterruptions]:
+        """What was known then of the interruptions of spot machines."""
+        return self._interruptions(self._interruptions_observed(as_of))
+
+    def spot_risks(self, as_of: datetime) -> Risks:
+        """The same by instance code and region code of the catalogue."""
+        return self._spot_risks(self._interruptions_observed(as_of))
+
+    def _interruptions_observed(self, as_of: datetime) -> int:
+        return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
 
     def shown(
         self,

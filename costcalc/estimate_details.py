@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +14,7 @@ import numpy as np
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
     FED,
+    INTERRUPTIONS_LEFT_OUT,
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
     accumulated,
@@ -21,6 +22,8 @@ from costcalc.assumptions import (
     converted,
     curve_note,
     free_tier,
+    interruptions,
+    spot_rate_moves,
 )
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked
@@ -28,9 +31,10 @@ from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
+from costcalc.interruptions import ObservedInterruptions, Place
 from costcalc.machine_limits.limits import PARTS, Part
 from costcalc.money import cents
-from costcalc.offers import Offer, PriceSource, spot_rate_factors, spot_rate_width
+from costcalc.offers import Offer, PriceSource, PurchaseOption, spot_rate_factors, spot_rate_width
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
@@ -67,6 +71,7 @@ class EstimateDetails:
     matrix: TrainingMatrix
     market: Market
     as_of: datetime
+    interruptions: Mapping[Place, ObservedInterruptions]
 
     def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
         """The exact estimate of a candidate whose bill this is."""
@@ -153,6 +158,7 @@ class EstimateDetails:
         beside = self.market.rates.notes(query, offer.provider)
         said = (
             *own,
+            *self._spot(offer, time),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
@@ -160,6 +166,12 @@ class EstimateDetails:
             *beside,
         )
         return tuple(dict.fromkeys(said))
+
+    def _spot(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
+        if offer.purchase_option is PurchaseOption.SPOT:
+            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
+            yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
+            yield spot_rate_moves(offer, time, self.as_of)
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
+from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
@@ -26,6 +27,7 @@ from costcalc.units import Flags, Floats, Indices
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
+Risks = Indices  # of RISKS, by instance code and region code
 SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
 
 
@@ -101,11 +103,17 @@ def _without_cluster(
 
 
 def rentals(
-    catalogue: Catalogue, matrix: TrainingMatrix, offers: AllowedOffers, times: TrainingTimes, query: EstimateQuery
+    catalogue: Catalogue,
+    matrix: TrainingMatrix,
+    offers: AllowedOffers,
+    times: TrainingTimes,
+    query: EstimateQuery,
+    risks: Risks,
 ) -> tuple[TrainingTimes, Rentals]:
     """Every allowed offer with every training time on its cluster, and the times that they point to.
 
-    Spot machines train as long with interruptions, whose times are appended. The hours are those of all repetitions.
+    Spot machines train as long with interruptions at their `risks`; those times are appended. The hours are those of all
+    repetitions.
     """
     order = np.argsort(times.cluster, kind="stable")
     starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
@@ -120,13 +128,28 @@ def rentals(
     if query.runs > 1:
         times = repeated(times, query)
     if query.overheads == "typical":
-        time = time + (option == SPOT) * len(times.cluster)
-        times = times + interrupted(times, matrix.nodes[times.cluster])
+        spot = np.flatnonzero(option == SPOT)
+        risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]
+        pairs, pair = np.unique(time[spot] * len(RISKS) + risk, return_inverse=True)
+        steady = times.take(pairs // len(RISKS))
+        time[spot] = len(times.cluster) + pair
+        times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
     return times, Rentals(
         row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside
     )
+
+
+def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) -> Risks:
+    """Which of RISKS holds for a spot machine, by its instance code and the code of its region."""
+    words = catalogue.vocabulary
+    region = {name: code for code, name in enumerate(words.regions)}
+    risks = np.zeros((len(words.instances), len(words.regions)), np.int64)
+    for (provider, name, place), known in newest(observed).items():
+        if (provider, name) in catalogue.instance_code and place in region:
+            risks[catalogue.instance_code[provider, name], region[place]] = RISK_OF_SHARE[known.share]
+    return risks
 
 
 def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:

@@ -11,6 +11,7 @@ from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.interruptions import RISKS
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
@@ -67,6 +68,10 @@ class TrainingTimes:
         columns = (getattr(self, name)[positions].tolist() for name in COLUMNS)
         return list(map(TrainingTime._make, zip(*columns, strict=True)))
 
+    def take(self, positions: Indices) -> TrainingTimes:
+        """The entries at these positions, as columns."""
+        return TrainingTimes(*(getattr(self, name).take(positions) for name in COLUMNS))
+
     def __add__(self, other: TrainingTimes) -> TrainingTimes:
         return TrainingTimes(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in COLUMNS))
 
@@ -118,15 +123,16 @@ def repeated(times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
     return replace(times, **{name: getattr(times, name) * query.runs - saved.get(name, 0.0) for name in HOURS})
 
 
-def interrupted(times: TrainingTimes, nodes: Indices) -> TrainingTimes:
-    """The same runs on spot machines, of which `nodes` work together: expected hours with interruptions; the high end takes the
-    pessimistic rate.
+def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> TrainingTimes:
+    """The same runs on spot machines, of which `nodes` work together, each interrupted as RISKS[risk] says: expected hours with
+    interruptions; the high end takes the pessimistic rate.
 
     Where that end is never reached, neither is the expected one. Further runs after a miss are interrupted as often: they are
     stretched in proportion.
     """
-    worst = overheads.interrupted_hours(times.hours_high, overheads.SPOT_PESSIMISTIC_HOURS_BETWEEN / nodes)
-    usual = overheads.interrupted_hours(times.hours, overheads.SPOT_HOURS_BETWEEN / nodes)
+    hours_between = np.array(RISKS)[risk] / nodes[:, None]
+    usual = overheads.interrupted_hours(times.hours, hours_between[:, 0])
+    worst = overheads.interrupted_hours(times.hours_high, hours_between[:, 1])
     usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
     retry = times.retry_hours * usual / times.hours
     return replace(times, overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import groupby
 
 from costcalc.hardware import Accelerator
+from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
@@ -46,8 +47,8 @@ class Schedule:
 class Evidence:
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
-    `limit_tables` are those of the machines around accelerators. `is_past` says that this is what was known on a past day;
-    `later` are then the recipes that were published after it.
+    `interruptions` of spot machines are ordered by date. `limit_tables` are those of the machines around accelerators. `is_past`
+    says that this is what was known on a past day; `later` are then the recipes that were published after it.
     """
 
     accelerators: Mapping[str, Accelerator]
@@ -57,6 +58,7 @@ class Evidence:
     schedules: tuple[Schedule, ...]
     fitted: FittedParameters
     version: str
+    interruptions: tuple[ObservedInterruptions, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
     is_past: bool = False
     later: tuple[Recipe, ...] = ()

@@ -16,16 +16,17 @@ import msgspec
 from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator
+from costcalc.interruptions import ObservedInterruptions
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
 Cells = Mapping[str, object]
-FITTED, ENDS = "fitted", "seed_noise"
+FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
-TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", ENDS)
+TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", ENDS, INTERRUPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Tables:
     recipes: tuple[Recipe, ...]
     throughputs: tuple[Throughput, ...]
     schedules: tuple[Schedule, ...]
+    interruptions: tuple[ObservedInterruptions, ...]
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -96,7 +98,14 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         recipes=_recipes(texts),
         throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
         schedules=tuple(_read(texts, "schedules", Schedule)),
+        interruptions=_interruptions(texts),
     )
+
+
+def _interruptions(texts: Mapping[str, str]) -> tuple[ObservedInterruptions, ...]:
+    """By date; none where the table is not given."""
+    known = _read(texts, INTERRUPTIONS, ObservedInterruptions) if INTERRUPTIONS in texts else []
+    return tuple(sorted(known, key=lambda one: one.observed_on))
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
@@ -108,6 +117,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         recipes=tables.recipes,
         throughputs=tables.throughputs,
         schedules=tables.schedules,
+        interruptions=tables.interruptions,
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
     )

@@ -48,7 +48,9 @@ def test_a_spot_run_is_interrupted(ask_of):
     assert broken.hours_low == steady.hours_low
     assert broken.retry_hours == pytest.approx(steady.retry_hours * broken.hours / steady.hours)
     assert broken.retry_hours > steady.retry_hours > 0
-    assert any(sentence.startswith("Spot: one interruption") for sentence in broken.assumptions)
+    assert any(
+        sentence.startswith("Spot: ") and "one interruption per machine" in sentence for sentence in broken.assumptions
+    )
 
 
 def test_more_spot_machines_are_interrupted_more_often(ask_of):

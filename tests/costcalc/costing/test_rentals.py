@@ -1,7 +1,7 @@
 """Which offers a question allows, how long each trains and what that costs, by hand."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -14,12 +14,20 @@ from fakes.rentals import rented
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.rentals import allowed_offers, costs, discount_fraction, rentals, without_training_time
+from costcalc.costing.rentals import (
+    allowed_offers,
+    costs,
+    discount_fraction,
+    rentals,
+    spot_risks,
+    without_training_time,
+)
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_times import interrupted, training_times
 from costcalc.estimate import US_DOLLAR
 from costcalc.hardware import Machine
+from costcalc.interruptions import ObservedInterruptions
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
@@ -101,10 +109,15 @@ class TestAllowedOffers:
 
 
 class TestRentals:
+    observed = (
+        ObservedInterruptions("acme", "quiet", "<5%", "us-east-1 us-west-2", date(2025, 6, 28), "a list"),
+        ObservedInterruptions("acme", "busy", ">20%", "us-east-1", date(2025, 6, 28), "a list"),
+    )
+
     def rented(self, prices, made_up, query=QUERY):
         offers = allowed(prices, made_up)
         times = training_times(made_up, query, eligible(*[True] * len(made_up.speed_row)), offers.clusters)
-        return offers, times, *rentals(prices, made_up, offers, times, query)
+        return offers, times, *rentals(prices, made_up, offers, times, query, spot_risks(prices, self.observed))
 
     def test_every_offer_has_every_time_on_its_cluster(self):
         prices = catalogue(four(instance_type="a"), four(instance_type="b"))
@@ -122,10 +135,23 @@ class TestRentals:
         query = replace(QUERY, overheads="typical")
         _, steady, times, rented = self.rented(prices, one_recipe((2,)), query)
         assert len(times.hours) == 2
-        broken = interrupted(steady, np.array([2]))
+        broken = interrupted(steady, np.array([2]), np.array([0]))
         assert rented.hours.tolist() == [steady.hours[0], broken.hours[0]]
         assert rented.time.tolist() == [0, 1]
         assert self.rented(prices, one_recipe((2,)))[3].time.tolist() == [0, 0]
+
+    def test_a_machine_is_interrupted_as_often_as_its_cloud_says(self):
+        named = ("quiet", "us-east-1"), ("quiet", "eu-west-1"), ("busy", "us-east-1")
+        prices = catalogue(*(four(instance_type=name, region=region, purchase_option=SPOT) for name, region in named))
+        _, steady, times, rented = self.rented(prices, one_recipe((2,)), replace(QUERY, overheads="typical"))
+        usual, rare = (interrupted(steady, np.array([2]), np.array([risk])).hours[0] for risk in (0, 1))
+        hours = {
+            (prices.offer(row).instance_type, prices.offer(row).region): spent
+            for row, spent in zip(rented.row, rented.hours, strict=True)
+        }
+        assert hours == dict(zip(named, (rare, usual, usual), strict=True))
+        assert steady.hours[0] < rare < usual
+        assert len(times.hours) == 3, "one for each risk there is, beside that without interruptions"
 
     def test_repetitions_count(self):
         prices = catalogue(four())

@@ -152,8 +152,8 @@ class TestHours:
 class TestInterrupted:
     def test_expected_hours_are_the_usual_and_the_high_end_the_pessimistic(self):
         one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8))
-        nodes = np.array([2])
-        spot = interrupted(one, nodes)
+        nodes, unknown = np.array([2]), np.array([0])
+        spot = interrupted(one, nodes, unknown)
         assert spot.hours[0] == pytest.approx(overheads.interrupted_hours(one.hours, 48.0 / nodes)[0])
         assert spot.hours_high[0] == pytest.approx(overheads.interrupted_hours(one.hours_high, 12.0 / nodes)[0])
         assert spot.train_hours[0] == one.train_hours[0]
@@ -164,7 +164,7 @@ class TestInterrupted:
         one = times(matrix([recipe()], [[[HOUR]]]), eligible([10]))
         nodes = np.array([2_000])
         assert overheads.interrupted_hours(one.hours, 48.0 / nodes)[0] < overheads.ENDLESS_HOURS
-        assert interrupted(one, nodes).hours[0] == overheads.ENDLESS_HOURS
+        assert interrupted(one, nodes, np.array([0])).hours[0] == overheads.ENDLESS_HOURS
 
 
 def test_times_are_joined_and_read_entry_by_entry():

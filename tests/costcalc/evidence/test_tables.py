@@ -30,6 +30,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
+        "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,synthetic,org,,,2020,,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}

@@ -1,0 +1,65 @@
+"""How often spot machines are taken back: what a cloud says of a machine in a region, by date, else a constant."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import log
+from typing import Literal, NamedTuple
+
+from costcalc.units import HOURS_PER_MONTH
+
+Share = Literal["<5%", "5-10%", "10-15%", "15-20%", ">20%"]
+Place = tuple[str, str, str]
+"""A provider, an instance type and a region."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedInterruptions:
+    """A cloud's statement: the share of these spot machines that it took back in a month, the same in each of the regions, which
+    are separated by spaces."""
+
+    provider: str
+    instance_type: str
+    share: Share
+    regions: str
+    observed_on: date
+    source: str
+
+
+class HoursBetween(NamedTuple):
+    """Mean hours between the interruptions of one machine: those expected, and those taken for the high end of a range."""
+
+    usual: float
+    pessimistic: float
+
+
+def _hours_between(usual: float, pessimistic: float) -> HoursBetween:
+    """Interruptions at random take a share p of machines in a month if they are 730 / -ln(1 - p) hours apart on average."""
+    return HoursBetween(*(HOURS_PER_MONTH / -log(1 - share) for share in (usual, pessimistic)))
+
+
+UNKNOWN = HoursBetween(48.0, 12.0)
+"""Set by hand, for where nobody says it and where a cloud says "more than 20 %", which has no upper end."""
+RISKS = (
+    UNKNOWN,
+    _hours_between(0.025, 0.05),
+    _hours_between(0.075, 0.10),
+    _hours_between(0.125, 0.15),
+    _hours_between(0.175, 0.20),
+)
+RISK_OF_SHARE: Mapping[Share, int] = {"<5%": 1, "5-10%": 2, "10-15%": 3, "15-20%": 4, ">20%": 0}
+"""Which of RISKS, the middle and the upper end of each range of AWS's Spot Instance advisor, belongs to a share.
+https://aws.amazon.com/ec2/spot/instance-advisor/"""
+
+
+def observed_until(observed: Sequence[ObservedInterruptions], day: date) -> int:
+    """How many of these statements, which are ordered by date, were made by this day."""
+    return bisect_right(observed, day, key=lambda one: one.observed_on)
+
+
+def newest(observed: Sequence[ObservedInterruptions]) -> dict[Place, ObservedInterruptions]:
+    """The newest of these statements, which are ordered by date, of each machine in each region."""
+    return {(one.provider, one.instance_type, region): one for one in observed for region in one.regions.split()}

@@ -1,0 +1,66 @@
+"""Spot machines are interrupted as often as their cloud says of them at that time, and by a constant where it says nothing."""
+
+from datetime import UTC, date, datetime
+from math import exp
+
+import pytest
+from fakes.offers import offer
+
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.hardware import Machine
+from costcalc.interruptions import RISK_OF_SHARE, RISKS, UNKNOWN, newest, observed_until
+from costcalc.offers import PurchaseOption
+
+FEBRUARY_2021, JUNE_2025 = date(2021, 2, 10), date(2025, 6, 28)
+PLACE = ("aws", "p3.2xlarge", "us-west-1")
+
+
+def test_hours_between_interruptions_follow_from_the_monthly_share():
+    assert [round(hours) for risk in RISKS[1:] for hours in risk] == [28833, 14232, 9364, 6929, 5467, 4492, 3795, 3271]
+    assert exp(-730 / RISKS[RISK_OF_SHARE["15-20%"]].pessimistic) == pytest.approx(0.8)
+    assert RISKS[RISK_OF_SHARE[">20%"]] is UNKNOWN
+
+
+def test_the_packaged_statements_are_those_of_two_dates(packaged_evidence):
+    observed = packaged_evidence.interruptions
+    assert {one.observed_on for one in observed} == {FEBRUARY_2021, JUNE_2025}
+    places = [(one.observed_on, one.instance_type, region) for one in observed for region in one.regions.split()]
+    assert len(places) == len(set(places)) == 1174
+    before, between = (observed_until(observed, day) for day in (date(2021, 2, 9), FEBRUARY_2021))
+    assert (before, between) == (0, sum(one.observed_on == FEBRUARY_2021 for one in observed))
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "region", "year", "said"),
+    [
+        ("g4dn.xlarge", "us-east-1", 2020, "nobody says"),
+        ("g4dn.xlarge", "us-west-2", 2024, "by February 2021 the provider interrupted more than 20 %"),
+        ("g4dn.16xlarge", "eu-south-1", 2026, "by June 2025 the provider interrupted less than 5 %"),
+        ("made.up", "us-east-1", 2026, "nobody says"),
+    ],
+)
+def test_an_answer_says_who_says_it_and_when(ask, instance_type, region, year, said):
+    rented = Machine("V100", 1, 16.0)
+    spot = offer(
+        provider="aws",
+        instance_type=instance_type,
+        region=region,
+        machine=rented,
+        purchase_option=PurchaseOption.SPOT,
+        observed_at=datetime(year, 1, 1, tzinfo=UTC),
+    )
+    prices = Catalogue.from_offers([spot], "made up")
+    as_of = datetime(year, 1, 2, tzinfo=UTC)
+    (one,) = ask(0.757, prices=prices, as_of=as_of, nodes=1, limit=1, purchase=(PurchaseOption.SPOT,)).estimates
+    sentence = next(
+        text for text in one.assumptions if text.startswith("Spot: ") and "interruption per machine" in text
+    )
+    assert said in sentence
+    by_hand = said == "nobody says" or "more than" in said
+    assert ("in 48 h, in 12 h" in sentence) == by_hand == ("set by hand" in sentence)
+
+
+def test_the_newest_statement_of_a_place_holds(packaged_evidence):
+    known = newest(packaged_evidence.interruptions)
+    assert known["aws", "g4dn.xlarge", "us-east-1"].observed_on == JUNE_2025
+    assert known["aws", "g2.2xlarge", "ap-northeast-1"].observed_on == FEBRUARY_2021
