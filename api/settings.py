@@ -35,6 +35,10 @@ class Settings:
     redis_url: str | None = None
     poll_seconds: float = 2.0
     cache_answers: int = 512
+    wait_seconds: float = 1.0
+    rate_limit: str | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    access_log: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,22 @@ def address(text: str) -> str:
     return text
 
 
+def _switch(text: str) -> bool:
+    if text.lower() not in ("on", "off"):
+        raise ValueError("write on or off")
+    return text.lower() == "on"
+
+
+def _rate_limit(text: str) -> str:
+    from limits import parse
+
+    try:
+        parse(text)
+    except ValueError:
+        raise ValueError("write a number of requests and a length of time, such as 600/minute") from None
+    return text
+
+
 def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -148,7 +168,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_REDIS_URL",
         None,
-        "The Redis in which several servers remember used Slack signatures; if unset, a table beside the prices.",
+        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each server counts its "
+        "own requests, and a table beside the prices remembers signatures.",
         True,
         _redis,
     ),
@@ -163,6 +184,30 @@ SETTINGS: tuple[Setting, ...] = (
         "512",
         "The number of encoded answers that a worker keeps in memory; 0 keeps none.",
         parse=_whole(0),
+    ),
+    Setting(
+        "COSTCALC_WAIT_SECONDS",
+        "1",
+        "The number of seconds that a question waits for a free thread before it is refused with 503.",
+        parse=_seconds,
+    ),
+    Setting(
+        "COSTCALC_RATE_LIMIT",
+        None,
+        "The most requests of one token or address, such as 600/minute; if unset, there is no limit.",
+        parse=_rate_limit,
+    ),
+    Setting(
+        "COSTCALC_TRUSTED_PROXIES",
+        None,
+        "The addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
+        parse=_list,
+    ),
+    Setting(
+        "COSTCALC_ACCESS_LOG",
+        "off",
+        "`on` writes one line of JSON for each request to the standard error stream.",
+        parse=_switch,
     ),
 )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ALL = ("answers", "gpuhunt_query", "over_http", "processes", "slack", "aws_bulk", "store", "csv_export", "workbooks")
+ALL = (
+    "answers", "gpuhunt_query", "over_http", "hostile", "processes", "slack", "aws_bulk", "store", "csv_export", "workbooks",
+)  # fmt: skip
 
 
 def main() -> int:

@@ -19,20 +19,18 @@ PATH = "/cost?model=resnet50&target=0.757"
 REQUESTS, ROUNDS = 500, 7
 BARE = """
 import flask, sys
-from gunicorn.app.base import BaseApplication
+from granian.constants import HTTPModes, Interfaces
+from granian.server import Server
 body = open(sys.argv[2], "rb").read()
 app = flask.Flask("bare")
 @app.get("/cost")
 def cost():
     return flask.Response(body, mimetype="application/json")
-class Server(BaseApplication):
-    def load_config(self):
-        same = dict(workers=1, worker_class="gthread", threads=4, keepalive=30, loglevel="error")
-        for name, value in dict(bind=sys.argv[1], **same).items():
-            self.cfg.set(name, value)
-    def load(self):
-        return app
-Server().run()
+host, port = sys.argv[1].split(":")
+same = dict(interface=Interfaces.WSGI, http=HTTPModes.http1, workers=1, blocking_threads=4, websockets=False)
+Server("bare", address=host, port=int(port), log_enabled=False, **same).serve(
+    target_loader=lambda: app, wrap_loader=False
+)
 """
 
 

@@ -11,7 +11,10 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.timing import median, report
 
-THIRD_PARTY = "import flask, marshmallow, numpy, msgspec, sqlalchemy, gunicorn.app.base, prometheus_client, rapidfuzz"
+THIRD_PARTY = (
+    "import flask, marshmallow, numpy, msgspec, sqlalchemy, prometheus_client, rapidfuzz, "
+    "granian.server, a2wsgi, limits.aio.strategies"
+)
 OURS = "import api.web.app, api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue"
 MEMORY = """
 import resource, sys

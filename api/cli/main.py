@@ -100,8 +100,10 @@ def serve(bind: str | None, workers: int | None) -> None:
     from dataclasses import replace
 
     from api.settings import address
+    from api.web.server import CannotListen
     from api.web.server import serve as run
     from costcalc.evidence import TableError
+    from pricing.packaged.tables import PackagedTableError
 
     chosen = settings_of_environment()
     try:
@@ -110,7 +112,7 @@ def serve(bind: str | None, workers: int | None) -> None:
         raise click.BadParameter(str(error), param_hint="--bind") from None
     try:
         run(replace(chosen, bind=bind or chosen.bind, workers=workers or chosen.workers))
-    except TableError as error:
+    except (TableError, PackagedTableError, CannotListen) as error:
         stop(error, FAILED)
 
 

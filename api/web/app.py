@@ -8,19 +8,22 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, request
+from granian.utils.proxies import wrap_asgi_with_proxy_headers
 
 from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import costs, evidence, health, pages, plan, prices, slack
+from api.web import access_log, costs, evidence, health, pages, plan, prices, slack
+from api.web.front import MOST_BODY_BYTES, Asgi, Front
 from api.web.problems import handle_errors, problem_response
-from api.web.replay import Environ, Replay, StartResponse, Wsgi
+from api.web.rate_limit import RateLimit
+from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
 
-MOST_BODY_BYTES = 1024 * 1024
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
+MEMORY = "costcalc.memory"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -48,9 +51,24 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs
     replay = Replay(app.wsgi_app, around.current_version, chosen.cache_answers)
+    app.extensions[MEMORY] = replay
     path = urlsplit(chosen.public_url or "").path.rstrip("/")
     app.wsgi_app = health.Measured(Below(path, replay) if path else replay)  # type: ignore[method-assign]
     return app
+
+
+def create_front(service: Service, settings: Settings) -> Asgi:
+    """The ASGI application that a server runs: the Flask application behind its front.
+
+    Trusted proxies are believed when they say from whom a request came.
+    """
+    app = create_app(service, settings)
+    if settings.access_log:
+        access_log.log_to_stderr()
+    limit = RateLimit(settings.rate_limit, settings.redis_url)
+    front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
+    proxies = list(settings.trusted_proxies)
+    return wrap_asgi_with_proxy_headers(front, trusted_hosts=proxies) if proxies else front
 
 
 class Below:
@@ -71,7 +89,7 @@ class Below:
 
 def _check_request() -> Response | None:
     """Sizes first, then the token."""
-    request.environ[health.ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
+    request.environ[ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
     if (request.content_length or 0) > MOST_BODY_BYTES:
         return problem_response(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:

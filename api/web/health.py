@@ -27,13 +27,12 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
-from api.web.replay import REPLAYED, Environ, StartResponse, Wsgi
+from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
 from costcalc.offers import Gap
 
 blueprint = Blueprint("health", __name__)
 UNKEPT = {"Cache-Control": "no-store"}
-ROUTE = "costcalc.route"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3)
 
 REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
@@ -43,6 +42,8 @@ QUARANTINED = Gauge(
     ["source"],
     multiprocess_mode="mostrecent",
 )
+REPLAYS = Counter("costcalc_http_replays_total", "Requests answered from memory, by path", ["path"])
+REFUSED = Counter("costcalc_http_refused_total", "Requests refused before they were read as questions", ["status"])
 SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
 
 
@@ -120,10 +121,17 @@ class Measured:
 
         start = perf_counter()
         body = self._app(environ, started)
-        path = "replayed" if environ.get(REPLAYED) else environ.get(ROUTE, "unknown")
-        REQUESTS.labels(path, status).inc()
-        SECONDS.labels(path).observe(perf_counter() - start)
+        replayed = environ.get(REPLAYED)
+        count(replayed or environ.get(ROUTE, "unknown"), status, perf_counter() - start, replayed=bool(replayed))
         return body
+
+
+def count(path: str, status: str, seconds: float, *, replayed: bool = False) -> None:
+    """Counts one request by the pattern of its path."""
+    REQUESTS.labels(path, status).inc()
+    SECONDS.labels(path).observe(seconds)
+    if replayed:
+        REPLAYS.labels(path).inc()
 
 
 def exposition() -> bytes:

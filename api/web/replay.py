@@ -15,11 +15,13 @@ MOST_BYTES = 16 * 1024 * 1024
 LARGEST = 1024 * 1024
 KEEP = "costcalc.keep"
 REPLAYED = "costcalc.replayed"
+ROUTE = "costcalc.route"
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 Key = tuple[str, ...]
+KEY = ("PATH_INFO", "QUERY_STRING", "HTTP_ACCEPT", "HTTP_AUTHORIZATION")
 NOTHING_KEPT = (None, 0.0)
 _ALWAYS_SENT = frozenset({"etag", "cache-control", "vary"})  # RFC 9110, section 15.4.5
 
@@ -36,21 +38,22 @@ def matches(header: str | None, etag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """An encoded answer that a view leaves in the environ: good while the service stands on the same `version`."""
+    """An encoded answer that a view leaves in the environ: good while the service stands on the same `version`.
+
+    `route` is the pattern of its path, by which requests are counted.
+    """
 
     version: str
     etag: str
+    route: str
     headers: list[tuple[str, str]]
     body: bytes
 
-    def replay(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """The same answer again, or 304 where the client has it already."""
-        environ[REPLAYED] = True
-        if matches(environ.get("HTTP_IF_NONE_MATCH"), self.etag):
-            start_response("304 NOT MODIFIED", [pair for pair in self.headers if pair[0].lower() in _ALWAYS_SENT])
-            return (b"",)
-        start_response("200 OK", self.headers)
-        return (self.body,)
+    def answer(self, if_none_match: str | None) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Status line, headers and body: the same answer again, or 304 where the client has it already."""
+        if matches(if_none_match, self.etag):
+            return "304 NOT MODIFIED", [pair for pair in self.headers if pair[0].lower() in _ALWAYS_SENT], b""
+        return "200 OK", self.headers, self.body
 
 
 class Replay:
@@ -71,18 +74,21 @@ class Replay:
         """One request."""
         if environ["REQUEST_METHOD"] != "GET":
             return self._app(environ, start_response)
-        key = (
-            environ.get("PATH_INFO", ""),
-            environ.get("QUERY_STRING", ""),
-            environ.get("HTTP_ACCEPT", ""),
-            environ.get("HTTP_AUTHORIZATION", ""),
-        )
-        kept, until = self._kept.get(key, NOTHING_KEPT)
-        if kept is not None and until > monotonic() and kept.version == self._version():
-            return kept.replay(environ, start_response)
-        body = self._app(environ, start_response)
+        key = tuple(environ.get(name, "") for name in KEY)
+        kept = self.find(key)
+        if kept is not None:
+            environ[REPLAYED] = kept.route
+            status, headers, body = kept.answer(environ.get("HTTP_IF_NONE_MATCH"))
+            start_response(status, headers)
+            return (body,)
+        pieces = self._app(environ, start_response)
         self._store(key, environ.get(KEEP))
-        return body
+        return pieces
+
+    def find(self, key: Key) -> Keep | None:
+        """The answer to the GET of that key (the values of `KEY`), if one is kept that still holds."""
+        kept, until = self._kept.get(key, NOTHING_KEPT)
+        return kept if kept is not None and until > monotonic() and kept.version == self._version() else None
 
     def _store(self, key: Key, keep: Keep | None) -> None:
         if keep is None or len(keep.body) > LARGEST or not self._most:

@@ -15,7 +15,7 @@ from api.questions.errors import BadParameters
 from api.questions.schemas import Layout
 from api.reports.paging import Rest
 from api.service import Service
-from api.web.replay import KEEP, LARGEST, Keep, matches, tag
+from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
 from costcalc.catalogue.catalogue import Catalogue
 
 JSON_TYPE = "application/json"
@@ -167,7 +167,8 @@ def remember(response: Response) -> None:
     if version is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
         body = response.get_data()
         response.content_length = len(body)
-        request.environ[KEEP] = Keep(version, response.headers["ETag"], response.headers.to_wsgi_list(), body)
+        route = request.environ.get(ROUTE, "unknown")
+        request.environ[KEEP] = Keep(version, response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
 
 
 def _cache_control() -> str:

@@ -1,94 +1,142 @@
-"""`costcalc serve`: gunicorn, each worker with its own catalogue and its own watcher of new snapshots."""
+"""`costcalc serve`: granian, each worker with its own catalogue and its own watcher of new snapshots.
+
+Granian waits for slow clients outside Python: a connection that says nothing holds no thread and is cut off after HEADER_SECONDS.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
+import signal
+import socket
 import sys
 import tempfile
-from socket import socket
-from typing import Any
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import gunicorn.http.message
-import gunicorn.util
-from gunicorn.app.base import BaseApplication
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server import Server as Granian
 
-from api.formats.json import to_json
 from api.settings import Settings
-from api.web.problems import PROBLEM_TYPE, problem
 from costcalc.evidence import Evidence, load_evidence
+from pricing.packaged.catalogue import packaged_catalogue
 
-LONGEST_REQUEST_LINE = 65_536  # gunicorn stops at 8190 and answers in its own form; our own limits come after it
-UNREADABLE = {
-    400: "this is not a valid HTTP request: percent-encode every character of the address that is not ASCII",
-    414: f"the address is too long: it may have at most {LONGEST_REQUEST_LINE} bytes",
-    431: "a header is too long, or there are too many headers",
-}
-BOOT_FAILED = 3  # the exit status by which gunicorn's master knows that starting again is of no use
+if TYPE_CHECKING:  # it imports prometheus_client, which must not be imported before its folder is chosen
+    from api.web.front import Asgi
+
+HEADER_SECONDS = 10
+STOP_SECONDS = 15
+MOST_CONNECTIONS = 20_000  # of one worker; each costs some 10 kB
 
 
-class Server(BaseApplication):
-    """The production server. Evidence is read once, before the fork; prices are loaded by each worker."""
+class CannotListen(Exception):
+    """The address is taken, or is not this machine's; the message says which."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._evidence: Evidence = load_evidence()
-        super().__init__()
 
-    def load_config(self) -> None:
-        """Our settings in gunicorn's words."""
-        chosen: dict[str, Any] = {
-            "bind": self._settings.bind,
-            "workers": self._settings.workers,
-            "worker_class": "gthread",
-            "threads": self._settings.threads,
-            "keepalive": 30,
-            "timeout": 60,
-            "graceful_timeout": 10,
-            "limit_request_line": LONGEST_REQUEST_LINE,
-            "loglevel": "warning",
-            "proc_name": "costcalc",
-            "control_socket_disable": True,  # one in the home folder that all servers would share; new in gunicorn 25
-            "when_ready": _announce,
-            "child_exit": _forget,
-        }
-        for name, value in chosen.items():
-            if name in self.cfg.settings:
-                self.cfg.set(name, value)
+class _NoCrashLoop(dict[int, float]):
+    """Granian stops for good when one worker dies twice within six seconds; ours starts it again each time."""
 
-    def load(self) -> Any:
-        """The application, in a worker."""
-        from api.bootstrap import build
-        from api.web.app import create_app
-        from pricing.packaged.tables import PackagedTableError
-
-        try:
-            return create_app(build(self._settings, self._evidence), self._settings)
-        except PackagedTableError as error:
-            print(f"costcalc: {error}", file=sys.stderr)
-            sys.exit(BOOT_FAILED)
+    def __setitem__(self, worker: int, moment: float) -> None:
+        pass
 
 
 def serve(settings: Settings) -> None:
-    """Serves until stopped. Raises TableError when the evidence is corrupt."""
-    gunicorn.http.message.MAX_REQUEST_LINE = LONGEST_REQUEST_LINE  # type: ignore[misc]
-    gunicorn.util.write_error = _refuse  # what never reaches the application is refused in our form all the same
+    """Serves until stopped. Evidence is read once, before the workers are forked; each worker loads the prices.
+
+    Raises TableError or PackagedTableError when a table is corrupt, and CannotListen.
+    """
+    evidence = load_evidence()
+    packaged_catalogue()  # read only to be checked: a corrupt table shall stop the server, not its workers one by one
+    _allow_many_files()
     with tempfile.TemporaryDirectory(prefix="costcalc-metrics-") as folder:
         os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
-        Server(settings).run()
+        server = Granian(
+            "costcalc",
+            **_place(settings.bind),
+            interface=Interfaces.ASGINL,
+            workers=settings.workers,
+            loop=Loops.uvloop,
+            http=HTTPModes.http1,
+            websockets=False,
+            backlog=4096,
+            backpressure=MOST_CONNECTIONS,
+            http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
+            log_level=LogLevels.warning,
+            respawn_failed_workers=True,
+            workers_kill_timeout=STOP_SECONDS,
+        )
+        server.respawned_wrks = _NoCrashLoop()
+        server.on_startup(threading.Thread(target=_announce, args=(server,), daemon=True).start)
+        server.serve(target_loader=_loader(settings, evidence), wrap_loader=False)
 
 
-def _refuse(sock: socket, status_int: int, reason: str, mesg: str) -> None:
-    body = to_json(problem(status_int, UNREADABLE.get(status_int, reason)))
-    head = f"HTTP/1.1 {status_int} {reason}\r\nConnection: close\r\nContent-Type: {PROBLEM_TYPE}\r\nContent-Length: {len(body)}"
-    gunicorn.util.write_nonblock(sock, f"{head}\r\n\r\n".encode("latin-1") + body)
+def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
+    master = os.getpid()
+
+    def load() -> Asgi:
+        from api.bootstrap import build
+        from api.web.app import create_front
+
+        threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
+        return create_front(build(settings, evidence), settings)
+
+    return load
+
+
+def _stop_without(master: int) -> None:
+    """Ends a worker whose master was killed: else it would answer on, with nobody to stop it."""
+    while os.getppid() == master:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _place(bind: str) -> dict[str, Any]:
+    """Where to listen, in granian's words. Raises CannotListen."""
+    if bind.startswith("unix:"):
+        return {"uds": Path(bind.removeprefix("unix:"))}
+    host, _, port = bind.rpartition(":")
+    host = host.strip("[]")
+    return {"address": host, "port": _free_port(host, int(port), bind)}
+
+
+def _free_port(host: str, port: int, bind: str) -> int:
+    """The port itself, or a free one for 0. Workers share it by SO_REUSEPORT, which tells nobody that it is taken."""
+    with closing(socket.socket(_family(host))) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            raise CannotListen(f"cannot listen on {bind}: {error.strerror}; choose another with --bind") from None
+        chosen: int = trial.getsockname()[1]
+        return chosen
+
+
+def _allow_many_files() -> None:
+    """Each connection is a file to the system, which at first allows a process 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _announce(server: Any) -> None:
-    places = ", ".join(str(listener) for listener in server.LISTENERS)
-    print(f"costcalc answers on {places} with {server.num_workers} workers", file=sys.stderr, flush=True)
+    """Says where, as soon as a worker listens there."""
+    place = server.bind_uds or f"http://{server.bind_addr}:{server.bind_port}"
+    while not _is_open(server):
+        time.sleep(0.05)
+    print(f"costcalc answers on {place} with {server.workers} workers", file=sys.stderr, flush=True)
 
 
-def _forget(_server: Any, worker: Any) -> None:
-    from prometheus_client.multiprocess import mark_process_dead
+def _is_open(server: Any) -> bool:
+    where = str(server.bind_uds) if server.bind_uds else (server.bind_addr, server.bind_port)
+    family = socket.AF_UNIX if server.bind_uds else _family(server.bind_addr)
+    with closing(socket.socket(family)) as trial:
+        return trial.connect_ex(where) == 0
 
-    mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -16,7 +16,7 @@ class Backend:
         self.calls += 1
         headers = [("ETag", 'W/"t"'), ("Content-Type", "text/plain"), ("Cache-Control", "max-age=60")]
         start_response("200 OK", headers)
-        environ[KEEP] = Keep(self.version, 'W/"t"', headers, self.body)
+        environ[KEEP] = Keep(self.version, 'W/"t"', "/cost", headers, self.body)
         return [self.body]
 
 

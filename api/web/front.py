@@ -1,0 +1,229 @@
+"""What meets a request before Flask does: an ASGI application in which slow clients wait without holding a thread.
+
+It reads the body within bounds of size and time, answers repeated questions from memory, lets a bounded number of requests
+work at once, refuses the others while they may still ask elsewhere, and gives each request a number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+from a2wsgi import WSGIMiddleware
+
+from api.formats.json import to_json
+from api.web import health
+from api.web.access_log import log_access
+from api.web.problems import PROBLEM_TYPE, problem
+from api.web.rate_limit import RateLimit, Visitor
+from api.web.replay import Replay, Wsgi
+
+MOST_BODY_BYTES = 1024 * 1024
+BODY_SECONDS = 10
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+SLOW = re.compile(r"/plan\b|.*\.(png|svg|xlsx)/?$")
+SLOW_WAIT_SECONDS = 20
+REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Refusal(Exception):
+    """Why a request goes no further, and after how many seconds it may come again."""
+
+    status: int
+    detail: str
+    retry_after_seconds: int | None = None
+
+    def headers(self) -> Headers:
+        """The headers of the answer; the rest of the body is not read, so the connection ends."""
+        yield "Content-Type", PROBLEM_TYPE
+        yield "Cache-Control", "no-store"
+        yield "X-Content-Type-Options", "nosniff"
+        if self.retry_after_seconds is not None:
+            yield "Retry-After", str(self.retry_after_seconds)
+        if self.status in (408, 413):
+            yield "Connection", "close"
+
+
+class Lane:
+    """At most `threads` requests that work at once; others wait at most `wait_seconds` for one to end."""
+
+    def __init__(self, threads: int, wait_seconds: float) -> None:
+        self.threads = threads
+        self._free = asyncio.Semaphore(threads)
+        self._wait_seconds = wait_seconds
+
+    async def __aenter__(self) -> None:
+        """Raises Refusal (503) when none ends in time."""
+        try:
+            if self._free.locked():
+                await asyncio.wait_for(self._free.acquire(), self._wait_seconds)
+            else:
+                await self._free.acquire()
+        except TimeoutError:
+            raise Refusal(503, "too many questions at once; ask again in a second", 1) from None
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._free.release()
+
+
+@dataclass
+class Request:
+    """One request: who asks for what, its number, and what was sent back so far."""
+
+    scope: Scope
+    _send: Send
+    started: float = field(default_factory=perf_counter)
+    status: int = 0
+    sent_bytes: int = 0
+
+    @cached_property
+    def headers(self) -> dict[bytes, bytes]:
+        """Its headers by their names in lower case; of equal names the last."""
+        return dict(self.scope["headers"])
+
+    @cached_property
+    def id(self) -> str:
+        """The client's X-Request-ID where that is one, else a number of our own."""
+        given = self.headers.get(b"x-request-id", b"")
+        return given.decode() if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+    @property
+    def client(self) -> str:
+        """The address from which it came; empty through a Unix socket."""
+        return str((self.scope.get("client") or ("",))[0])
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a body follows, of whatever framing."""
+        return b"content-length" in self.headers or b"transfer-encoding" in self.headers
+
+    def header(self, name: bytes) -> str:
+        """The value of a header; empty where it is missing."""
+        return self.headers.get(name, b"").decode("latin-1")
+
+    async def send(self, message: Message) -> None:
+        """Passes a part of the answer on, with the request's number among the headers."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message["headers"], (b"x-request-id", self.id.encode())]
+        else:
+            self.sent_bytes += len(message.get("body", b""))
+        await self._send(message)
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """Sends a whole answer; to HEAD only its headers."""
+        encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        await self.send({"type": "http.response.start", "status": status, "headers": encoded})
+        await self.send({"type": "http.response.body", "body": body if self.scope["method"] != "HEAD" else b""})
+
+
+class Front:
+    """The ASGI application around a WSGI one.
+
+    At once it works on `threads` questions, one picture, workbook or plan, and one probe.
+    """
+
+    def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
+        self._memory = memory
+        self._limit = limit
+        self._questions = Lane(threads, wait_seconds)
+        self._slow = Lane(1, SLOW_WAIT_SECONDS)
+        self._probes = Lane(1, SLOW_WAIT_SECONDS)
+        lanes = (self._questions, self._slow, self._probes)
+        self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        request = Request(scope, send)
+        try:
+            await self._answer(request, receive)
+        except Refusal as refusal:
+            health.REFUSED.labels(str(refusal.status)).inc()
+            told = problem(refusal.status, refusal.detail)
+            await request.answer(refusal.status, refusal.headers(), to_json(told))
+        finally:
+            log_access(request)
+
+    async def _answer(self, request: Request, receive: Receive) -> None:
+        path = request.scope["path"]
+        if not request.scope["query_string"].isascii():
+            raise Refusal(400, "this address is not valid: percent-encode every character that is not ASCII")
+        if path not in PROBES:
+            await self._check_rate(request)
+        if request.scope["method"] == "GET" and await self._remembered(request):
+            return
+        body = await read_body(receive) if request.has_body else b""
+        async with self._lane(path):
+            await self._app(_scope_of(request, body), _whole(body), request.send)  # type: ignore[arg-type]
+
+    def _lane(self, path: str) -> Lane:
+        if path in PROBES:
+            return self._probes
+        return self._slow if SLOW.match(path) else self._questions
+
+    async def _check_rate(self, request: Request) -> None:
+        seconds = await self._limit.seconds_to_wait(Visitor.of(request.client, request.headers))
+        if seconds:
+            raise Refusal(429, f"too many requests; ask again in {seconds} s", seconds)
+
+    async def _remembered(self, request: Request) -> bool:
+        key = (
+            request.scope["path"],
+            request.scope["query_string"].decode("latin-1"),
+            request.header(b"accept"),
+            request.header(b"authorization"),
+        )
+        kept = self._memory.find(key)
+        if kept is None:
+            return False
+        status, headers, body = kept.answer(request.header(b"if-none-match") or None)
+        health.count(kept.route, status[:3], perf_counter() - request.started, replayed=True)
+        await request.answer(int(status[:3]), headers, body)
+        return True
+
+
+async def read_body(receive: Receive) -> bytes:
+    """The whole body. Raises Refusal where it is too large or comes too slowly."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                if size > MOST_BODY_BYTES:
+                    raise Refusal(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
+                if not message.get("more_body"):
+                    return b"".join(pieces)
+    except TimeoutError:
+        raise Refusal(408, f"the body did not arrive within {BODY_SECONDS} seconds") from None
+
+
+def _scope_of(request: Request, body: bytes) -> Scope:
+    """The request with its body's length, whatever its framing was, and with its number."""
+    framing = (b"content-length", b"transfer-encoding", b"x-request-id")
+    headers = [pair for pair in request.scope["headers"] if pair[0] not in framing]
+    length = [(b"content-length", str(len(body)).encode())] if request.has_body else []
+    return {**request.scope, "headers": [*headers, *length, (b"x-request-id", request.id.encode())]}
+
+
+def _whole(body: bytes) -> Receive:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive

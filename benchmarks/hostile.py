@@ -1,0 +1,59 @@
+"""10,000 connections that send nothing, half a request, or never read: how long /healthz takes meanwhile."""
+
+from __future__ import annotations
+
+import http.client
+import resource
+import socket
+import sys
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.over_http import serving
+from benchmarks.timing import report
+
+CONNECTIONS, PROBES = 10_000, 20
+SENT = (
+    b"",
+    b"GET /cost?model=resnet50&target=0.757 HTTP/1.1\r\nHost: x\r\nX-A: ",
+    b"POST /plan HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\nmodel",
+    b"POST /plan HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nmodel\r\n",
+    b"GET /offers HTTP/1.1\r\nHost: x\r\n\r\n",
+)
+
+
+def run() -> bool:
+    """Measures and reports."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    command = [str(Path(sys.executable).with_name("costcalc")), "serve", "--bind"]
+    with TemporaryDirectory() as folder, serving(command, folder) as port, ExitStack() as open_connections:
+        for number in range(CONNECTIONS):
+            open_connections.enter_context(hostile(port, SENT[number % len(SENT)]))
+        slowest = max(probe(port) for _ in range(PROBES))
+    return report("/healthz beside 10,000 hostile connections", f"{slowest:.2f} s", "under 1 s", slowest < 1)
+
+
+def hostile(port: int, sent: bytes) -> socket.socket:
+    """A connection that goes no further; one that reads nothing has a small buffer."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", port))
+    with suppress(OSError):
+        connection.sendall(sent)
+    return connection
+
+
+def probe(port: int) -> float:
+    """Seconds until /healthz answered 200. Raises what a client would see instead."""
+    started = time.perf_counter()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/healthz")
+    status = connection.getresponse().status
+    connection.close()
+    if status != 200:
+        raise RuntimeError(f"/healthz answered {status}")
+    time.sleep(0.2)
+    return time.perf_counter() - started - 0.2

@@ -1,0 +1,165 @@
+"""The front reads within bounds, answers from memory, lets so many work at once, and gives each request a number."""
+
+import asyncio
+import json
+import logging
+import threading
+from dataclasses import replace
+
+import pytest
+from support.services import packaged_service
+
+from api.settings import Settings
+from api.web import front as fronts
+from api.web.access_log import access
+from api.web.app import create_front
+from api.web.front import Front
+from api.web.rate_limit import RateLimit
+from api.web.replay import Replay
+
+
+def echo(environ, start_response):
+    """Answers with what it was sent."""
+    told = {name: environ.get(name) for name in ("CONTENT_LENGTH", "HTTP_X_REQUEST_ID", "QUERY_STRING")}
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [json.dumps({**told, "body": environ["wsgi.input"].read().decode()}).encode()]
+
+
+def front(app=echo, threads=1, wait_seconds=0.2, limit=None):
+    return Front(app, Replay(app, lambda: "v", 10), threads, wait_seconds, RateLimit(limit))
+
+
+async def ask(app, path="/cost", query=b"", method="GET", headers=(), pieces=(b"",), client="10.0.0.1"):
+    """Status, headers and body; `pieces` are what arrives of the body, None for a client that stops sending."""
+    left = list(pieces)
+    got = {"body": b""}
+
+    async def receive():
+        piece = left.pop(0)
+        if piece is None:
+            await asyncio.sleep(3600)
+        return {"type": "http.request", "body": piece, "more_body": bool(left)}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            got.update(status=message["status"], headers=dict(message["headers"]))
+        else:
+            got["body"] += message.get("body", b"")
+
+    scope = {"type": "http", "http_version": "1.1", "method": method, "scheme": "http", "path": path, "root_path": "",
+             "raw_path": path.encode(), "query_string": query, "headers": list(headers), "client": (client, 1),
+             "server": ("127.0.0.1", 80)}  # fmt: skip
+    await app(scope, receive, send)
+    return got
+
+
+CHUNKED = ((b"transfer-encoding", b"chunked"),)
+
+
+def test_a_body_of_any_framing_arrives_whole():
+    got = asyncio.run(ask(front(), method="POST", headers=CHUNKED, pieces=(b"mod", b"el", b"")))
+    assert json.loads(got["body"])["body"] == "model"
+    assert json.loads(got["body"])["CONTENT_LENGTH"] == "5"
+
+
+def test_a_body_of_any_framing_is_refused_when_it_is_too_large(monkeypatch):
+    monkeypatch.setattr(fronts, "MOST_BODY_BYTES", 8)
+    got = asyncio.run(ask(front(), method="POST", headers=CHUNKED, pieces=(b"12345", b"6789", None)))
+    assert (got["status"], got["headers"][b"connection"]) == (413, b"close")
+    assert "larger than 8 bytes" in json.loads(got["body"])["detail"]
+    assert asyncio.run(ask(front(), method="POST", headers=CHUNKED, pieces=(b"12345678",)))["status"] == 200
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(fronts, "BODY_SECONDS", 0.05)
+    got = asyncio.run(ask(front(), method="POST", headers=CHUNKED, pieces=(b"mod", None)))
+    assert (got["status"], got["headers"][b"content-type"]) == (408, b"application/problem+json")
+
+
+def test_only_so_many_work_at_once_and_probes_are_not_among_them():
+    go_on = threading.Event()
+
+    def slow(environ, start_response):
+        if environ["PATH_INFO"] == "/cost":
+            go_on.wait(10)
+        return echo(environ, start_response)
+
+    async def crowd():
+        app = front(slow)
+        first = asyncio.create_task(ask(app))
+        await asyncio.sleep(0.05)
+        refused, probe, plan = await asyncio.gather(ask(app), ask(app, "/healthz"), ask(app, "/cost.png"))
+        waiting = asyncio.create_task(ask(app))
+        go_on.set()
+        return await first, refused, probe, plan, await waiting
+
+    first, refused, *others = asyncio.run(crowd())
+    assert first["status"] == 200
+    assert (refused["status"], refused["headers"][b"retry-after"]) == (503, b"1")
+    assert [other["status"] for other in others] == [200, 200, 200]
+
+
+def test_a_visitor_has_a_limit_and_another_has_their_own():
+    async def visits():
+        app = front(limit="2/minute")
+        return [
+            *[await ask(app) for _ in range(3)],
+            await ask(app, client="10.0.0.2"),
+            await ask(app, headers=[(b"authorization", b"Bearer a")]),
+            await ask(app, "/healthz"),
+        ]
+
+    statuses = [got["status"] for got in asyncio.run(visits())]
+    assert statuses == [200, 200, 429, 200, 200, 200]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"), [(b"abc-1.2:3_x", True), (b"", False), (b"a b", False), (b"x" * 65, False), (b"a\xe9", False)]
+)
+def test_every_answer_has_a_number(sent, kept):
+    got = asyncio.run(ask(front(), headers=[(b"x-request-id", sent)]))
+    number = got["headers"][b"x-request-id"]
+    assert (number == sent) is kept
+    assert json.loads(got["body"])["HTTP_X_REQUEST_ID"] == number.decode()
+
+
+def test_an_address_that_is_not_ascii_is_refused():
+    got = asyncio.run(ask(front(), query="model=résnet".encode()))
+    assert got["status"] == 400
+    assert "percent-encode" in json.loads(got["body"])["detail"]
+
+
+def test_a_repeated_question_is_answered_from_memory_without_a_thread():
+    async def twice():
+        app = create_front(packaged_service(), Settings())
+        asked = {"path": "/cost", "query": b"model=resnet50&target=0.757&limit=1&as_of=2026-07-01"}
+        first = await ask(app, **asked)
+        again = await ask(app, **asked)
+        tag = first["headers"][b"etag"]
+        return first, again, await ask(app, **asked, headers=[(b"if-none-match", tag)])
+
+    first, again, unchanged = asyncio.run(twice())
+    assert (first["status"], again["body"]) == (200, first["body"])
+    assert (unchanged["status"], unchanged["body"]) == (304, b"")
+    assert {**first["headers"], b"x-request-id": b""} == {**again["headers"], b"x-request-id": b""}
+
+
+def test_trusted_proxies_say_who_asks():
+    async def visits(proxies):
+        settings = replace(Settings(), rate_limit="1/minute", trusted_proxies=proxies)
+        app = create_front(packaged_service(), settings)
+        clients = (b"192.0.2.1", b"192.0.2.2")
+        return [(await ask(app, "/", headers=[(b"x-forwarded-for", each)]))["status"] for each in clients]
+
+    assert asyncio.run(visits(("10.0.0.1",))) == [200, 200]
+    assert asyncio.run(visits(("10.9.9.9",))) == [200, 429]
+
+
+def test_the_log_has_a_line_without_the_token(caplog):
+    caplog.set_level(logging.INFO, access.name)
+    asyncio.run(ask(front(), query=b"model=resnet50&token=secret", headers=[(b"user-agent", b"curl/8")]))
+    line = json.loads(caplog.records[-1].message)
+    assert line["query"] == "model=resnet50&token=********"
+    assert (line["status"], line["path"], line["client"], line["agent"]) == (200, "/cost", "10.0.0.1", "curl/8")
+    assert line["bytes"] > 0
+    assert "secret" not in caplog.text
