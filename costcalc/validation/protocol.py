@@ -15,6 +15,7 @@ from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
+from costcalc.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
 from costcalc.validation.published import FROZEN, Published, fingerprint
 from costcalc.validation.regret import regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
@@ -43,6 +44,7 @@ SCALED = {
     "one_network_known": "other networks of a code known with one (MindSpore)",
     "host_limited": "networks below 1 GMAC, which the host may limit (MindSpore)",
 }
+MINDSPORE = ("one_network_known", "host_limited")  # of SCALED
 BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
 
@@ -146,8 +148,16 @@ def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
     """What the splits of November 2026 hold out."""
     yield Experiment("transformers on a measured accelerator", speeds.transformers(measured=True))
     yield Experiment("transformers, accelerator never measured", speeds.transformers(measured=False))
-    for split, name in SCALED.items():
-        yield Experiment(name, speeds.scaled(split))
+    scaled = {split: speeds.scaled(split) for split in SCALED}
+    for split, cases in scaled.items():
+        yield Experiment(SCALED[split], cases)
+    published = speeds.published
+    epochs = epochs_by_other_recipes(published)
+    yield Experiment("whole runs of another framework (MindSpore), epochs", epochs)
+    yield Experiment(
+        "whole runs of another framework (MindSpore), hours",
+        hours(published, epochs, [case for split in MINDSPORE for case in scaled[split]]),
+    )
 
 
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:

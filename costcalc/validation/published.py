@@ -19,9 +19,10 @@ from costcalc.training import Recipe, System, Throughput
 FROZEN = {
     "splits": "0f9cf10b1f68c00803d0f3aa049dc8011a75057eba6b9bc443886221c66981be",
     "splits_2": "c2ad24edff3669e9492e6919619aaf6eee7a3904895d08d54766b707b4add578",
+    "splits_3": "273859b7c817c87f7b0cc38dd001f9df7890a84e84e38421bdea9eef21a8a62f",
 }
-"""The tables of groups, with their SHA-256: the second was added in November 2026, before anything was scored with it."""
-TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", *FROZEN)
+"""The tables of groups, with their SHA-256: the later ones were added in November 2026, before anything was scored with them."""
+TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", *FROZEN)
 FITTED_TO = ("accelerators", "models", "phases", "rcps", "recipes", "results", "splits", "throughputs")
 FIRST_ROUND = "v0.7"  # earlier MLPerf rounds had another target or other rules
 
@@ -68,11 +69,24 @@ class Repetitions:
     top1_of_runs: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """A published run from start to end, to which nothing is fitted: the network, the epochs and the top-1 accuracy that it ended
+    at (a fraction). `throughput` names its rate among the unseen speeds, None where that is not known."""
+
+    run: str
+    model: str
+    organisation: str
+    epochs: float
+    top1: float
+    throughput: str | None
+
+
 @dataclass(frozen=True)
 class Published:
     """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with.
 
-    Nothing is fitted to `unseen_speeds`, and no answer rests on them.
+    Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them.
     """
 
     evidence: Evidence
@@ -81,6 +95,7 @@ class Published:
     repetitions: tuple[Repetitions, ...]
     groups: Mapping[str, Mapping[str, str]]
     unseen_speeds: tuple[Throughput, ...] = ()
+    unseen_runs: tuple[WholeRun, ...] = ()
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -181,6 +196,7 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
         repetitions=tuple(typed("seed_noise.csv", repetitions, Repetitions)),
         groups=groups,
         unseen_speeds=tuple(typed("unseen_speeds.csv", speeds, Throughput)),
+        unseen_runs=tuple(typed("unseen_runs.csv", _lines(texts, "unseen_runs"), WholeRun)),
     )
 
 

@@ -25,7 +25,7 @@ class ScaledSpeeds:
     """Every rate outside MLPerf and the unseen ones as ratios to the reference model, by name."""
 
     def __init__(self, learner: Learner) -> None:
-        self._learner = learner
+        self._learner, self.published = learner, learner.published
         self._evidence = learner.published.evidence
         reference = learner.reference_model(HeldOut())
         self._learned = self._ratios(self._evidence.throughputs, reference)
@@ -72,7 +72,8 @@ class ScaledSpeeds:
         return fit_transfer(learned, self._evidence.models, self._evidence.accelerators)
 
     def _transformers(self, organisation: str, names: Sequence[str], accelerator: str | None) -> Iterator[Case]:
-        groups = self._learner.published.groups["transformers"]
+        published = self._learner.published.groups
+        groups = {**published["transformers"], **published.get("unscored_transformers", {})}
         reference = self._learner.reference_model(HeldOut(accelerator=accelerator))
         accelerators = self._evidence.accelerators
         chip = part(accelerators, accelerator).chip if accelerator else None

@@ -48,8 +48,8 @@ def of_query_string(query_string, service=SERVICE):
         ({"as_of": "2017-06-01", "accelerator": "H100"}, "without as_of"),
         ({"max_price_age": "0"}, "max_price_age=100"),
         ({"provider": "gcp", "region": "us-east-1", "max_cost": "0.01"}, "without provider, region, max_cost"),
-        ({"model": "vit_b16"}, "model=deit_base"),
-        ({"model": "vgg11"}, "model=vgg16, target=0.727"),
+        ({"model": "vit_ti16", "target": "0.72"}, "model=deit_tiny"),
+        ({"model": "inception_v4", "target": "0.8"}, "model=inception_v3, target=0.777"),
     ],
 )
 def test_nothing_found_names_a_change_that_finds_something(parameters, change):
@@ -71,9 +71,9 @@ def test_a_limit_is_told_with_the_least_that_meets_it():
 
 
 def test_a_network_without_recipes_is_told_which_one_is_the_same():
-    [hint] = asked(model="vit_b16").hints
+    [hint] = asked(model="vit_ti16", target="0.72").hints
     assert hint.sentence.endswith(
-        " with model=deit_base: vit_b16 has no recipe yet, and deit_base is the same network."
+        " with model=deit_tiny: vit_ti16 has no recipe yet, and deit_tiny is the same network."
     )
 
 
