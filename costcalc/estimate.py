@@ -34,7 +34,7 @@ from costcalc.costing.rentals import (
     without_training_time,
 )
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
-from costcalc.duration.training_matrix import TrainingMatrix, requested_clusters, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
 from costcalc.evidence import Evidence
@@ -176,8 +176,7 @@ def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
 def _matrix(
     catalogue: Catalogue, evidence: Evidence, model: str, accelerators: int | None, nodes: int | None, dated: bool
 ) -> TrainingMatrix:
-    clusters = requested_clusters(evidence, catalogue, model, accelerators, nodes)
-    return training_matrix(evidence, catalogue, model, clusters, dated)
+    return training_matrix(evidence, catalogue, model, accelerators, nodes, dated)
 
 
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:

@@ -159,6 +159,7 @@ class EstimateDetails:
         said = (
             *own,
             *self._spot(offer, time),
+            *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
@@ -172,6 +173,18 @@ class EstimateDetails:
             known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
             yield spot_rate_moves(offer, time, self.as_of)
+
+    def _why_so_many(self, offer: Offer, nodes: int) -> Iterator[str]:
+        """Where nobody asked for this number of machines: why it is offered."""
+        if nodes == 1 or self.query.nodes or self.query.accelerators:
+            return
+        if nodes <= offer.machine.most_machines:
+            yield (
+                f"{nodes} machines: these are offered in powers of two up to {offer.machine.most_machines}, the most that "
+                "anybody can rent together; nodes= asks for another number."
+            )
+        else:
+            yield f"{nodes} machines: as many as in a published run on this very type."
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""

@@ -48,13 +48,19 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What one rentable instance holds. `accelerators` is 0 for a CPU machine, whose `accelerator` names the processor."""
+    """What one rentable instance holds. `accelerators` is 0 for a CPU machine, whose `accelerator` names the processor.
+
+    `network_gbits_per_second` is what it can send to others for as long as a job takes, None where that is not known;
+    `most_machines` is how many of them anybody can rent together, 1 where they are not sold as clusters.
+    """
 
     accelerator: str
     accelerators: int
     accelerator_memory_gib: float | None = None
     vcpus: int | None = None
     memory_gib: float | None = None
+    network_gbits_per_second: float | None = None
+    most_machines: int = 1
 
 
 def counted(accelerators: int, accelerator: str, times: str = " ") -> str:

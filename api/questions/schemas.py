@@ -91,7 +91,13 @@ class CostSchema(OfferFilters):
     dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")
     recipe = Names("names of recipes; a name may end in *", example="mlperf-*")
     accelerators = Number(int, 1, 1_000_000, "total number of accelerators on all machines", example=8)
-    nodes = Number(int, 1, 100_000, "number of machines", example=1)
+    nodes = Number(
+        int,
+        1,
+        100_000,
+        "number of machines; default one, and where a machine is sold as a cluster 2, 4, 8 up to the most that anybody can rent",
+        example=1,
+    )
     max_hours = Number(
         float, 0, 10**9, "only estimates that finish within this many hours of the calendar", open_low=True, example=12
     )

@@ -79,7 +79,7 @@ def allowed_offers(
         anywhere |= here
         found_rows.append(rows[here])
         found_clusters.append(clusters[here])
-    rejections = _without_cluster(catalogue, matrix, instances[~anywhere])
+    rejections = _without_cluster(matrix, instances[~anywhere])
     rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
@@ -89,16 +89,13 @@ def allowed_offers(
     return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, observed)
 
 
-def _without_cluster(
-    catalogue: Catalogue, matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]
-) -> dict[str, int]:
+def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]) -> dict[str, int]:
     """How many offers of these instance types no cluster stands for, by reason."""
     if not matrix.recipes.recipes:
         return {}  # no speed is missing: there is nothing to run
-    by_shape = Counter(catalogue.shape_of_instance[instances].tolist())
     counted: Counter[str] = Counter()
-    for shape, count in by_shape.items():
-        counted[matrix.refusals.get(catalogue.shapes[shape], NO_MATCHING_CLUSTER)] += count
+    for instance, count in Counter(instances.tolist()).items():
+        counted[matrix.refusals.get(instance, NO_MATCHING_CLUSTER)] += count
     return dict(counted)
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.hardware import Cluster
 from costcalc.machine_limits.limits import Limit, RentedMachines
 from costcalc.training import Recipe
 from costcalc.units import Flags, Indices
@@ -63,27 +62,10 @@ def own_cluster(recipe: Recipe, catalogue: Catalogue) -> Home | None:
     return None if instance is None else Home(instance, system.nodes)
 
 
-def rented_machines(
-    catalogue: Catalogue, clusters: Sequence[Cluster], answered: Flags, homes: Collection[Home | None]
-) -> tuple[RentedMachines, Indices]:
-    """N clusters of instance types: those of each shape in the numbers of the clusters [c] on which some recipe has a speed
-    (`answered`) or its own log. Beside them the cluster [N] that each of them is."""
-    instances = [np.flatnonzero(catalogue.shape_of_instance == s).tolist() for s in range(len(catalogue.shapes))]
-    of_shape = dict(zip(catalogue.shapes, instances, strict=True))
-    found = [
-        (instance, cluster.nodes, c)
-        for c, cluster in enumerate(clusters)
-        for instance in of_shape[cluster.accelerator, cluster.accelerators]
-        if answered[c] or (instance, cluster.nodes) in homes
-    ]
-    instance, nodes, column = np.array(found, np.int64).reshape(-1, 3).T
-    return RentedMachines(catalogue.vocabulary.instances, instance, nodes), column
-
-
 def offered_clusters(
     catalogue: Catalogue,
     machines: RentedMachines,
-    homes: Collection[Home | None],
+    homes: Collection[Home],
     limits: Sequence[Limit],
     touched: Flags,
 ) -> OfferedClusters:

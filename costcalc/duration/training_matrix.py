@@ -12,10 +12,11 @@ import numpy as np
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
-from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster, rented_machines
+from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster
+from costcalc.duration.requested_machines import are_homes, are_joined, as_clusters, requested_machines
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.known_limits import known_limits
-from costcalc.machine_limits.limits import LimitedSpeeds, matters, slowest
+from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines, matters, slowest
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
@@ -26,8 +27,6 @@ from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 if TYPE_CHECKING:
     from costcalc.evidence import Evidence
 
-Shape = tuple[str, int]
-
 
 @dataclass(frozen=True, eq=False)
 class TrainingMatrix:
@@ -36,9 +35,9 @@ class TrainingMatrix:
     `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs.
     `speed_row` [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is
     what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
-    be rented. `refusals` says why nothing runs on the shapes of machines that became no cluster; `elapsed_time` is the law of
-    MLPerf's clock. `widths` are those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a
-    past day; what was fitted to them knows later ones too.
+    be rented. `refusals` says by code of the instance type why nothing runs on machines that became no cluster; `elapsed_time` is
+    the law of MLPerf's clock. `widths` are those of `FittedParameters`. `is_past` says that recipes and measurements are those
+    known on a past day; what was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
@@ -48,7 +47,7 @@ class TrainingMatrix:
     speed_row: Indices
     limited: LimitedSpeeds
     own_cluster: Indices
-    refusals: dict[Shape, str]
+    refusals: dict[int, str]
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
     is_past: bool = False
@@ -158,9 +157,15 @@ class TrainingMatrix:
 
 
 def training_matrix(
-    evidence: Evidence, catalogue: Catalogue, model: str, clusters: Sequence[Cluster], dated: bool = True
+    evidence: Evidence,
+    catalogue: Catalogue,
+    model: str,
+    accelerators: int | None = None,
+    nodes: int | None = None,
+    dated: bool = True,
 ) -> TrainingMatrix:
-    """The matrix of a model's recipes and of these clusters; those on which nothing is known to run are left out.
+    """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
+    nothing is known to run are left out.
 
     Unless `dated`, MLPerf's recipes run with the usual software of each accelerator instead of that of their own year.
     """
@@ -168,12 +173,17 @@ def training_matrix(
     run_as = recipes if dated else tuple(map(undated, recipes))
     alike = {signature(recipe): recipe for recipe in reversed(run_as)}
     row_of = {one: row for row, one in enumerate(alike)}
-    every = _speeds(evidence, tuple(alike.values()), clusters)
     homes = [own_cluster(recipe, catalogue) for recipe in recipes]
-    machines, column = rented_machines(catalogue, clusters, (every.refusal == 0).any(axis=0), frozenset(homes))
+    known_homes = frozenset(home for home in homes if home)
+    asked = requested_machines(catalogue, known_homes, accelerators, nodes)
+    clusters, asked_column = as_clusters(catalogue, asked)
+    every = _speeds(evidence, tuple(alike.values()), clusters)
+    joined, at_home = are_joined(asked), are_homes(asked, known_homes)
+    kept = np.flatnonzero((every.refusal == 0).any(axis=0)[asked_column] & joined | at_home)
+    machines, column = asked.of(kept), asked_column[kept]
     limits = known_limits(evidence.limit_tables, tuple(alike.values()), machines)
     touched = matters(_fastest(every)[:, column], every.width_80[:, column], limits)
-    offered = offered_clusters(catalogue, machines, frozenset(homes), limits, touched)
+    offered = offered_clusters(catalogue, machines, known_homes, limits, touched)
     speeds = every.of(column[offered.standing_for])
     return TrainingMatrix(
         recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln, evidence.later_recipes_of(model)),
@@ -185,29 +195,11 @@ def training_matrix(
             _seconds_per_epoch(speeds), speeds.width_80, [limit.of(offered.standing_for) for limit in limits]
         ),
         own_cluster=np.array([offered.place(home) for home in homes], np.int64),
-        refusals=_refusals(clusters, every),
+        refusals=_refusals(asked, asked_column, every, joined),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
         is_past=evidence.is_past,
     )
-
-
-def requested_clusters(
-    evidence: Evidence, catalogue: Catalogue, model: str, accelerators: int | None, nodes: int | None
-) -> tuple[Cluster, ...]:
-    """The clusters asked about by total accelerators and machines; unasked, one machine and the numbers of machines of the
-    systems that the model's recipes were run on."""
-    if accelerators is None:
-        counts = [nodes] if nodes else _usual_nodes(evidence, model)
-        return tuple(Cluster(*shape, count) for count in counts for shape in catalogue.shapes)
-    whole = [shape for shape in catalogue.shapes if shape[1] and accelerators % shape[1] == 0]
-    clusters = (Cluster(*shape, accelerators // shape[1]) for shape in whole)
-    return tuple(cluster for cluster in clusters if nodes in (None, cluster.nodes))
-
-
-def _usual_nodes(evidence: Evidence, model: str) -> list[int]:
-    systems = (recipe.system for recipe in evidence.recipes_of(model))
-    return sorted({1} | {system.nodes for system in systems if system})
 
 
 def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> SpeedTable:
@@ -234,12 +226,12 @@ def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
     )
 
 
-def _refusals(clusters: Sequence[Cluster], speeds: SpeedTable) -> dict[Shape, str]:
-    worst = speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))
-    return {
-        (cluster.accelerator, cluster.accelerators): REFUSALS[code]
-        for cluster, code in zip(clusters, worst, strict=True)
-    }
+def _refusals(asked: RentedMachines, column: Indices, speeds: SpeedTable, joined: Flags) -> dict[int, str]:
+    """Why an instance type does not run anything, by its code: in the smallest number asked about."""
+    worst = speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))[column]
+    worst[~joined] = REFUSALS.index("no_network")
+    reasons = (REFUSALS[code] for code in reversed(worst.tolist()))
+    return dict(zip(reversed(asked.instance.tolist()), reasons, strict=True))
 
 
 def _fastest(speeds: SpeedTable) -> Floats:

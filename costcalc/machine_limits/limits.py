@@ -42,6 +42,10 @@ class RentedMachines:
     def __len__(self) -> int:
         return len(self.instance)
 
+    def of(self, positions: Indices) -> RentedMachines:
+        """Those at these positions, in this order."""
+        return RentedMachines(self.types, self.instance[positions], self.nodes[positions])
+
     def each(self, find: Callable[[InstanceType], float | None]) -> Floats:
         """A figure of each cluster's instance type [N], NaN where it is not known."""
         found = np.array([find(each) for each in self.types], float)

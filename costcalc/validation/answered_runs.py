@@ -106,6 +106,9 @@ def question(run: MLPerfRun, recipes: AskedRecipes) -> EstimateQuery:
     )
 
 
+MANY = 10_000  # machines that are sold together
+
+
 def made_up_offers(accelerators: Mapping[str, Accelerator], machines: Iterable[Machines]) -> Catalogue:
     """One offer of each kind of machine, at a dollar an hour for each accelerator."""
     offers = [
@@ -113,7 +116,7 @@ def made_up_offers(accelerators: Mapping[str, Accelerator], machines: Iterable[M
             provider="made-up",
             region="anywhere",
             instance_type=f"{name}-{count}",
-            machine=Machine(name, count, accelerators[name].memory_gib),
+            machine=Machine(name, count, accelerators[name].memory_gib, most_machines=MANY),
             purchase_option=PurchaseOption.ON_DEMAND,
             hourly_rate=Decimal(count),
             observed_at=TODAY,

@@ -13,6 +13,7 @@ from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
 from pricing.packaged.billing import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
+from pricing.packaged.networks import CLUSTERS, NETWORKS, read_networks
 from pricing.packaged.owned import OWNED, owned_offer
 from pricing.packaged.price_sources import PRICE_SOURCES, first_hand_sources, with_hand
 from pricing.packaged.tables import Key, Row, Table, amount, choice, day, decimal, optional
@@ -22,7 +23,7 @@ OFFERS = Table(
     "provider region instance_type purchase_option term payment offering_class observed_at",
     "hourly_rate upfront recurring_hourly monthly hours_in_month currency parts effective_from source flags",
 )
-EDITION = (INSTANCE_TYPES, PROVIDERS, PRICE_SOURCES, OFFERS, OWNED, FREE_TIERS)
+EDITION = (INSTANCE_TYPES, NETWORKS, CLUSTERS, PROVIDERS, PRICE_SOURCES, OFFERS, OWNED, FREE_TIERS)
 PARTS_TOLERANCE = Decimal("1e-6")  # parts and their sum may each be rounded to billionths
 
 
@@ -56,8 +57,10 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
         *OWNED.read(owned_offer, folder).values(),
         *FREE_TIERS.read(free_offer, folder).values(),
     )
-    first_hand = first_hand_sources(folder)
-    return PackagedPrices(tuple(with_hand(offer, first_hand) for offer in offers), packaged_digest(folder))
+    first_hand, networks = first_hand_sources(folder), read_networks(folder)
+    return PackagedPrices(
+        tuple(networks.known_of(with_hand(offer, first_hand)) for offer in offers), packaged_digest(folder)
+    )
 
 
 def _offer(row: Row, facts: _Facts) -> Offer:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, func, select
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
+from pricing.packaged.networks import packaged_networks
 from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, read_gaps, to_offer
 from pricing.store.tables import ROWS_AT_ONCE, catalogues, machines, observations, retractions, sightings, snapshots
 
@@ -56,9 +57,12 @@ def standing() -> Select[Any]:
 
 
 def all_machines(connection: Connection) -> Machines:
-    """The machine of each instance type, by provider and instance type."""
+    """The machine of each instance type, by provider and instance type, with the network that the packaged tables know."""
+    networks = packaged_networks()
     return {
-        (row.provider, row.instance_type): Machine(*(getattr(row, column) for column in MACHINE_COLUMNS))
+        (row.provider, row.instance_type): networks.joined(
+            row.provider, row.instance_type, Machine(*(getattr(row, column) for column in MACHINE_COLUMNS))
+        )
         for row in connection.execute(select(machines))
     }
 

@@ -63,7 +63,7 @@ def test_more_spot_machines_are_interrupted_more_often(ask_of):
 
 
 def test_spot_machines_too_many_to_ever_finish_are_rejected(ask_of):
-    four = P3 | {"instance_type": "p3.8xlarge", "machine": Machine("V100", 4, 16.0)}
+    four = P3 | {"instance_type": "p3.8xlarge", "machine": Machine("V100", 4, 16.0, network_gbits_per_second=10.0)}
     found = ask_of(offer(**four), offer(**four, purchase_option=PurchaseOption.SPOT), nodes=2_000)
     assert {one.purchase_option.value for one in found.estimates} <= {"on_demand"}
     assert found.rejections["interrupted_too_often"] > 0
@@ -228,7 +228,8 @@ def test_an_early_stop_is_said(ask_of):
 
 @pytest.mark.parametrize("parameters", [{"nodes": 5}, {"nodes": None, "accelerators": 40}])
 def test_numbers_of_machines_that_no_recipe_used_can_be_asked_for(ask_of, parameters):
-    found = ask_of(offer(instance_type="h100", machine=Machine("H100", 8, 80.0)), **parameters).estimates
+    machine = Machine("H100", 8, 80.0, network_gbits_per_second=3200.0)
+    found = ask_of(offer(instance_type="h100", machine=machine), **parameters).estimates
     assert {(one.nodes, one.accelerators, one.evidence.throughput) for one in found} == {(5, 40, Tier.MODELLED)}
 
 

@@ -441,6 +441,21 @@ def test_only_what_was_asked_for_is_counted_as_stale(ask):
     assert 0 < some["stale_price"] < every["stale_price"]
 
 
+def test_clusters_say_why_they_are_so_large(ask):
+    asked = {"provider": ("aws",), "max_price_age": 5000, "limit": 1000}
+    found = ask(0.757, **asked).estimates
+    said = {
+        words: {(one.instance_type, one.nodes) for one in found if any(words in line for line in one.assumptions)}
+        for words in ("the most that anybody can rent", "as in a published run")
+    }
+    sold, ran = said.values()
+    assert {nodes for name, nodes in sold if name == "p4d.24xlarge"} == {2, 4, 8, 16, 32, 64}
+    assert ran == {("c5.18xlarge", 64), ("c5.18xlarge", 128)}
+    assert sold | ran == {(one.instance_type, one.nodes) for one in found if one.nodes > 1}
+    for_several = ask(0.757, **asked, nodes=4).estimates
+    assert not any("anybody can rent" in line for one in for_several for line in one.assumptions)
+
+
 def test_clusters_say_which_network_they_count_on(ask):
     found = ask(0.757, provider=("gcp",), accelerator=("A100-40GB",), purchase=(PurchaseOption.SPOT,), limit=1000)
     said = {(one.nodes > 1, any("InfiniBand" in sentence for sentence in one.assumptions)) for one in found.estimates}
@@ -449,7 +464,7 @@ def test_clusters_say_which_network_they_count_on(ask):
 
 def test_all_recipes_are_those_published_on_one_machine_or_their_own_number(ask, packaged_evidence):
     by_name = {recipe.name: recipe for recipe in packaged_evidence.recipes_of("resnet50")}
-    asked = {"provider": ("lambda",), "accelerator": ("V100", "A100-40GB"), "recipes": "all", "limit": 1000}
+    asked = {"provider": ("aws",), "accelerator": ("V100", "A100-40GB"), "recipes": "all", "limit": 1000}
     found = ask(0.757, **asked).estimates
     assert {one.recipe for one in found} <= set(by_name)
     assert {by_name[one.recipe].is_interpolated for one in found} == {True, False}

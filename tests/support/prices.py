@@ -7,11 +7,12 @@ from typing import Any
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
+from pricing.packaged.networks import packaged_networks
 from pricing.store.publish import Attempt, Listing, Publication
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
-V100 = Machine("V100", 1, 16.0, 8, 61.0)
+V100 = packaged_networks().joined("aws", "p3.2xlarge", Machine("V100", 1, 16.0, 8, 61.0))
 P3 = Offer("aws", "us-east-1", "p3.2xlarge", V100, PurchaseOption.ON_DEMAND, Decimal("3.06"), NOW, "AWS price list")
 
 

@@ -90,7 +90,7 @@ class TestAllowedOffers:
         made_up = replace(
             one_recipe((1,)),
             clusters_of_instances={1: np.where(fours, 0, NOWHERE)},
-            refusals={("V100", 1): "does_not_fit_memory"},
+            refusals={prices.instance_code["acme", "one"]: "does_not_fit_memory"},
         )
         found = allowed(prices, made_up)
         assert len(found.row) == 1

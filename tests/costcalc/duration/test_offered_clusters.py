@@ -6,9 +6,9 @@ from fakes.offers import offer
 from fakes.recipes import recipe
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.duration.offered_clusters import NOWHERE, Home, offered_clusters, own_cluster, rented_machines
-from costcalc.hardware import Cluster, Machine
-from costcalc.machine_limits.limits import Limit
+from costcalc.duration.offered_clusters import NOWHERE, Home, offered_clusters, own_cluster
+from costcalc.hardware import Machine
+from costcalc.machine_limits.limits import Limit, RentedMachines
 from costcalc.training import System
 
 V100, T4 = Machine("V100", 1, 16.0, 8), Machine("T4", 1, 16.0, 4)
@@ -20,16 +20,15 @@ def catalogue():
     return Catalogue.from_offers([offer(instance_type=name, machine=one) for name, one in machines.items()], "made up")
 
 
-def put_together(catalogue, seconds, touched, homes=()):
-    clusters = [Cluster("V100", 1), Cluster("T4", 1), Cluster("V100", 1, 2)]
-    machines, column = rented_machines(catalogue, clusters, np.array([True, False, False]), homes)
+def put_together(catalogue, pairs, seconds, touched, homes=()):
+    machines = RentedMachines(catalogue.vocabulary.instances, *np.array(pairs).T)
     limits = [Limit("host", np.array([seconds], float), np.array(0.1))]
-    return machines, column, offered_clusters(catalogue, machines, homes, limits, np.array(touched))
+    return machines, offered_clusters(catalogue, machines, homes, limits, np.array(touched))
 
 
 def test_machines_of_equal_limits_are_one(catalogue):
-    machines, column, found = put_together(catalogue, [5, 7, 5, 7], [False, True, False, True])
-    assert (len(machines), column.tolist()) == (4, [0] * 4)
+    fours = [(0, 1), (1, 1), (2, 1), (3, 1)]
+    _, found = put_together(catalogue, fours, [5, 7, 5, 7], [False, True, False, True])
     assert [(cluster.nodes, cluster.instance) for cluster in found.clusters] == [(1, -1), (1, 1)]
     assert found.standing_for.tolist() == [0, 1]
     assert found.of_instances[1].tolist() == [0, 1, 0, 1, NOWHERE]
@@ -37,8 +36,8 @@ def test_machines_of_equal_limits_are_one(catalogue):
 
 def test_a_recipes_own_machines_stand_for_themselves(catalogue):
     homes = {Home(2, 1), Home(3, 2)}
-    machines, column, found = put_together(catalogue, [5] * 5, [True] * 5, homes)
-    assert column.tolist() == [0, 0, 0, 0, 2]  # on two machines nothing but the own log is known
+    fours_and_two = [(0, 1), (1, 1), (2, 1), (3, 1), (3, 2)]
+    machines, found = put_together(catalogue, fours_and_two, [5] * 5, [True] * 5, homes)
     assert [(cluster.nodes, cluster.instance) for cluster in found.clusters] == [(1, 0), (1, 2), (2, 3)]
     assert [found.place(home) for home in (Home(2, 1), Home(3, 2), Home(0, 2), Home(0, 9), None)] == [1, 2, -1, -1, -1]
     assert machines.each(lambda each: each[2].vcpus).tolist() == [8] * 5

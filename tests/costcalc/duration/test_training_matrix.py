@@ -11,7 +11,7 @@ from fakes.recipes import recipe
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
-from costcalc.duration.training_matrix import requested_clusters, training_matrix
+from costcalc.duration.training_matrix import training_matrix
 from costcalc.hardware import Machine
 from costcalc.training import IMAGES_PER_EPOCH, Phase, System
 
@@ -83,31 +83,9 @@ def two_shapes():
     return Catalogue.from_offers([offer(), offer(instance_type="eight", machine=Machine("V100", 8, 16.0))], "made up")
 
 
-class TestRequestedClusters:
-    def asked(self, evidence, catalogue, accelerators=None, nodes=None):
-        found = requested_clusters(evidence, catalogue, "resnet50", accelerators, nodes)
-        return [(cluster.accelerators, cluster.nodes) for cluster in found]
-
-    def test_so_many_accelerators_are_split_over_whole_machines(self, packaged_evidence, two_shapes):
-        assert self.asked(packaged_evidence, two_shapes, 16) == [(1, 16), (8, 2)]
-        assert self.asked(packaged_evidence, two_shapes, 12) == [(1, 12)]
-        assert self.asked(packaged_evidence, two_shapes, 16, 2) == [(8, 2)]
-
-    def test_so_many_machines_of_every_shape(self, packaged_evidence, two_shapes):
-        assert self.asked(packaged_evidence, two_shapes, nodes=3) == [(1, 3), (8, 3)]
-
-    def test_unasked_one_and_what_the_recipes_were_run_on(self, packaged_evidence, two_shapes):
-        systems = [one.system for one in packaged_evidence.recipes_of("resnet50") if one.system]
-        expected = sorted({1} | {system.nodes for system in systems})
-        found = self.asked(packaged_evidence, two_shapes)
-        assert [nodes for size, nodes in found if size == 8] == expected
-        assert len(expected) > 3
-
-
 class TestWhole:
     def test_every_recipe_has_a_row_and_every_cluster_a_column(self, packaged_evidence, two_shapes):
-        clusters = requested_clusters(packaged_evidence, two_shapes, "resnet50", None, 1)
-        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", clusters)
+        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", None, 1)
         assert whole.recipes.recipes == packaged_evidence.recipes_of("resnet50")
         assert len(whole.speed_row) == len(whole.own_cluster) == len(whole.recipes.recipes)
         assert all(phase.shape == whole.speeds.refusal.shape for phase in whole.seconds_per_epoch)
@@ -118,8 +96,7 @@ class TestWhole:
         machine = Machine("V100", 8, 16.0)
         prices = [offer(provider="aws", instance_type="p3.16xlarge", machine=machine), offer(machine=machine)]
         catalogue = Catalogue.from_offers(prices, "made up")
-        clusters = requested_clusters(packaged_evidence, catalogue, "resnet50", None, 1)
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", clusters)
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", None, 1)
         assert whole.clusters[0] == OfferedCluster(0, 8, 1)
         p3 = catalogue.instance_code["aws", "p3.16xlarge"]
         assert [cluster.instance for cluster in whole.clusters] == [-1, p3]
@@ -133,16 +110,14 @@ class TestWhole:
         home = System("V100", 1, 1, "aws", "one")
         pair = recipe(name="ran", system=home), recipe(name="between", system=home, is_interpolated=True)
         evidence = replace(packaged_evidence, recipes=pair)
-        clusters = requested_clusters(evidence, catalogue, "resnet50", None, 1)
-        found = training_matrix(evidence, catalogue, "resnet50", clusters)
+        found = training_matrix(evidence, catalogue, "resnet50", None, 1)
         own = {one.name: cluster for one, cluster in zip(found.recipes.recipes, found.own_cluster, strict=True)}
         assert own["between"] == NOWHERE
         assert found.clusters[own["ran"]].instance == catalogue.instance_code["aws", "one"]
 
     def test_nothing_runs_on_a_processor(self, packaged_evidence):
         catalogue = Catalogue.from_offers([offer(machine=Machine("Xeon", 0, None, 64))], "made up")
-        clusters = requested_clusters(packaged_evidence, catalogue, "resnet50", None, 1)
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", clusters)
-        assert (whole.clusters, whole.refusals) == ((), {("Xeon", 0): "no_throughput"})
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", None, 1)
+        assert (whole.clusters, whole.refusals) == ((), {0: "no_throughput"})
         assert whole.clusters_of_instances == {}
         assert (whole.own_cluster == NOWHERE).all()

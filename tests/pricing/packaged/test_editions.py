@@ -10,6 +10,7 @@ from support.prices import LATER, NOW, listed, offer
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.free_tiers import FREE_TIERS
+from pricing.packaged.networks import CLUSTERS, NETWORKS
 from pricing.packaged.offers import read_packaged
 from pricing.packaged.owned import OWNED
 from pricing.packaged.price_sources import PRICE_SOURCES
@@ -44,7 +45,7 @@ def edition(tmp_path: Path) -> Path:
     (folder / "providers.csv").write_text(
         "provider,family,name,billing_increment_seconds,minimum_seconds,source,observed_on\naws,,AWS,1,60,x,2026-11-20\n"
     )
-    for table in (OWNED, FREE_TIERS, PRICE_SOURCES):
+    for table in (OWNED, FREE_TIERS, PRICE_SOURCES, NETWORKS, CLUSTERS):
         (folder / table.name).write_text(",".join(table.columns) + "\n")
     write_offers(folder, "3.06,2018-04-26", "3.00,2019-01-01")
     return folder

@@ -70,10 +70,11 @@ def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
 
 
 def test_towers_are_not_joined_to_clusters() -> None:
-    found = estimates(NEWEST, purchase=(PurchaseOption.OWNED,), max_price_age=5000)
-    towers = {run.nodes for run in found if run.instance_type == "DGX Station (V100)"}
-    assert towers == {1}
-    assert {run.nodes for run in found if run.instance_type == "DGX-1 (V100)"} > {1}
+    asked = {"purchase": (PurchaseOption.OWNED,), "max_price_age": 5000}
+    assert {run.nodes for run in estimates(NEWEST, **asked)} == {1}
+    joined = {run.instance_type for run in estimates(NEWEST, **asked, nodes=4)}
+    assert "DGX-1 (V100)" in joined
+    assert "DGX Station (V100)" not in joined
 
 
 def test_no_discount_lowers_what_an_owned_machine_and_its_electricity_cost() -> None:

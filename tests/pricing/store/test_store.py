@@ -128,19 +128,22 @@ def test_each_origin_keeps_its_own_thread_and_the_newest_observation_wins(store:
     assert [known.hourly_rate for known in current(store, LATER)] == [Decimal("3.06")]
 
 
+UNLISTED = {"instance_type": "in no packaged table"}
+
+
 def test_machine_facts_may_be_learned_later_and_are_not_forgotten(store: Store) -> None:
-    store.publish(listed("a", offer(machine=Machine("V100", 1, None, None, 61.0))), NOW)
-    store.publish(listed("b", offer("3.07", LATER, machine=Machine("V100", 1, 16.0, None, None))), LATER)
+    store.publish(listed("a", offer(machine=Machine("V100", 1, None, None, 61.0), **UNLISTED)), NOW)
+    store.publish(listed("b", offer("3.07", LATER, machine=Machine("V100", 1, 16.0), **UNLISTED)), LATER)
     assert [known.machine for known in current(store, LATER)] == [Machine("V100", 1, 16.0, None, 61.0)]
 
 
 def test_hearsay_about_a_machine_fills_gaps_and_overrules_nothing(store: Store) -> None:
     heard = Machine("A100-40GB", 1, 40.0, 8, 61.0)
-    store.publish(listed("gpuhunt", offer(flags=("second_hand",), machine=heard)), NOW)
+    store.publish(listed("gpuhunt", offer(flags=("second_hand",), machine=heard, **UNLISTED)), NOW)
     assert current(store, NOW)[0].machine == heard, "where nobody else says anything"
     read = Machine("V100", 1, 16.0, None, 60.0)
-    store.publish(listed("aws", offer("3.07", LATER, machine=read)), LATER)
-    store.publish(listed("gpuhunt", offer("3.08", LATER, flags=("second_hand",), machine=heard)), LATER)
+    store.publish(listed("aws", offer("3.07", LATER, machine=read, **UNLISTED)), LATER)
+    store.publish(listed("gpuhunt", offer("3.08", LATER, flags=("second_hand",), machine=heard, **UNLISTED)), LATER)
     assert {known.machine for known in current(store, LATER)} == {Machine("V100", 1, 16.0, 8, 60.0)}
 
 
