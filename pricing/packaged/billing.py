@@ -9,27 +9,31 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from costcalc.offers import Offer
+from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.tables import Key, Row, Table
 
 PROVIDERS = Table(
-    "providers.csv", "provider family", "name billing_increment_seconds minimum_seconds source observed_on"
+    "providers.csv",
+    "provider family",
+    "name billing_increment_seconds minimum_seconds hours_in_month source observed_on",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Billing:
-    """Use is billed in whole increments, and never less than the minimum."""
+    """Use is billed in whole increments, and never less than the minimum; a month that is paid counts so many hours."""
 
     increment_seconds: int
     minimum_seconds: int
+    hours_in_month: int
 
     @property
     def terms(self) -> Mapping[str, Any]:
-        """The fields of an `Offer` that say so."""
+        """The fields of an `Offer` that say how its use is billed."""
         return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 
-WHOLE_HOURS = Billing(3600, 3600)
+WHOLE_HOURS = Billing(3600, 3600, HOURS_PER_MONTH)
 
 
 def billed(offer: Offer) -> Offer:
@@ -59,4 +63,5 @@ def _packaged() -> Mapping[Key, Billing]:
 
 
 def _billing(row: Row) -> Billing:
-    return Billing(row.integer("billing_increment_seconds"), row.integer("minimum_seconds"))
+    columns = ("billing_increment_seconds", "minimum_seconds", "hours_in_month")
+    return Billing(*map(row.integer, columns))

@@ -84,7 +84,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         upfront=optional(row, "upfront", amount),
         recurring_hourly=optional(row, "recurring_hourly", amount),
         monthly=optional(row, "monthly", amount),
-        hours_in_month=row.maybe_integer("hours_in_month") or 730,
+        hours_in_month=row.maybe_integer("hours_in_month") or billing.hours_in_month,
         currency=row.text("currency"),
         parts=_parts(row),
         effective_from=optional(row, "effective_from", day),

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from costcalc.offers import Offer, PurchaseOption
+from pricing.packaged.billing import billing
 
 RATE_PLACES = Decimal("1e-12")
 
@@ -34,9 +35,10 @@ def spread(total: Decimal, hours: int) -> Decimal:
     return (total / hours).quantize(RATE_PLACES).normalize()
 
 
-def monthly(offer: Offer, month: Decimal, hours: int, term: str = "1mo") -> Offer:
-    """The same machine by the month of `hours` hours; `term` is how long it binds."""
+def monthly(offer: Offer, month: Decimal, term: str = "1mo", hours: int | None = None) -> Offer:
+    """The same machine by the month, of `hours` hours or of as many as its provider counts; `term` is how long it binds."""
     option = PurchaseOption.MONTHLY
+    hours = hours or billing(offer.provider).hours_in_month
     rate = spread(month, hours)
     return replace(offer, purchase_option=option, term=term, hourly_rate=rate, monthly=month, hours_in_month=hours)
 

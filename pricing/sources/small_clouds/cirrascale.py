@@ -18,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
+from pricing.packaged.billing import billing
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly
@@ -28,7 +29,6 @@ from pricing.sources.source import Collected, SourceSpec
 SOURCE = "Cirrascale pricing page"
 PATH = "/pricing"
 REGION = "us"
-HOURS_IN_MONTH = 730
 TOLERANCE = Decimal("0.01")  # dollars by the accelerator-hour: the page rounds to cents
 TERMS = {"monthly": "1mo", "3 month": "3mo", "3-month": "3mo", "6 month": "6mo", "6-month": "6mo", "annual": "1y"}
 TITLE = re.compile(r"(?P<count>\d+)\s*x\s+(?:nvidia|amd)\s+(?P<gpu>[^(]+?)\s*(?:\((?P<note>[^)]*)\))?", re.IGNORECASE)
@@ -79,12 +79,13 @@ def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     if machine is None:
         return
     term = _term(option)
-    month, is_exact = _month(option, machine.accelerators)
+    hours = billing("cirrascale").hours_in_month
+    month, is_exact = _month(option, machine.accelerators * hours)
     kind = f"{machine.accelerators}x {machine.accelerator}"
-    rate = month / HOURS_IN_MONTH
+    rate = month / hours
     known = packaged_machines("cirrascale").get(kind)
     offer = Offer("cirrascale", REGION, kind, filled(machine, known), PurchaseOption.MONTHLY, rate, now, SOURCE)
-    yield replace(monthly(offer, month, HOURS_IN_MONTH, term), flags=() if is_exact else ("approximate",))
+    yield replace(monthly(offer, month, term), flags=() if is_exact else ("approximate",))
 
 
 def _machine(title: str) -> Machine | None:
@@ -103,17 +104,19 @@ def _term(option: Option) -> str:
     raise LeftOut("prices whose term is not said left out", f"{option.title} {option.price or option.hourly}")
 
 
-def _month(option: Option, count: int) -> tuple[Decimal, bool]:
-    """A month of the whole server, and whether the page's two figures agree on it. Raises LeftOut without a rate."""
+def _month(option: Option, accelerator_hours: int) -> tuple[Decimal, bool]:
+    """A month of the whole server, of so many accelerator-hours, and whether the page's two figures agree on it.
+
+    Raises LeftOut without a rate."""
     price, hourly = PRICE.search(option.price), PRICE.search(option.hourly)
     if hourly is None:
         raise LeftOut("prices without an accelerator-hour left out", option.price or option.duration)
     each = amount(hourly[1].replace(",", ""))
     if price:
         month = amount(price[1].replace(",", ""))
-        if abs(month / HOURS_IN_MONTH / count - each) <= TOLERANCE:
+        if abs(month / accelerator_hours - each) <= TOLERANCE:
             return month, True
-    return each * count * HOURS_IN_MONTH, False
+    return each * accelerator_hours, False
 
 
 SITE = Site("cirrascale", address("COSTCALC_CIRRASCALE_URL", "https://cirrascale.com"))

@@ -28,7 +28,6 @@ SOURCE = "DigitalOcean API sizes"
 PATH = "/v2/sizes"
 PAGE_SIZE = "200"  # the most it gives
 MOST_PAGES = 100
-HOURS_IN_MONTH = 744  # price_monthly over price_hourly
 MIB_IN_GIB = 1024
 
 
@@ -93,7 +92,7 @@ def _offers(size: Size, now: datetime) -> Iterable[Offer]:
         )
         yield billed(offer)
         if month := maybe_amount(size.price_monthly):
-            yield monthly(offer, month, HOURS_IN_MONTH)
+            yield monthly(offer, month)
 
 
 def _machine(size: Size, gpu: GpuInfo) -> Machine | None:

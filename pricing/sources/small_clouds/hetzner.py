@@ -36,7 +36,6 @@ from pricing.sources.source import Collected, SourceSpec
 SOURCE = "Hetzner available configurations"
 PATH = "/order/server/available_configurations"
 CURRENCY = "EUR"
-HOURS_IN_MONTH = 730
 SETUP_FEE = "setup_fee_in_each_month"
 GPU_PRODUCT = "GEX"  # Hetzner's prefix of its GPU servers
 ACCELERATORS = {  # hetzner.com/dedicated-rootserver/matrix-gpu: each holds one
@@ -109,7 +108,7 @@ def _offers(server: Server, now: datetime) -> Iterator[Offer]:
 
 def _bought(offer: Offer, price: Price) -> Iterable[Offer]:
     month, setup = amount(price.monthly), amount(price.setup or 0)
-    rental = monthly(offer, month, HOURS_IN_MONTH)
+    rental = monthly(offer, month)
     if setup:
         yield _with_setup(rental, month, setup)
     else:
@@ -121,10 +120,10 @@ def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
     """`monthly` is what the first month costs, `upfront` the share of it that is paid once."""
     return replace(
         rental,
-        hourly_rate=spread(month + setup, HOURS_IN_MONTH),
+        hourly_rate=spread(month + setup, rental.hours_in_month),
         monthly=month + setup,
         upfront=setup,
-        recurring_hourly=spread(month, HOURS_IN_MONTH),
+        recurring_hourly=rental.hourly_rate,
         flags=(*rental.flags, SETUP_FEE),
     )
 

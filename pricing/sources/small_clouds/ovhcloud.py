@@ -31,7 +31,6 @@ SUBSIDIARY = "FR"  # its catalogue is in euros
 GPU_BRICK = "gpu"  # serving of models is priced by the minute and has another
 HOURLY, MONTHLY = ".consumption", ".monthly.postpaid"
 UNITS_PER_EURO = Decimal(10) ** 8
-HOURS_IN_MONTH = 730
 
 
 class Memory(Struct):
@@ -130,7 +129,7 @@ def _offers(addon: Addon, currency: str, now: datetime) -> Iterator[Offer]:
         currency=currency,
     )
     is_monthly = addon.plan_code.endswith(MONTHLY)
-    yield monthly(offer, price, HOURS_IN_MONTH) if is_monthly else billed(offer)
+    yield monthly(offer, price) if is_monthly else billed(offer)
 
 
 SITE = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com"))

@@ -134,7 +134,7 @@ def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
         yield offer
         month = maybe_amount(cost.monthly_cost)
         if month and (hours := round(month / offer.hourly_rate)) <= LONGEST_MONTH_HOURS:
-            yield monthly(offer, month, hours)
+            yield monthly(offer, month, hours=hours)
     preemptible = maybe_amount(cost.hourly_cost_preemptible)
     if preemptible and plan.deploy_preemptible is not False:
         yield spot(offer, preemptible)

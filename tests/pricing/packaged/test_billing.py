@@ -1,5 +1,7 @@
 """How providers bill stands in one table, which has every provider that a source can bring."""
 
+from decimal import Decimal
+
 import pytest
 from packaged_tables import table
 from pytest_httpserver import HTTPServer
@@ -9,6 +11,7 @@ from support.recorded_sources import RECORDED
 from pricing.packaged.billing import WHOLE_HOURS, Billing, billed, billing
 from pricing.packaged.offers import read_packaged
 from pricing.sources.catalogues import gpuhunt, skypilot
+from pricing.sources.common.amounts import monthly
 
 PROVIDERS = {row["provider"] for row in table("providers.csv")}
 OWN_RATES = "sheet"  # says itself how each of its rates is billed
@@ -31,9 +34,9 @@ def test_every_provider_of_the_large_clouds_and_of_the_catalogues_stands_in_the_
 @pytest.mark.parametrize(
     ("provider", "instance_type", "expected"),
     [
-        ("vast", "8x H100", Billing(1, 1)),
-        ("oci", "BM.GPU3.8", Billing(1, 3600)),
-        ("oci", "VM.GPU3.1", Billing(1, 60)),
+        ("vast", "8x H100", Billing(1, 1, 730)),
+        ("oci", "BM.GPU3.8", Billing(1, 3600, 730)),
+        ("oci", "VM.GPU3.1", Billing(1, 60, 730)),
         ("nobody-we-know", "VM.1", WHOLE_HOURS),
     ],
 )
@@ -46,6 +49,15 @@ def test_a_family_of_machines_may_be_billed_in_its_own_way(
         expected.increment_seconds,
         expected.minimum_seconds,
     )
+
+
+def test_a_month_counts_the_hours_of_its_provider() -> None:
+    stated = {(row["provider"], row["hours_in_month"]) for row in table("offers.csv") if row["monthly"]}
+    assert {("digitalocean", "744"), ("vultr", "672"), ("cirrascale", "730")} <= stated
+    assert {(provider, str(billing(provider).hours_in_month)) for provider, _ in stated} == stated
+    plan = offer(provider="digitalocean")
+    assert monthly(plan, Decimal(1488)).hourly_rate == 2
+    assert monthly(plan, Decimal(1488), hours=100).hours_in_month == 100
 
 
 def test_packaged_offers_are_billed_by_their_family() -> None:
