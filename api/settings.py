@@ -104,6 +104,19 @@ def address(text: str) -> str:
     return text
 
 
+def _tokens(text: str) -> tuple[str, ...]:
+    tokens = _list(text)
+    for token in tokens:
+        _, hashed, digest = token.removeprefix("read:").partition("sha256:")
+        if hashed and not re.fullmatch("[0-9a-fA-F]{64}", digest):
+            raise ValueError("behind sha256: write the 64 hexadecimal digits that `costcalc token` prints")
+        if not token.removeprefix("read:"):
+            raise ValueError("behind read: write a token")
+    if not tokens:
+        raise ValueError("it names no token: write tokens separated by commas, or unset it to let everybody ask")
+    return tokens
+
+
 def _switch(text: str) -> bool:
     if text.lower() not in ("on", "off"):
         raise ValueError("write on or off")
@@ -143,9 +156,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_API_TOKENS",
         None,
-        "Accepted API tokens, separated by commas; if set, each request must carry one as `Authorization: Bearer` or `token=`.",
+        "Accepted API tokens, separated by commas: each itself or as `sha256:` and its digest (`costcalc token` makes one), "
+        "behind `read:` where it may only read. If set, a request must carry one as `Authorization: Bearer` or `token=`.",
         secret=True,
-        parse=_list,
+        parse=_tokens,
     ),
     Setting(
         "COSTCALC_SLACK_SIGNING_SECRET",
@@ -213,11 +227,14 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings from environment variables; empty means unset. Raises BadSetting naming the variable."""
+    """Settings from environment variables; empty means unset, but for the tokens, where it would open the door.
+
+    Raises BadSetting naming the variable.
+    """
     values = {}
     for setting in SETTINGS:
         text = environment.get(setting.variable, "").strip()
-        if text:
+        if text or (setting.parse is _tokens and setting.variable in environment):
             values[setting.field] = _parsed(setting, text)
     return Settings(**values)
 

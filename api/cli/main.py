@@ -117,6 +117,18 @@ def serve(bind: str | None, workers: int | None) -> None:
 
 
 @main.command()
+@click.option("--read-only", is_flag=True, help="One that may only read, for addresses in spreadsheets.")
+def token(read_only: bool) -> None:
+    """Make an API token, and what to write in COSTCALC_API_TOKENS so that it is accepted."""
+    from hashlib import sha256
+    from secrets import token_urlsafe
+
+    made = token_urlsafe(24)
+    click.echo(f"token (shown only now): {made}")
+    click.echo(f"COSTCALC_API_TOKENS={'read:' * read_only}sha256:{sha256(made.encode()).hexdigest()}")
+
+
+@main.command()
 def settings() -> None:
     """List every setting with its value. Secrets are masked."""
     from api.cli.grid import paragraph, terminal_width

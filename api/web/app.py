@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
 import os
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, request
 from granian.utils.proxies import wrap_asgi_with_proxy_headers
+from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access_log, costs, evidence, health, pages, plan, prices, slack
+from api.web import access, access_log, costs, evidence, health, pages, plan, prices, slack
+from api.web.access import Tokens, check_access
 from api.web.front import MOST_BODY_BYTES, Asgi, Front
 from api.web.problems import handle_errors, problem_response
 from api.web.rate_limit import RateLimit
@@ -24,7 +25,6 @@ from api.web.responses import remember
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
 MEMORY = "costcalc.memory"
-OPEN_PATHS = frozenset({"/healthz", "/readyz", slack.PATH})  # Slack proves itself by its signature
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -37,14 +37,18 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     chosen = settings or (Settings() if service else read_settings(os.environ))
     app = Flask("api.web")
     app.config.update(
-        COSTCALC_TOKENS=chosen.api_tokens, MAX_CONTENT_LENGTH=MOST_BODY_BYTES, SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS
+        COSTCALC_PRIVATE=bool(chosen.api_tokens),
+        MAX_CONTENT_LENGTH=MOST_BODY_BYTES,
+        SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS,
     )
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # else `//cost?token=` is redirected, with the token in Location
     app.add_url_rule("/style.css", "static", defaults={"filename": "style.css"})
     around = service or build(chosen)
     app.extensions["costcalc"] = around
+    app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (costs, plan, prices, evidence, pages, health, slack):
+    for module in (access, costs, plan, prices, evidence, pages, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.after_request(_finish)
@@ -87,35 +91,14 @@ class Below:
         return self._app(environ, start_response)
 
 
-def _check_request() -> Response | None:
+def _check_request() -> AnyResponse | None:
     """Sizes first, then the token."""
     request.environ[ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
     if (request.content_length or 0) > MOST_BODY_BYTES:
         return problem_response(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:
         return problem_response(400, f"the query string is longer than {LONGEST_QUERY} characters")
-    if _needs_token() and not _has_token():
-        response = problem_response(
-            401, "send an API token as Authorization: Bearer TOKEN, or as token=TOKEN in the address"
-        )
-        response.headers["WWW-Authenticate"] = "Bearer"
-        return response
-    return None
-
-
-def _needs_token() -> bool:
-    return bool(_tokens()) and request.path not in OPEN_PATHS
-
-
-def _tokens() -> tuple[str, ...]:
-    tokens: tuple[str, ...] = current_app.config["COSTCALC_TOKENS"]
-    return tokens
-
-
-def _has_token() -> bool:
-    header = request.headers.get("Authorization", "")
-    sent = header[7:].strip() if header[:7].lower() == "bearer " else request.args.get("token", "")
-    return sum(hmac.compare_digest(sent.encode(), token.encode()) for token in _tokens()) > 0  # all: no early exit
+    return check_access()
 
 
 def _finish(response: Response) -> Response:

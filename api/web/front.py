@@ -186,6 +186,7 @@ class Front:
             request.scope["query_string"].decode("latin-1"),
             request.header(b"accept"),
             request.header(b"authorization"),
+            request.header(b"cookie"),
         )
         kept = self._memory.find(key)
         if kept is None:

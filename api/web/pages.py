@@ -17,7 +17,7 @@ from api.questions.links import to_url
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST
-from api.web.responses import JSON_TYPE, arguments, current_service
+from api.web.responses import JSON_TYPE, arguments, cache_control, current_service
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
@@ -75,7 +75,7 @@ def _answered(given: dict[str, list[str]]) -> dict[str, Any]:
 @blueprint.get("/openapi.json")
 def openapi_json() -> Response:
     """OpenAPI 3.1."""
-    return Response(to_json(_document()), content_type=JSON_TYPE, headers={"Cache-Control": "public, max-age=60"})
+    return Response(to_json(_document()), content_type=JSON_TYPE, headers={"Cache-Control": cache_control()})
 
 
 @blueprint.get("/docs")

@@ -123,7 +123,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     """
     version = current_service().version(str(parts[0]))
     etag = tag(version, request.path, kind, *parts)
-    headers = {"ETag": etag, "Cache-Control": _cache_control(), "Vary": "Accept, Authorization"}
+    headers = {"ETag": etag, "Cache-Control": cache_control(), "Vary": "Accept, Authorization, Cookie"}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
     g.version = version
@@ -171,6 +171,7 @@ def remember(response: Response) -> None:
         request.environ[KEEP] = Keep(version, response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
 
 
-def _cache_control() -> str:
-    scope = "private" if current_app.config["COSTCALC_TOKENS"] else "public"
+def cache_control() -> str:
+    """For a minute, and only in the client's own cache where tokens are needed."""
+    scope = "private" if current_app.config["COSTCALC_PRIVATE"] else "public"
     return f"{scope}, max-age=60"
