@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, exp
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
+from costcalc.machine_limits.host import Feed
+from costcalc.machine_limits.known_limits import LimitTables
+from costcalc.machine_limits.limits import InstanceType
+from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
 from costcalc.offers import COMMITMENTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
@@ -24,7 +28,7 @@ SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
 SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
-FED = "Processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
+FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
 def assumptions(
@@ -43,6 +47,30 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
             f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} images on each "
             "accelerator: in fewer, they would not fit its memory."
         )
+
+
+@lru_cache(maxsize=1024)
+def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) -> tuple[str, ...]:
+    """How images are prepared, how many of them the vCPUs of so many machines can prepare, and what is read from disk."""
+    machine = kind[2]
+    if feed is None:
+        return (f"The data pipeline is not known or not counted: {FED}",)
+    if not machine.vcpus or machine.accelerator in tables.own_hosts:
+        return (f"How many vCPUs feed these accelerators is not known: {FED}",)
+    rate, vcpus = feed.rate(machine.accelerator), machine.vcpus * nodes
+    prepared = (
+        f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are "
+        f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."
+    )
+    return (prepared, *_read_again(tables, feed.stored_gb, kind))
+
+
+def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> Iterator[str]:
+    again = read_again(kind, stored_gb)
+    if again:
+        volume = best_volume(tables.volumes, kind, stored_gb)
+        disk = f"{volume.volume} at {volume.megabytes_per_second:,.0f} MB/s" if volume else "a disk of unknown speed"
+        yield f"Of the data set's {stored_gb:,.0f} GB, {again:,.0f} do not fit the memory: each epoch reads them from {disk}."
 
 
 def curve_note(recipe: Recipe) -> str:

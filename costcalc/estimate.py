@@ -34,7 +34,7 @@ from costcalc.costing.rentals import (
     without_training_time,
 )
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
-from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
 from costcalc.evidence import Evidence
@@ -118,7 +118,8 @@ class Memory:
     def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
         """The recipes of the question's model that were known then on the clusters it asks about."""
         evidence = self._evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
-        return self._matrix(evidence, query.model, query.accelerators, query.nodes, query.software == "recipe")
+        way = Way(query.software == "recipe", query.pipeline)
+        return self._matrix(evidence, query.model, query.accelerators, query.nodes, way)
 
     def interruptions(self, as_of: datetime) -> dict[Place, ObservedInterruptions]:
         """What was known then of the interruptions of spot machines."""
@@ -174,9 +175,9 @@ def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
 
 
 def _matrix(
-    catalogue: Catalogue, evidence: Evidence, model: str, accelerators: int | None, nodes: int | None, dated: bool
+    catalogue: Catalogue, evidence: Evidence, model: str, accelerators: int | None, nodes: int | None, way: Way
 ) -> TrainingMatrix:
-    return training_matrix(evidence, catalogue, model, accelerators, nodes, dated)
+    return training_matrix(evidence, catalogue, model, accelerators, nodes, way)
 
 
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
-    FED,
     INTERRUPTIONS_LEFT_OUT,
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
@@ -21,6 +20,7 @@ from costcalc.assumptions import (
     assumptions,
     converted,
     curve_note,
+    fed,
     free_tier,
     interruptions,
     spot_rate_moves,
@@ -160,6 +160,7 @@ class EstimateDetails:
             *own,
             *self._spot(offer, time),
             *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
+            *self._fed(offer, time),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
@@ -185,6 +186,15 @@ class EstimateDetails:
             )
         else:
             yield f"{nodes} machines: as many as in a published run on this very type."
+
+    def _fed(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
+        """What the processors can prepare, of a speed that was not logged on these very machines."""
+        matrix = self.matrix
+        feed = matrix.feeds[matrix.speed_row[time.recipe]]
+        if time.logged:
+            return
+        kind = (offer.provider, offer.instance_type, offer.machine)
+        yield from fed(matrix.limit_tables, feed, kind, matrix.clusters[time.cluster].nodes)
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
@@ -255,7 +265,6 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
     yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:
         yield FITTED_LATER
-    yield FED
     yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from costcalc.offers import Payment, PurchaseOption
-from costcalc.training import Crossing, Metric
+from costcalc.training import Crossing, Metric, PipelineAsked
 
 Basis = Literal["billed", "effective"]
 
@@ -61,6 +61,7 @@ class EstimateQuery:
     confidence: float = 0.9
     evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
+    pipeline: PipelineAsked = "recipe"
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0

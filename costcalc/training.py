@@ -18,6 +18,8 @@ EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
+PipelineAsked = Literal["recipe", "none", "pytorch", "dali", "ffcv", "tfdata"]
+"""How the host prepares images: by the pipeline of the recipe's own code, not counted, or by the one named."""
 
 
 class Metric(StrEnum):

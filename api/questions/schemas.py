@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from marshmallow import Schema, ValidationError, validates_schema
 
@@ -27,7 +27,7 @@ from api.questions.fields import (
 )
 from api.questions.spellings import PURCHASES
 from costcalc.offers import Payment, PurchaseOption
-from costcalc.training import Crossing, Metric
+from costcalc.training import Crossing, Metric, PipelineAsked
 
 FORMATS = ("json", "csv")
 WORKBOOK_FORMATS = (*FORMATS, "xlsx")
@@ -117,6 +117,12 @@ class CostSchema(OfferFilters):
         "software behind the speed of MLPerf's recipes: usual is the middle of what was published on the accelerator, recipe "
         "is that of the recipe's own year; default usual",
         example="recipe",
+    )
+    pipeline = Choice(
+        get_args(PipelineAsked),
+        "how the processors prepare images: recipe is the pipeline of the recipe's own code, none leaves processors and disks "
+        "out, the others are PyTorch with Pillow, DALI, FFCV and tf.data for every recipe; default recipe",
+        example="dali",
     )
     overheads = Choice(
         ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"

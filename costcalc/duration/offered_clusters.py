@@ -72,9 +72,9 @@ def offered_clusters(
     """The rented machines [N] put together: those that no limit touches are one with all of their shape, others with those of
     equal limits; machines on which a recipe was run stand for themselves."""
     position: dict[tuple[object, ...], int] = {}
+    places = {nodes: np.full(len(machines.types), NOWHERE) for nodes in np.unique(machines.nodes).tolist()}
     clusters: list[OfferedCluster] = []
     standing_for: list[int] = []
-    of_instances: dict[int, Indices] = {}
     for n, home in enumerate(map(Home, machines.instance.tolist(), machines.nodes.tolist())):
         apart: tuple[object, ...] = (home,) if home in homes else ()
         if touched[n] and not apart:
@@ -86,5 +86,5 @@ def offered_clusters(
             standing_for.append(n)
             accelerators = catalogue.shapes[shape][1]
             clusters.append(OfferedCluster(shape, accelerators, home.nodes, home.instance if apart else ANY_INSTANCE))
-        of_instances.setdefault(home.nodes, np.full(len(machines.types), NOWHERE))[home.instance] = position[key]
-    return OfferedClusters(tuple(clusters), np.array(standing_for, np.int64), of_instances)
+        places[home.nodes][home.instance] = position[key]
+    return OfferedClusters(tuple(clusters), np.array(standing_for, np.int64), places)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,29 @@ from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster
 from costcalc.duration.requested_machines import are_homes, are_joined, as_clusters, requested_machines
 from costcalc.hardware import Cluster
-from costcalc.machine_limits.known_limits import known_limits
+from costcalc.machine_limits.host import Feed, feeds_of
+from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines, matters, slowest
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 from costcalc.throughput.reference_model import is_reference
-from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, Recipe
+from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, PipelineAsked, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
     from costcalc.evidence import Evidence
+
+
+class Way(NamedTuple):
+    """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
+    which data pipeline feeds them."""
+
+    dated: bool = True
+    pipeline: PipelineAsked = "recipe"
+
+
+USUAL_WAY = Way()
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +47,10 @@ class TrainingMatrix:
     `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs.
     `speed_row` [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is
     what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
-    be rented. `refusals` says by code of the instance type why nothing runs on machines that became no cluster; `elapsed_time` is
-    the law of MLPerf's clock. `widths` are those of `FittedParameters`. `is_past` says that recipes and measurements are those
-    known on a past day; what was fitted to them knows later ones too.
+    be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of the
+    instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` are
+    those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what was fitted to
+    them knows later ones too.
     """
 
     recipes: ModelRecipes
@@ -47,6 +60,8 @@ class TrainingMatrix:
     speed_row: Indices
     limited: LimitedSpeeds
     own_cluster: Indices
+    feeds: tuple[Feed | None, ...]
+    limit_tables: LimitTables
     refusals: dict[int, str]
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
@@ -162,15 +177,12 @@ def training_matrix(
     model: str,
     accelerators: int | None = None,
     nodes: int | None = None,
-    dated: bool = True,
+    way: Way = USUAL_WAY,
 ) -> TrainingMatrix:
     """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
-    nothing is known to run are left out.
-
-    Unless `dated`, MLPerf's recipes run with the usual software of each accelerator instead of that of their own year.
-    """
+    nothing is known to run are left out."""
     recipes = evidence.recipes_of(model)
-    run_as = recipes if dated else tuple(map(undated, recipes))
+    run_as = recipes if way.dated else tuple(map(undated, recipes))
     alike = {signature(recipe): recipe for recipe in reversed(run_as)}
     row_of = {one: row for row, one in enumerate(alike)}
     homes = [own_cluster(recipe, catalogue) for recipe in recipes]
@@ -181,8 +193,9 @@ def training_matrix(
     joined, at_home = are_joined(asked), are_homes(asked, known_homes)
     kept = np.flatnonzero((every.refusal == 0).any(axis=0)[asked_column] & joined | at_home)
     machines, column = asked.of(kept), asked_column[kept]
-    limits = known_limits(evidence.limit_tables, tuple(alike.values()), machines)
-    touched = matters(_fastest(every)[:, column], every.width_80[:, column], limits)
+    feeds = feeds_of(alike.values(), evidence.limit_tables.pipelines, way.pipeline, machines)
+    limits = known_limits(evidence.limit_tables, feeds, machines)
+    touched = matters(_fastest(every)[:, column], limits)
     offered = offered_clusters(catalogue, machines, known_homes, limits, touched)
     speeds = every.of(column[offered.standing_for])
     return TrainingMatrix(
@@ -195,6 +208,8 @@ def training_matrix(
             _seconds_per_epoch(speeds), speeds.width_80, [limit.of(offered.standing_for) for limit in limits]
         ),
         own_cluster=np.array([offered.place(home) for home in homes], np.int64),
+        feeds=feeds,
+        limit_tables=evidence.limit_tables,
         refusals=_refusals(asked, asked_column, every, joined),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,

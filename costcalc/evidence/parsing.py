@@ -17,6 +17,9 @@ from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator
 from costcalc.interruptions import ObservedInterruptions
+from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables
+from costcalc.machine_limits.known_limits import LimitTables
+from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
 
@@ -26,7 +29,9 @@ Cells = Mapping[str, object]
 FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
-TABLES = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", ENDS, INTERRUPTIONS)
+PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
+LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
+TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,9 @@ class Tables:
     throughputs: tuple[Throughput, ...]
     schedules: tuple[Schedule, ...]
     interruptions: tuple[ObservedInterruptions, ...]
+    pipelines: tuple[PipelineRate, ...]
+    code: tuple[PipelineOfCode, ...]
+    volumes: tuple[Volume, ...]
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -99,6 +107,9 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=_interruptions(texts),
+        pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)) if PIPELINES in texts else (),
+        code=tuple(_read(texts, CODE, PipelineOfCode)) if CODE in texts else (),
+        volumes=tuple(_read(texts, VOLUMES, Volume)) if VOLUMES in texts else (),
     )
 
 
@@ -120,6 +131,11 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         interruptions=tables.interruptions,
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
+        limit_tables=LimitTables(
+            pipelines=PipelineTables(tables.pipelines, tables.code),
+            volumes=tables.volumes,
+            own_hosts=frozenset(one.name for one in tables.accelerators if one.rented_in_slices),
+        ),
     )
 
 
@@ -200,6 +216,10 @@ def _recipe(line: Cells) -> Cells:
 
 def _throughput(line: Cells) -> Cells:
     return {**line, "name": line["throughput"], "note": line["note"] or ""}
+
+
+def _pipeline(line: Cells) -> Cells:
+    return {**line, "accelerators": str(line["accelerators"] or "").split(";") if line["accelerators"] else ()}
 
 
 def _model(line: Cells) -> Cells:

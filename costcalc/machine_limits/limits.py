@@ -7,8 +7,8 @@ of them probably takes longer than expected: the interval is that of the longest
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -51,6 +51,18 @@ class RentedMachines:
         found = np.array([find(each) for each in self.types], float)
         return np.asarray(found[self.instance])
 
+    def without_hosts(self, accelerators: Container[str]) -> RentedMachines:
+        """The same, of which vCPUs and memory beside these accelerators are unknown."""
+        types = tuple(
+            (
+                provider,
+                name,
+                replace(machine, vcpus=None, memory_gib=None) if machine.accelerator in accelerators else machine,
+            )
+            for provider, name, machine in self.types
+        )
+        return replace(self, types=types)
+
 
 class Limit(NamedTuple):
     """What one part allows: the least seconds per epoch of K recipes on C clusters [K, C], 0 where it is not known, and the
@@ -81,13 +93,12 @@ class LimitedSpeeds:
     width_above: Floats
 
 
-def matters(fastest: Floats, width_80: Widths, limits: Iterable[Limit]) -> Flags:
-    """The clusters [C] on which a part may be slower than the accelerators: `fastest` are the seconds per epoch of the
-    accelerators [K, C] in the fastest phase, infinite where refused, `width_80` the half-width of their interval."""
+def matters(fastest: Floats, limits: Iterable[Limit]) -> Flags:
+    """The clusters [C] on which a part may well be slower than the accelerators: the end of its interval lies beyond what these
+    are expected to take in their fastest phase, `fastest` seconds per epoch [K, C], infinite where refused."""
     found = np.zeros(fastest.shape[1], bool)
-    least = fastest * np.exp(-np.nan_to_num(width_80))
     for limit in limits:
-        found |= (limit.seconds_per_epoch * np.exp(limit.width_80) > least).any(axis=0)
+        found |= (limit.seconds_per_epoch * np.exp(limit.width_80) > fastest).any(axis=0)
     return found
 
 
@@ -114,8 +125,7 @@ def _ends(alone: Floats, widths: Floats, first: Indices) -> tuple[Floats, Floats
     below = np.take_along_axis(widths, first[None], axis=0)[0]
     above = below.copy()
     longest = alone.max(axis=0)
-    least = longest * np.exp(-below)
-    near = np.isfinite(longest) & (np.count_nonzero(alone * np.exp(widths) > least, axis=0) > 1)
+    near = np.isfinite(longest) & (np.count_nonzero(alone * np.exp(widths) > longest, axis=0) > 1)
     with np.errstate(divide="ignore"):
         logs = np.log(alone[:, near] / longest[near])
     deviations = widths[:, near] / NORMAL.inv_cdf(HIGH)

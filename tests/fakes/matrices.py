@@ -5,6 +5,7 @@ import numpy as np
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
 from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
@@ -38,6 +39,8 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         speed_row=np.array(range(len(recipes)) if speed_row is None else speed_row, np.int64),
         limited=slowest(seconds, speeds.width_80, limits),
         own_cluster=np.array([NOWHERE] * len(recipes) if own is None else own, np.int64),
+        feeds=(None,) * shape[0],
+        limit_tables=NOTHING_AROUND,
         refusals={},
         elapsed_time=ElapsedTime(0.5, 0.75),
         widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},

@@ -180,7 +180,7 @@ class TestCurrencies:
 
     @pytest.mark.parametrize("currency", ["USD", "EUR"])
     def test_every_amount_is_the_exact_one_converted_and_rounded_once(self, costs, mixed, currency):
-        found = keyed(costs(mixed, currency=currency))
+        found = keyed(costs(mixed, currency=currency, pipeline="none"))  # volumes are known by a provider's name
         pairs = [(key, each) for key, each in found.items() if key[0].startswith("euro-")]
         assert pairs
         for key, (estimate, bill) in pairs:

@@ -67,12 +67,12 @@ def test_refused_stays_refused_and_no_phase_is_added():
     assert np.isfinite(found.width_above).all()
 
 
-def test_a_limit_matters_from_where_the_intervals_meet():
+def test_a_limit_matters_where_its_interval_reaches_beyond_the_accelerators():
     fastest = np.array([[100.0, 100, 100], [np.inf, np.inf, np.inf]])
-    near = 100 * math.exp(-0.39)
+    near = 100 * math.exp(-0.29)
     asked = [limit([[near, near * 0.98, 0]] * 2)]
-    assert matters(fastest, np.array([[WIDTH] * 3, [np.nan] * 3]), asked).tolist() == [True, False, False]
-    assert matters(fastest, np.array([[WIDTH] * 3, [np.nan] * 3]), []).tolist() == [False] * 3
+    assert matters(fastest, asked).tolist() == [True, False, False]
+    assert matters(fastest, []).tolist() == [False] * 3
 
 
 def test_the_limits_of_some_clusters():

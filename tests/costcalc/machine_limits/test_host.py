@@ -1,0 +1,129 @@
+"""How many images a second the processors prepare, and what that leaves of a speed."""
+
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from fakes.recipes import recipe
+
+from costcalc.assumptions import fed
+from costcalc.hardware import Machine
+from costcalc.machine_limits.host import (
+    SHARE_OF_CORE,
+    PipelineOfCode,
+    PipelineRate,
+    PipelineTables,
+    feeds_of,
+    host_limit,
+    known_feeds,
+)
+from costcalc.machine_limits.known_limits import LimitTables, known_limits
+from costcalc.machine_limits.limits import RentedMachines
+from costcalc.training import IMAGES_PER_EPOCH, Phase, System
+
+
+def rate(images_per_second, pipeline="pytorch", own_core=False, at_least=False, accelerators=()):
+    return PipelineRate(pipeline, "a decoder", images_per_second, own_core, at_least, accelerators, 149, "somebody")
+
+
+RATES = (rate(100), rate(400), rate(200, "dali"), rate(580, "dali", at_least=True, accelerators=("H100",)))
+CODE = (
+    PipelineOfCode("ngc", None, None, "dali", "somebody"),
+    PipelineOfCode(None, None, "pytorch", "pytorch", "somebody"),
+)
+TABLES = PipelineTables(RATES, CODE)
+
+
+def machines(*kinds, nodes=1):
+    types = tuple(("acme", f"type {n}", kind) for n, kind in enumerate(kinds))
+    return RentedMachines(types, np.arange(len(types)), np.full(len(types), nodes))
+
+
+EIGHT = machines(Machine("V100", 1, 16.0, 8), Machine("H100", 1, 80.0, 8), Machine("V100", 1, 16.0, None))
+
+
+def of(asked="recipe", rented=EIGHT, **differs):
+    return feeds_of(
+        [recipe(**{"stack": "somebody's", "framework_family": "pytorch", **differs})], TABLES, asked, rented
+    )
+
+
+def test_a_pipelines_rate_is_the_mean_of_its_own_and_its_width_pooled_over_all():
+    feeds = known_feeds(RATES)
+    assert feeds["pytorch"].per_vcpu == pytest.approx(200)
+    assert (
+        feeds["dali"].width_80
+        == feeds["pytorch"].width_80
+        == pytest.approx(1.2816 * sqrt(2 * log(2) ** 2 / 1), rel=1e-4)
+    )
+
+
+def test_a_processor_with_a_core_to_itself_does_more_than_a_vcpu():
+    assert rate(100, own_core=True).per_vcpu == 100 * SHARE_OF_CORE
+
+
+def test_an_accelerator_that_decodes_needs_fewer_processors():
+    (dali,) = of(stack="ngc")
+    assert (dali.rate("V100"), dali.rate("H100")) == (pytest.approx(200), 580)
+
+
+def test_code_has_its_own_pipeline_or_that_of_its_framework_or_none():
+    assert [feed.pipeline for feed in (*of(stack="ngc"), *of())] == ["dali", "pytorch"]
+    assert of(framework_family="tinygrad") == (None,)
+
+
+def test_the_pipeline_asked_for_goes_before_the_recipes():
+    assert [feed.pipeline for feed in of("dali")] == ["dali"]
+    assert of("none") == (None,)
+
+
+def test_a_recipe_prepared_what_its_own_run_took():
+    home = System("V100", 1, 1, "acme", "type 0")
+    fast = {"system": home, "phases": (Phase(128, 0, 5, 4000.0), Phase(224, 5, 9, 1000.0))}
+    assert of(**fast)[0].rate("V100") == 4000 / 8
+    assert of("pytorch", **fast)[0].rate("V100") == pytest.approx(200)  # somebody else's pipeline did not run there
+    assert of(tuned_to=0.759, **fast)[0].rate("V100") >= 200
+    unknown = {**fast, "system": System("V100", 1, 1, "acme", "type 2")}
+    assert of(**unknown)[0].rate("V100") == pytest.approx(200)
+
+
+def test_the_limit_grows_with_processors_and_machines():
+    (feed,) = of()
+    found = host_limit([feed, None], EIGHT)
+    assert found.seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 1600] * 2 + [0])
+    assert found.seconds_per_epoch[1].tolist() == [0, 0, 0]
+    assert found.width_80.tolist() == [[feed.width_80], [0]]
+    two = machines(Machine("V100", 1, 16.0, 8), nodes=2)
+    assert host_limit([feed], two).seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 3200])
+
+
+def test_vcpus_that_feed_nothing_limit_nothing():
+    tpu = machines(Machine("TPU v2", 4, 8.0, 4))
+    limit, _ = known_limits(LimitTables(TABLES, own_hosts=frozenset({"TPU v2"})), of(), tpu)
+    assert limit.seconds_per_epoch.tolist() == [[0]]
+    assert known_limits(LimitTables(TABLES), of("none"), tpu) == ()
+
+
+def test_what_is_said_of_the_pipeline():
+    (feed,) = of()
+    tables, eight = LimitTables(TABLES, own_hosts=frozenset({"TPU v2"})), Machine("V100", 1, 16.0, 8)
+    assert fed(tables, feed, ("acme", "eight", eight), 8) == (
+        f"Data pipeline pytorch: 200 images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are 12,800 on 64 vCPUs.",
+    )
+    for machine in (Machine("V100", 1, 16.0), Machine("TPU v2", 4, 8.0, 4)):
+        (said,) = fed(tables, feed, ("acme", "unknown", machine), 1)
+        assert said.startswith("How many vCPUs feed these accelerators is not known")
+    assert fed(tables, None, ("acme", "eight", eight), 1)[0].startswith("The data pipeline is not known or not counted")
+
+
+def test_packaged_rates_have_sources_and_every_pipeline_that_can_be_asked_for(packaged_evidence):
+    tables = packaged_evidence.limit_tables.pipelines
+    assert all(one.source for one in tables.rates)
+    assert {"pytorch", "dali", "ffcv", "tfdata"} <= set(known_feeds(tables.rates))
+    assert {one.pipeline for one in tables.code} <= set(known_feeds(tables.rates))
+
+
+def test_slow_pipelines_are_slow(packaged_evidence):
+    feeds = known_feeds(packaged_evidence.limit_tables.pipelines.rates)
+    assert 150 < feeds["pytorch"].per_vcpu < feeds["tfdata"].per_vcpu < feeds["ffcv"].per_vcpu < 652
+    assert feeds["dali"].rate("H100") == 580
