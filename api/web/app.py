@@ -16,6 +16,7 @@ from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.web import access, access_log, costs, evidence, health, pages, plan, prices, slack
 from api.web.access import Tokens, check_access
+from api.web.compression import pack
 from api.web.front import MOST_BODY_BYTES, Asgi, Front
 from api.web.problems import handle_errors, problem_response
 from api.web.rate_limit import RateLimit
@@ -104,5 +105,6 @@ def _check_request() -> AnyResponse | None:
 def _finish(response: Response) -> Response:
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
+    pack(response)
     remember(response)
     return response

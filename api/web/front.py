@@ -185,6 +185,7 @@ class Front:
             request.scope["path"],
             request.scope["query_string"].decode("latin-1"),
             request.header(b"accept"),
+            request.header(b"accept-encoding"),
             request.header(b"authorization"),
             request.header(b"cookie"),
         )
