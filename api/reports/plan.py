@@ -9,8 +9,9 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
+from time import thread_time
 from typing import Any
 
 import msgspec
@@ -25,9 +26,11 @@ from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import ExchangeRate
+from costcalc.query import EstimateQuery
 
 ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 MOST_ROWS = 1000
+MOST_SECONDS = 20  # of processor
 MOST_COLUMNS = 100
 SEPARATORS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -69,6 +72,8 @@ class Planner:
     shared: Mapping[str, list[str]]
     decimal: str = "."
     guesses: Guesses = field(default_factory=Guesses)
+    answers: dict[EstimateQuery, Answer] = field(default_factory=dict)
+    started: float = field(default_factory=thread_time)
 
     def document(self, rows: Sequence[Given]) -> PlanDocument:
         """All rows. Raises BadParameters for a column that no row may have."""
@@ -102,8 +107,17 @@ class Planner:
         return text.replace(",", ".") if text.count(",") == 1 else DECIMAL_COMMA.sub(".", text)
 
     def _answer(self, arguments: Arguments) -> Answer:
+        """What one row asks; equal questions are answered once. Raises Refused, also where the plan has taken its time."""
         values, _ = self.service.parse(ROW, arguments, self.catalogue, self.guesses)
-        return self.service.answer(query_of(values, limit=1), self.catalogue)
+        query = replace(query_of(values, limit=1), label=None, cost_center=None)
+        if query not in self.answers:
+            if thread_time() - self.started > MOST_SECONDS:
+                raise Refused(
+                    503,
+                    f"not answered: the rows above took the {MOST_SECONDS} s that a plan may take; send this row again",
+                )
+            self.answers[query] = self.service.answer(query, self.catalogue)
+        return self.answers[query]
 
 
 def planner(service: Service, catalogue: Catalogue, arguments: Arguments) -> tuple[Planner, Layout]:

@@ -10,7 +10,10 @@ from support.services import packaged_service
 
 from api.cli import plan as plan_terminal
 from api.cli.main import main
+from api.reports import plan as plans
 from api.reports.plan import MOST_ROWS
+from api.service import Service
+from api.web.app import create_app
 
 SHEET = """model,target,provider,max_hours,_team,label
 resnet50,0.757,"aws,gcp",,vision,Q4
@@ -252,3 +255,24 @@ def test_the_name_of_a_column_is_no_formula_in_the_answer(client, name):
 def test_a_slash_behind_the_path_changes_no_format(client, path):
     assert client.get(path).content_type == "text/csv; charset=utf-8"
     assert client.get(f"{path}&limt=1").text.startswith('"Error 400: ')
+
+
+def test_equal_questions_are_answered_once(service, monkeypatch):
+    asked, answer = [], Service.answer
+    monkeypatch.setattr(
+        Service, "answer", lambda self, query, prices: asked.append(query) or answer(self, query, prices)
+    )
+    client = create_app(service).test_client()
+    sheet = "model,target,label\nresnet50,0.757,a\nresnet50,0.757,b\nresnet50,0.75,a\n"
+    rows = client.post("/plan", data=sheet, content_type="text/csv", headers={"Accept": "application/json"}).json[
+        "rows"
+    ]
+    assert len(asked) == 2
+    assert rows[0]["estimate"] == rows[1]["estimate"] != rows[2]["estimate"]
+    assert [row["given"]["label"] for row in rows] == ["a", "b", "a"]
+
+
+def test_a_plan_that_takes_too_long_says_which_rows_to_send_again(client, monkeypatch):
+    monkeypatch.setattr(plans, "MOST_SECONDS", -1)
+    rows = client.post("/plan", json=[{"model": "resnet50", "target": 0.757}]).json["rows"]
+    assert "send this row again" in rows[0]["error"]
