@@ -5,6 +5,7 @@ Where two offers don't fit each other, both are left out: nobody can tell which 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ LARGEST_JUMP = 5
 # Of a listing: where more than one fault leaves out more than this, a unit or a column has changed, and the rest is wrong too.
 LARGEST_ODD_SHARE = Decimal("0.2")
 NAMED = 3  # violations that a message names; it counts the rest
+LONGEST_NAME = 300
+_WRITABLE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal(
     "0.0005"
@@ -93,6 +96,15 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
     return [f"{name} in {', '.join(sorted(where))}" for name, where in sorted(regions.items())]
 
 
+def _readable(listing: SourceListing) -> Iterator[Violation]:
+    """Names that can be written in UTF-8 (JSON can hold half a character), without control characters, of bounded length."""
+    for offer in listing.offers:
+        names = (*offer.key, *offer.flags)
+        if not all(len(name) <= LONGEST_NAME and _WRITABLE.fullmatch(name) for name in names):
+            said = f"a name in {ascii(offer.instance_type)[:60]} has control characters, half a character, or no end"
+            yield Violation(said, (offer,), is_only_odd=False)
+
+
 def _positive(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.offers:
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
@@ -163,6 +175,7 @@ def _no_jump(listing: SourceListing) -> Iterator[Violation]:
 
 
 RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
+    _readable,
     _positive,
     _dated,
     _known_accelerator,
@@ -197,4 +210,5 @@ def _terms(offer: Offer) -> str:
 
 
 def _name(offer: Offer) -> str:
-    return f"{offer.instance_type} in {offer.region}, {_terms(offer)},"
+    named = f"{offer.instance_type[:LONGEST_NAME]} in {offer.region[:LONGEST_NAME]}, {_terms(offer)},"
+    return named.encode("utf-8", "backslashreplace").decode()

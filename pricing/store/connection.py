@@ -77,8 +77,9 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+        except (DBAPIError, sqlite3.Error) as error:  # rows in bulk go past SQLAlchemy
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
             if "locked" in reason or "lock timeout" in reason:
                 raise StoreBusy(
                     f"another refresh is writing to {self.address} since {self._wait_seconds:.0f} s; try again when it is done"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from costcalc.catalogue.catalogue import Catalogue
+from pricing.packaged.tables import PackagedTableError
 from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
@@ -82,10 +83,17 @@ class WorkerCatalogue:
         try:
             self._renew()
             self._state = replace(self._state, store_reachable=True, checked_at=now, error=None)
-        except StoreError as error:
-            if self._state.error != str(error):
-                log.warning("%s", error)
-            self._state = replace(self._state, store_reachable=False, checked_at=now, error=str(error))
+        except PackagedTableError:
+            raise
+        except Exception as error:  # noqa: BLE001  a damaged row may raise anything, and the last good prices go on answering
+            told = (
+                str(error)
+                if isinstance(error, StoreError)
+                else f"prices cannot be read: {type(error).__name__}: {error}"
+            )
+            if self._state.error != told:
+                log.warning("%s", told)
+            self._state = replace(self._state, store_reachable=False, checked_at=now, error=told)
 
     def close(self) -> None:
         """End the watching thread."""
@@ -113,7 +121,4 @@ class WorkerCatalogue:
 
     def _look(self, stop: threading.Event) -> None:
         while not stop.wait(self.poll_seconds):
-            try:
-                self.check()
-            except Exception as error:  # noqa: BLE001  a watcher that dies would serve old prices for ever, silently
-                self._state = replace(self._state, error=f"{type(error).__name__}: {error}")
+            self.check()

@@ -66,6 +66,15 @@ def test_an_accelerator_must_be_known() -> None:
     assert broken(offer(machine=Machine("Xeon", 0))) == []
 
 
+@pytest.mark.parametrize("name", ["p3\ud83d", "p3\n", "p3\x00", "p" * 301])
+def test_a_name_that_cannot_be_written_costs_one_row(name: str) -> None:
+    kept, found = sound(listing(ON_DEMAND, spot("2", instance_type=name)))
+    assert kept == (ON_DEMAND,)
+    assert "has control characters, half a character, or no end" in found[0].sentence
+    told(found).encode("utf-8")
+    assert broken(offer(instance_type="p" * 300), offer(region="Zürich 東京")) == []
+
+
 def test_spot_is_at_most_on_demand_or_flagged() -> None:
     assert broken(ON_DEMAND, spot("3.06")) == []
     [sentence] = broken(ON_DEMAND, spot("3.07"))

@@ -20,6 +20,12 @@ TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
 STALLS_RETRIED = 1
 RETRIED = (429, 500, 502, 503, 504)
+MIB = 2**20
+MOST_BYTES = 128 * MIB  # of a document that is read whole, unpacked; the largest known has 12
+MOST_STREAMED_BYTES = 4096 * MIB  # of one that is read in pieces; AWS's largest region has 450
+MOST_POSTED_BYTES = MIB  # what answers a post is a sentence
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON can hold one half of a pair, which UTF-8 cannot write
+_USER_INFO = re.compile(r"(?<=//)[^/@]*@")
 
 
 class HttpError(Exception):
@@ -52,10 +58,11 @@ def post_once(url: str, body: Any, timeout_seconds: tuple[float, float]) -> Repl
     `timeout_seconds` are those to connect and of each read. Raises HttpError, which does not name the address.
     """
     try:
-        response = requests.post(url, json=body, timeout=timeout_seconds, allow_redirects=False)
+        with requests.post(url, json=body, timeout=timeout_seconds, allow_redirects=False, stream=True) as response:
+            text = b"".join(_bounded(response, MOST_POSTED_BYTES, "the answer")).decode("utf-8", "replace")
+            return Reply(response.status_code, text, response.headers.get("Retry-After", ""))
     except requests.RequestException as error:
         raise HttpError(_trouble(error)) from None
-    return Reply(response.status_code, response.text, response.headers.get("Retry-After", ""))
 
 
 class _WithoutQueries(logging.Filter):
@@ -110,7 +117,8 @@ class Http:
 
     def get_text(self, url: str, headers: Mapping[str, str] | None = None) -> str:
         """The answer's text. Raises HttpError."""
-        return self._send("GET", url, headers=headers).text
+        with self._send("GET", url, headers=headers, stream=True) as response:
+            return self._whole(response, url).decode(response.encoding or "utf-8", "replace")
 
     @contextmanager
     def stream(self, url: str) -> Iterator[Any]:
@@ -118,7 +126,7 @@ class Http:
         with self._send("GET", url, stream=True) as response:
             response.raw.decode_content = True
             try:
-                yield response.raw
+                yield _Bounded(response.raw, _place(url))
             except (OSError, urllib3.exceptions.HTTPError) as error:  # RequestException is an OSError
                 raise BrokenOff(f"{_place(url)} broke off: {type(error).__name__}") from error
 
@@ -130,11 +138,21 @@ class Http:
             return self._parsed(method, url, **options)
 
     def _parsed(self, method: str, url: str, **options: Any) -> Any:
-        response = self._send(method, url, **options)
+        with self._send(method, url, stream=True, **options) as response:
+            content = self._whole(response, url)
         try:
-            return json.loads(response.content, parse_float=Decimal, parse_int=int)
-        except ValueError:
+            document = json.loads(content, parse_float=Decimal, parse_int=int)
+            return _writable(document) if _HALF_CHARACTER.search(content) else document
+        except (ValueError, RecursionError):
             raise BrokenOff(f"{_place(url)} answered something that is not JSON") from None
+
+    def _whole(self, response: requests.Response, url: str) -> bytes:
+        try:
+            return b"".join(_bounded(response, MOST_BYTES, _place(url)))
+        except requests.exceptions.ChunkedEncodingError:
+            raise BrokenOff(f"{_place(url)} broke off its answer") from None
+        except requests.RequestException as error:
+            raise HttpError(f"{_place(url)} {_trouble(error)}") from None
 
     def _send(self, method: str, url: str, **options: Any) -> requests.Response:
         try:
@@ -156,6 +174,42 @@ def _trouble(error: requests.RequestException) -> str:
     return "cannot be reached" if isinstance(error, requests.ConnectionError) else f"failed: {type(error).__name__}"
 
 
+def _writable(node: Any) -> Any:
+    """The document with a question mark for each half of a character."""
+    if isinstance(node, str):
+        return node.encode("utf-8", "replace").decode()
+    if isinstance(node, dict):
+        return {_writable(name): _writable(value) for name, value in node.items()}
+    return [_writable(each) for each in node] if isinstance(node, list) else node
+
+
+def _bounded(response: requests.Response, most_bytes: int, place: str) -> Iterator[bytes]:
+    """The unpacked body in pieces. Raises HttpError as soon as it is too large: a packed answer may unpack to a thousandfold."""
+    size = 0
+    for piece in response.iter_content(MIB):
+        size += len(piece)
+        if size > most_bytes:
+            raise HttpError(f"{place} answered more than {most_bytes // MIB:,} MiB")
+        yield piece
+
+
+class _Bounded:
+    """A file-like object that stops with HttpError where a body is too large."""
+
+    def __init__(self, raw: Any, place: str) -> None:
+        self._raw = raw
+        self._place = place
+        self._left = MOST_STREAMED_BYTES
+
+    def read(self, amount: int = -1) -> bytes:
+        """At most `amount` bytes, all that are left without it."""
+        piece = bytes(self._raw.read(amount if amount >= 0 else self._left + 1))
+        self._left -= len(piece)
+        if self._left < 0:
+            raise HttpError(f"{self._place} answered more than {MOST_STREAMED_BYTES // MIB:,} MiB")
+        return piece
+
+
 def _place(url: str) -> str:
-    """Host and path: query strings may carry keys."""
-    return url.split("?", 1)[0]
+    """Host and path: a password may stand before them, and a key in the query."""
+    return _USER_INFO.sub("", url.split("?", 1)[0])

@@ -128,7 +128,8 @@ def test_a_defect_while_loading_neither_ends_the_watch_nor_the_answers(
     load = Store.load
     monkeypatch.setattr(Store, "load", lambda *_: 1 / 0)
     published = store.publish(listed("aws", offer("2.5", LATER)), LATER).snapshot
-    assert within(5, lambda: worker.state().error == "ZeroDivisionError: division by zero")
+    assert within(5, lambda: not worker.state().store_reachable)
+    assert worker.state().error == "prices cannot be read: ZeroDivisionError: division by zero"
     assert worker.catalogue() is old
     monkeypatch.setattr(Store, "load", load)
     assert within(5, lambda: worker.catalogue().snapshot == published)

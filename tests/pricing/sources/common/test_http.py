@@ -1,14 +1,16 @@
 """What a cloud that is down may cost: bounded attempts and waits, over real HTTP."""
 
+import gzip
 import time
 from collections.abc import Iterator
 
 import pytest
 from fakes.local import Fault
 from fakes.server import FakeServer
+from pytest_httpserver import HTTPServer
 
 import pricing.sources.common.http
-from pricing.sources.common.http import Http, HttpError
+from pricing.sources.common.http import MIB, Http, HttpError, post_once
 
 
 @pytest.fixture
@@ -67,3 +69,53 @@ def test_retry_after_is_honoured_up_to_a_limit(
     started = time.monotonic()
     assert http.get_json(server.url) == {"prices": [1]}
     assert waits <= time.monotonic() - started < waits + 2
+
+
+def zipped(megabytes: int) -> bytes:
+    return gzip.compress(b" " * (megabytes * MIB))
+
+
+def read_stream(http: Http, url: str) -> bytes:
+    with http.stream(url) as body:
+        return bytes(body.read())
+
+
+READ = {"json": Http.get_json, "text": Http.get_text, "stream": read_stream}
+
+
+@pytest.mark.parametrize("read", READ)
+def test_an_answer_is_bounded_after_it_is_unpacked(monkeypatch: pytest.MonkeyPatch, http: Http, read: str) -> None:
+    monkeypatch.setattr(pricing.sources.common.http, "MOST_BYTES", 3 * MIB)
+    monkeypatch.setattr(pricing.sources.common.http, "MOST_STREAMED_BYTES", 3 * MIB)
+    with HTTPServer() as bomb:
+        bomb.expect_request("/").respond_with_data(zipped(50), headers={"Content-Encoding": "gzip"})
+        with pytest.raises(HttpError, match=r"answered more than 3 MiB") as refused:
+            READ[read](http, bomb.url_for("/"))
+    assert refused.value.status is None
+
+
+def test_an_answer_to_a_post_is_bounded() -> None:
+    with HTTPServer() as bomb:
+        bomb.expect_request("/").respond_with_data(zipped(2), headers={"Content-Encoding": "gzip"})
+        with pytest.raises(HttpError, match="more than 1 MiB"):
+            post_once(bomb.url_for("/"), {}, (5, 5))
+
+
+def test_half_a_character_becomes_a_question_mark(http: Http) -> None:
+    with HTTPServer() as odd:
+        odd.expect_request("/").respond_with_data(r'{"n\\ud83d": ["\\ud83d", "\\ud83d\\ude00"]}'.replace("\\\\", "\\"))
+        assert http.get_json(odd.url_for("/")) == {"n?": ["?", "\U0001f600"]}
+
+
+def test_nesting_without_end_is_no_json(http: Http) -> None:
+    with HTTPServer() as odd:
+        odd.expect_request("/").respond_with_data("[" * 100_000)
+        with pytest.raises(HttpError, match="not JSON"):
+            http.get_json(odd.url_for("/"))
+
+
+def test_a_password_in_an_address_is_not_said(server: FakeServer, http: Http) -> None:
+    server.status = 500
+    with pytest.raises(HttpError) as refused:
+        http.get_json(server.url.replace("//", "//user:hunter2@") + "/prices?key=hunter3")
+    assert str(refused.value) == f"{server.url}/prices answered 500"
