@@ -80,6 +80,7 @@ class Estimate:
 
     `vcpus` are of all nodes, `limited_by` is the part of the machines at which the speed ends. `price_age_days` is the time from
     the observation of the rate to `as_of`; `price_first_hand` says whether the provider itself stated it.
+    `available` says whether it then had such a machine free, None where it does not say, and `available_at` from when.
     """
 
     rank: int
@@ -128,6 +129,8 @@ class Estimate:
     limited_by: Part
     price_age_days: int
     price_first_hand: bool
+    available: bool | None
+    available_at: datetime | None
     evidence_notes: EvidenceNotes
 
     def cost(self, basis: Basis) -> CostRange:

@@ -15,7 +15,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import COMMITMENTS, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -205,5 +205,5 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
         )
     if query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
-    if offer.flags:
-        yield f"Price flags: {', '.join(flag.replace('_', ' ') for flag in offer.flags)}."
+    if flags := [flag.replace("_", " ") for flag in offer.flags if flag != AVAILABLE]:
+        yield f"Price flags: {', '.join(flags)}."

@@ -76,7 +76,7 @@ def answer(
     candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
     picked = picks(catalogue, candidates, is_sure(matrix, times)[candidates.time], as_of)
     shown = known.shown(query, current, times, candidates, picked)
-    tiers = known.ranked(current, times, free.take(free_tiers(free)), count(1))
+    tiers = known.ranked(current, times, free.take(free_tiers(free, catalogue)), count(1))
     details = EstimateDetails(query, matrix, market, as_of, known.interruptions(as_of))
     bills = tuple(map(details.bill, shown.values()))
     estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
@@ -141,7 +141,7 @@ class Memory:
         picked: Iterable[Picked],
     ) -> dict[int, RankedCandidate]:
         """By position: the candidates of the page asked for, in order, then those that are picked from elsewhere."""
-        order = candidates.order(query.sort)
+        order = candidates.order(query.sort, self.catalogue)
         ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
         ranks |= {one.position: rank(order, one.position) for one in picked if one.position not in ranks}
         chosen = candidates.take(np.array(list(ranks), np.int64))

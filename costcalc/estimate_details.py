@@ -129,6 +129,8 @@ class EstimateDetails:
             limited_by=known.limited_by,
             price_age_days=age,
             price_first_hand=offer.first_hand,
+            available=offer.available,
+            available_at=offer.available_at,
             evidence_notes=known.notes,
         )
 

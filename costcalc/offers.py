@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -41,6 +41,8 @@ the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14
 other cloud's rates are known as closely."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
+AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
+STARTS = "starts="  # flag of a capacity block: its first day follows
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.
@@ -110,6 +112,16 @@ class Offer:
         return is_first_hand(self.flags)
 
     @property
+    def available(self) -> bool | None:
+        """Whether the provider said that such a machine was free to rent; None where it does not say."""
+        return is_available(self.flags)
+
+    @property
+    def available_at(self) -> datetime | None:
+        """From when it was free: the first day of a capacity block, else the moment of the observation; None unless it was."""
+        return available_at(self.flags, self.observed_at)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What makes two observations the same offer at two times."""
         return (
@@ -143,6 +155,20 @@ class Gap:
 def is_first_hand(flags: Iterable[str]) -> bool:
     """Whether a rate with these flags was said by the provider itself: neither read second hand nor rounded by a reader."""
     return not {SECOND_HAND, ROUNDED} & set(flags)
+
+
+def is_available(flags: Iterable[str]) -> bool | None:
+    """Whether flags say that a machine was free to rent, None where they say nothing of it."""
+    said = {AVAILABLE, NO_CAPACITY} & set(flags)
+    return AVAILABLE in said if said else None
+
+
+def available_at(flags: Sequence[str], observed_at: datetime) -> datetime | None:
+    """From when a machine with these flags was free; None unless it was."""
+    if not is_available(flags):
+        return None
+    starts = (datetime.fromisoformat(flag.removeprefix(STARTS)) for flag in flags if flag.startswith(STARTS))
+    return next(starts, observed_at)
 
 
 def term_hours(term: str, hours_in_month: int = 730) -> int:

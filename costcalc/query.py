@@ -53,6 +53,7 @@ class EstimateQuery:
     purchase: tuple[PurchaseOption, ...] = ()
     term: tuple[str, ...] = ()
     payment: tuple[Payment, ...] = ()
+    available: bool = False
     accelerators: int | None = None
     nodes: int | None = None
     as_of: datetime | None = None

@@ -1,6 +1,7 @@
 """Words that stand in an offer's `flags`, some with a value, such as `zone=us-east-1a`."""
 
-NO_CAPACITY = "no_capacity"  # has a price, but none was free to rent when it was read
+from costcalc.offers import AVAILABLE, NO_CAPACITY
+
 SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
 PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it
 WITHDRAWN = "withdrawn"  # beside `ended`: a person took the rate back, since it was wrong
@@ -8,5 +9,10 @@ MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one 
 
 # These say where, when and beside what a rate was seen. They may change while the rate does not.
 CIRCUMSTANCES = frozenset(
-    {"zone", "zones", "starts", "hours", "spot_median", NO_CAPACITY, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND}
+    {"zone", "zones", "starts", "hours", "spot_median", AVAILABLE, NO_CAPACITY, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND}
 )
+
+
+def stock(is_free: bool | None) -> tuple[str, ...]:
+    """What a provider says of its stock: one is free to rent, none is, or (None) nothing."""
+    return {True: (AVAILABLE,), False: (NO_CAPACITY,), None: ()}[is_free]

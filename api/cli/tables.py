@@ -113,6 +113,13 @@ def _offered(row: Any) -> str:
     return f"{row.provider} {row.instance_type}\n{_accelerators(row)}"
 
 
+def _free(available: bool | None, since: datetime | None) -> str:
+    """From when one was free, where the provider says it."""
+    if available is None:
+        return ""
+    return _day(since) if available and since else "none"
+
+
 def _measured(row: ThroughputRow) -> str:
     return f"{machine(row)}\n{_accelerators(row)}"
 
@@ -187,6 +194,7 @@ OFFERS: tuple[Column, ...] = (
     CURRENCY,
     Column("upfront", lambda row: _number(row.upfront), figures=True, leave=2),
     Column("seen", lambda row: _day(row.observed_at)),
+    Column("free to\nrent", lambda row: _free(row.available, row.available_at), leave=3),
     SOURCE,
 )
 HISTORY: tuple[Column, ...] = (

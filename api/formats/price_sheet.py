@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from api.formats.csv_export import cell_writer, written
 from api.questions.schemas import Layout
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
 from costcalc.money import NANOS_PER_UNIT
-from costcalc.offers import COMMITMENTS, PurchaseOption
+from costcalc.offers import COMMITMENTS, PurchaseOption, is_available
 from costcalc.units import Indices
 
 ROWS_AT_ONCE = 4096
@@ -73,6 +73,8 @@ class _PriceSheet:
             "source": self._words(columns.source, words.sources),
             "flags": self._words(columns.flags, flags),
             "offering_class": self._words(columns.offering, words.classes),
+            "available": self._words(columns.flags, [is_available(each) for each in flags]),
+            "available_at": self._available_at,
         }
 
     def _of_rates(self) -> dict[str, Callable[[Indices], Texts]]:
@@ -96,6 +98,13 @@ class _PriceSheet:
     @staticmethod
     def _written(values: NDArray[Any], write: Callable[[int], str | None]) -> Callable[[Indices], Texts]:
         return lambda rows: list(map(write, values[rows].tolist()))
+
+    def _available_at(self, rows: Indices) -> Texts:
+        """From when a machine was free: only few offers say it."""
+        texts: list[str | None] = [None] * len(rows)
+        for position in np.flatnonzero(self._catalogue.scarcity[rows] == SCARCITY[True]).tolist():
+            texts[position] = self._cells(self._catalogue.offer(int(rows[position])).available_at)
+        return texts
 
     def _hourly(self, rows: Indices) -> Texts:
         """Rates that an upfront payment or a month spreads over hours have more digits than the column holds."""

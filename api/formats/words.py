@@ -14,11 +14,12 @@ from costcalc.query import Basis
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 REGIONS = {"unspecified": "", "any": ", any region"}
-OLD, SECOND_HAND = "†", "‡"
+OLD, SECOND_HAND, NONE_FREE = "†", "‡", "∅"
 OLD_DAYS = 30
 MEANINGS = {
     OLD: f"the rate is more than {OLD_DAYS} days old.",
     SECOND_HAND: "a third party states it, not the provider.",
+    NONE_FREE: "none was free to rent when the rate was read.",
 }
 
 
@@ -156,4 +157,5 @@ def _accelerators(each: Estimate) -> str:
 
 
 def _marks(each: Estimate) -> str:
-    return f"{OLD if each.price_age_days > OLD_DAYS else ''}{'' if each.price_first_hand else SECOND_HAND}"
+    old, second_hand, none_free = each.price_age_days > OLD_DAYS, not each.price_first_hand, each.available is False
+    return f"{OLD * old}{SECOND_HAND * second_hand}{NONE_FREE * none_free}"

@@ -71,6 +71,10 @@ class OfferFilters(LayoutSchema):
     purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
     term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
+    available = Flag(
+        "only machines of which the provider said, when the price was read, that one was free to rent; default false",
+        example="true",
+    )
     as_of = Moment(
         "use the prices known at this time: an ISO date (the end of that day, UTC) or date-time; default now",
         example="2026-06-30",
@@ -270,7 +274,7 @@ class HistorySchema(OfferFilters):
     class Meta:
         """A history has no one moment."""
 
-        exclude = ("as_of",)
+        exclude = ("as_of", "available")
 
     instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
     accelerator = Names("GPU or TPU model of the machine, where several have one name", example="V100")

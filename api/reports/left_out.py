@@ -20,7 +20,7 @@ MOST_TRIES = 12
 MOST_HINTS = 4
 LOWER_CONFIDENCE = (0.8, 0.5)
 FILTERS = ("recipe", "provider", "region", "instance_type", "accelerator", "accelerators", "nodes", "purchase", "term", "payment",
-           "evidence", "max_hours", "max_cost", "as_of")  # fmt: skip
+           "available", "evidence", "max_hours", "max_cost", "as_of")  # fmt: skip
 BROUGHT_BACK_BY = {
     "stale_price": "max_price_age",
     "below_confidence": "confidence",

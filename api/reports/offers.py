@@ -18,13 +18,17 @@ from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
 ANY_AGE_DAYS = 36_500
-FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 
 @dataclass(frozen=True, slots=True)
 class OfferRow:
-    """One rate for one whole instance; `hourly_rate` spreads any upfront payment over the term."""
+    """One rate for one whole instance; `hourly_rate` spreads any upfront payment over the term.
+
+    `available` says whether the provider had one free when the rate was read, None where it does not say, `available_at` from
+    when.
+    """
 
     provider: str
     region: str
@@ -47,6 +51,8 @@ class OfferRow:
     source: str
     flags: tuple[str, ...]
     offering_class: str | None
+    available: bool | None
+    available_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,8 @@ def offer_row(offer: Offer) -> OfferRow:
         source=offer.source,
         flags=offer.flags,
         offering_class=offer.offering_class,
+        available=offer.available,
+        available_at=offer.available_at,
     )
 
 

@@ -25,6 +25,7 @@ from costcalc.offers import (
     Payment,
     PurchaseOption,
     RatePart,
+    is_available,
     is_first_hand,
     term_hours,
 )
@@ -34,6 +35,7 @@ from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 MOMENTS_KEPT = 8
 EVER = 36_500  # days
 OPTIONS = tuple(PurchaseOption)
+SCARCITY = {True: 0, None: 1, False: 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,10 @@ class CurrentOffers:
 
 
 class OfferFilter(NamedTuple):
-    """What a question allows of offers, under the names of its parameters; an empty tuple allows all."""
+    """What a question allows of offers, under the names of its parameters; an empty tuple allows all.
+
+    `available` allows only machines of which the provider said that one was free.
+    """
 
     provider: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
@@ -62,6 +67,7 @@ class OfferFilter(NamedTuple):
     purchase: tuple[PurchaseOption, ...] = ()
     term: tuple[str, ...] = ()
     payment: tuple[Payment, ...] = ()
+    available: bool = False
     regions: Literal["cheapest", "all"] = "cheapest"
 
     @classmethod
@@ -74,7 +80,8 @@ class Catalogue:
     """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
 
     `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
-    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone.
+    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone. `scarcity` is
+    0 for machines of which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
     """
 
     def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
@@ -89,6 +96,8 @@ class Catalogue:
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
         self.ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
+        scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
+        self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         moments = partial(_current, columns, self.first_hand, self.ended, self._moments)
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)
 
@@ -134,7 +143,7 @@ class Catalogue:
         A second-hand rate gives way where a first-hand one of the same group passes too.
         """
         cheapest = wanted.regions == "cheapest"
-        if not wanted.region:
+        if not (wanted.region or wanted.available):
             return self.passing_rows(current.rows[current.heads] if cheapest else current.rows, wanted)
         passing = self.passing_rows(current.listed, wanted)
         rows = passing[~_gives_way(self.columns, self.first_hand, passing)]
@@ -146,7 +155,7 @@ class Catalogue:
 
     def second_hand_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
         """The current offers that pass the filter and give way to first-hand ones, in all regions."""
-        if not wanted.region:
+        if not (wanted.region or wanted.available):
             return self.passing_rows(current.second_hand, wanted)
         passing = self.passing_rows(current.listed, wanted)
         return passing[_gives_way(self.columns, self.first_hand, passing)]
@@ -163,6 +172,8 @@ class Catalogue:
             (wanted.instance_type, columns.instance, tuple(name for _, name, _ in words.instances)),
             (wanted.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
         ]
+        if wanted.available:
+            rows = rows[self.scarcity[rows] == SCARCITY[True]]
         for names, codes, meanings in tests:
             if names:
                 rows = rows[_member(meanings, names)[codes[rows]]]

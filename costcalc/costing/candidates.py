@@ -41,11 +41,11 @@ class Candidates:
         """These entries alone."""
         return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def order(self, by: Literal["cost", "time"]) -> Order:
-        """What sorts them: cost, then time, or the other way round; ties go by the offer's name, in whose order the catalogue's
-        rows are, and the recipe's."""
+    def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
+        """What sorts them: cost, then time, or the other way round; of equal ones those come first that the provider said to be
+        free. Further ties go by the offer's name, in whose order the catalogue's rows are, and the recipe's."""
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
-        return first, second, self.row, self.time
+        return first, second, catalogue.scarcity.take(self.row), self.row, self.time
 
 
 class Picked(NamedTuple):
@@ -113,9 +113,9 @@ def page(order: Order, query: EstimateQuery) -> Indices:
     return first(order, query.offset + query.limit)[query.offset :]
 
 
-def free_tiers(free: Candidates) -> Indices:
+def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
-    in_order = first(free.order("time"), len(free.row))
+    in_order = first(free.order("time", catalogue), len(free.row))
     _, each = np.unique(free.row[in_order], return_index=True)
     return in_order[np.sort(each)[:MOST_FREE]]
 
@@ -130,10 +130,10 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
     whole, unbeaten = np.arange(len(sure)), candidates.take(front)
     ways: tuple[tuple[PickName, Indices, Order], ...] = (
-        ("cheapest", whole, candidates.order("cost")),
-        ("fastest", whole, candidates.order("time")),
-        ("balanced", front, (unbeaten.cost * unbeaten.calendar_hours, *unbeaten.order("cost"))),
-        ("surest", safe, candidates.take(safe).order("cost")),
+        ("cheapest", whole, candidates.order("cost", catalogue)),
+        ("fastest", whole, candidates.order("time", catalogue)),
+        ("balanced", front, (unbeaten.cost * unbeaten.calendar_hours, *unbeaten.order("cost", catalogue))),
+        ("surest", safe, candidates.take(safe).order("cost", catalogue)),
     )
     return [Picked(name, int(among[first(order, 1)[0]]), len(among)) for name, among, order in ways if len(among)]
 

@@ -33,7 +33,7 @@ FORMS = {
     "hours": "input_hours",
     "hourly_rate": "rate",
     "success_probability": "share",
-    "price_observed_at": "day",
+    **dict.fromkeys(("price_observed_at", "available_at"), "day"),
 }
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",

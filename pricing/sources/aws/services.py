@@ -18,8 +18,9 @@ from typing import Any
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billing
 from pricing.sources.aws.price_list import PAYMENTS, Machines, Origin, reading
 from pricing.sources.common.amounts import amount
@@ -174,8 +175,8 @@ def capacity_block_offers(rows: Iterable[Any], region: str, machines: Machines, 
 def _block(block: CapacityBlock, region: str, machine: Machine, origin: Origin) -> Offer:
     if block.currency_code != "USD":
         raise SchemaChanged(f"AWS prices a capacity block in {block.currency_code}; expected USD")
-    hours, fee = block.capacity_block_duration_hours, block.upfront_fee / block.instance_count
     start = f"{block.start_date:%Y-%m-%dT%H:%MZ}"
+    hours, fee = block.capacity_block_duration_hours, block.upfront_fee / block.instance_count
     return Offer(
         *("aws", region, block.instance_type, machine, PurchaseOption.CAPACITY_BLOCK, fee / hours),
         observed_at=origin.observed_at,
@@ -184,5 +185,5 @@ def _block(block: CapacityBlock, region: str, machine: Machine, origin: Origin) 
         payment=Payment.ALL_UPFRONT,
         upfront=fee,
         recurring_hourly=Decimal(0),
-        flags=(f"zone={block.availability_zone}", f"hours={hours}", f"starts={start}"),
+        flags=(f"zone={block.availability_zone}", f"hours={hours}", f"{STARTS}{start}", *stock(True)),
     )

@@ -15,7 +15,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
@@ -88,7 +88,7 @@ def _offers(size: Size, now: datetime) -> Iterable[Offer]:
             hourly_rate=amount(size.price_hourly),
             observed_at=now,
             source=SOURCE,
-            flags=() if regions else (NO_CAPACITY,),
+            flags=stock(bool(regions)),
         )
         yield billed(offer)
         if month := maybe_amount(size.price_monthly):

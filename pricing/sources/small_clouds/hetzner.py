@@ -24,7 +24,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
@@ -101,7 +101,7 @@ def _offers(server: Server, now: datetime) -> Iterator[Offer]:
             observed_at=now,
             source=SOURCE,
             currency=CURRENCY,
-            flags=() if availability.quantity else (NO_CAPACITY,),
+            flags=stock(availability.quantity > 0),
         )
         yield from _bought(offer, availability.price)
 

@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import ANY_REGION, accelerator
@@ -82,7 +82,7 @@ def _offers(entry: Entry, packaged: Mapping[str, Machine], now: datetime) -> Ite
             hourly_rate=amount(kind.price_cents_per_hour) / CENTS,
             observed_at=now,
             source=SOURCE,
-            flags=() if entry.regions_with_capacity_available else (NO_CAPACITY,),
+            flags=stock(bool(entry.regions_with_capacity_available)),
         )
     )
 

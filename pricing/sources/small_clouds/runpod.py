@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
@@ -82,10 +82,10 @@ class Cloud:
     largest_pod: int
     prices_by_term: Mapping[str, Decimal | None]
 
-    def is_free(self, row: Mapping[str, Any], count: int) -> bool:
-        """Whether a machine of so many accelerators can be rented now; an answer that says nothing of it is taken as yes."""
+    def is_free(self, row: Mapping[str, Any], count: int) -> bool | None:
+        """Whether a machine of so many accelerators can be rented now; None where the answer does not say it."""
         name = f"{self.name}{count}"
-        return name not in row or bool(convert(row[name] or {}, Stock).stock_status)
+        return bool(convert(row[name] or {}, Stock).stock_status) if name in row else None
 
 
 def collect(api: Endpoint, now: datetime) -> Collected:
@@ -117,7 +117,7 @@ def _offers(row: Any, packaged: Mapping[str, Machine], now: datetime) -> Iterato
                 hourly_rate=price or Decimal(0),
                 observed_at=now,
                 source=SOURCE,
-                flags=() if cloud.is_free(row, count) else (NO_CAPACITY,),
+                flags=stock(cloud.is_free(row, count)),
             )
             yield from (billed(_times(offer, count)) for offer in _bought(one, cloud))
 

@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
@@ -117,7 +117,7 @@ def _read(listed: Listed, now: datetime) -> Iterator[Offer]:
         observed_at=now,
         source=SOURCE,
         currency="EUR",
-        flags=(NO_CAPACITY,) if listed.stock == SHORTAGE else (),
+        flags=stock(listed.stock != SHORTAGE if listed.stock else None),
     )
     yield billed(offer)
 

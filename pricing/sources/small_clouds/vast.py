@@ -17,7 +17,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption, RatePart
-from pricing.offer_flags import MARKETPLACE
+from pricing.offer_flags import MARKETPLACE, stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
@@ -94,7 +94,7 @@ def _offers(host: Host, now: datetime) -> Iterator[Offer]:
         observed_at=now,
         source=SOURCE,
         parts=_parts(total, base),
-        flags=(MARKETPLACE,),
+        flags=(MARKETPLACE, *stock(True)),
     )
     yield billed(offer)
     if bid := maybe_amount(host.min_bid):

@@ -21,7 +21,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption
-from pricing.offer_flags import NO_CAPACITY
+from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
@@ -123,7 +123,7 @@ def _offers(plan: Plan, packaged: Mapping[str, Machine], now: datetime) -> Itera
         cost = plan.cost(region)
         offer = Offer(
             *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(cost.hourly_cost), now, SOURCE),
-            flags=() if regions else (NO_CAPACITY,),
+            flags=stock(None if regions else False),
         )
         yield from map(billed, _bought(offer, plan, cost))
 

@@ -4,10 +4,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
+from fakes.offers import offer
 from fakes.rentals import rented
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.candidates import Candidates, first, frontier, page, within_limits
 from costcalc.duration import overheads
 from costcalc.query import EstimateQuery
@@ -109,16 +111,22 @@ class TestLimits:
 
 
 class TestPage:
-    def positions(self, hours, cost, row, **asked):
+    def positions(self, hours, cost, row, flags=(), **asked):
         whole = rented(hours, row)
         candidates = Candidates(whole.row, whole.time, whole.hours, np.array(cost, float), np.ones(len(row), bool))
         query = replace(QUERY, **asked)
-        return page(candidates.order(query.sort), query).tolist()
+        said = flags or [()] * (max(row) + 1)
+        prices = Catalogue.from_offers([offer(region=str(at), flags=each) for at, each in enumerate(said)], "made up")
+        return page(candidates.order(query.sort, prices), query).tolist()
 
     def test_ties_go_by_the_other_figure_then_by_name(self):
         hours, cost, row = [2, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 0]
         assert self.positions(hours, cost, row) == [2, 1, 0, 3]
         assert self.positions(hours, cost, row, sort="time") == [2, 1, 3, 0]
+
+    def test_of_equal_ones_those_that_are_free_come_first_and_those_of_which_none_is_last(self):
+        flags = [("no_capacity",), (), ("available",), ("no_capacity",)]
+        assert self.positions([1] * 4, [2, 2, 2, 1], [0, 1, 2, 3], flags=flags) == [3, 2, 1, 0]
 
     def test_pages_begin_after_the_offset(self):
         hours, row = [1, 2, 3, 4], [0] * 4

@@ -309,7 +309,8 @@ def blocks(*rows, **change):
 def test_a_capacity_blocks_rate_divides_by_its_real_hours_and_the_cheapest_counts():
     (offer,) = blocks((19, "228"), (24, "283"))
     assert (offer.term, offer.hourly_rate, offer.upfront) == ("1d", Decimal(283) / 24, Decimal(283))
-    assert offer.flags == ("zone=us-east-2a", "hours=24", "starts=2025-02-15T11:30Z")
+    assert offer.flags == ("zone=us-east-2a", "hours=24", "starts=2025-02-15T11:30Z", "available")
+    assert (offer.available, offer.available_at) == (True, datetime(2025, 2, 15, 11, 30, tzinfo=UTC))
     (short,) = blocks((19, "228"))
     assert (short.term, short.hourly_rate) == ("1d", Decimal(12))
 

@@ -18,7 +18,7 @@ def test_a_setup_fee_is_part_of_the_bill():
     assert tariff(month).fee == Decimal("896.30") + 2912
     assert month.recurring_hourly.quantize(Decimal("0.0001")) == Decimal("1.2278")  # 896.30 / 730
     assert month.hourly_rate.quantize(Decimal("0.0001")) == Decimal("5.2168")
-    assert month.flags == ("setup_fee_in_each_month",)
+    assert month.flags == ("available", "setup_fee_in_each_month")
 
 
 def test_with_a_setup_fee_there_is_no_rate_by_the_hour_alone():
@@ -30,7 +30,7 @@ def test_without_one_there_are_both_and_the_month_is_the_cap():
     hour, month = found["fsn1", "GEX44", "on_demand"], found["fsn1", "GEX44", "monthly"]
     assert (hour.hourly_rate, hour.currency) == (Decimal("0.2949"), "EUR")
     assert tariff(month).fee == 184 < hour.hourly_rate * 730
-    assert (month.upfront, month.flags) == (None, ())
+    assert (month.upfront, month.flags) == (None, ("available",))
 
 
 def test_the_machine_comes_from_the_product_and_its_parts():

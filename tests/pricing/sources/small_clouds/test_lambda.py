@@ -29,7 +29,8 @@ def test_cents_become_dollars_for_the_whole_machine():
 def test_a_machine_that_no_region_has_free_is_priced_and_flagged():
     found = by_name(offers(listing(), NOW))
     assert found["gpu_1x_h100_sxm5"].flags == ("no_capacity",)
-    assert found["gpu_1x_a100_sxm4"].flags == ()
+    assert found["gpu_1x_h100_sxm5"].available is False
+    assert (found["gpu_1x_a100_sxm4"].available, found["gpu_1x_a100_sxm4"].available_at) == (True, NOW)
 
 
 def test_a_name_alone_tells_the_accelerator_where_the_description_is_missing():

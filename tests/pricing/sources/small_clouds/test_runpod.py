@@ -63,7 +63,7 @@ def test_stock_is_that_of_the_cloud_and_the_number_of_accelerators(found):
         "2x A100-80GB-PCIe community",
         "4x A100-80GB-PCIe community",
     }
-    assert on_demand["1x A100-80GB-PCIe community"] == ()
+    assert on_demand["1x A100-80GB-PCIe community"] == ("available",)
     assert on_demand["1x H100 secure"] == ("no_capacity",)
 
 

@@ -40,7 +40,7 @@ def test_the_form_of_an_accelerator_is_told_by_its_name(collect):
 
 def test_a_type_in_shortage_is_flagged(collect):
     found = {offer.instance_type: offer.flags for offer in collect().offers}
-    assert (found["H100-2-80G"], found["H100-1-80G"]) == (("no_capacity",), ())
+    assert (found["H100-2-80G"], found["H100-1-80G"]) == (("no_capacity",), ("available",))
 
 
 def test_minutes_are_billed_but_for_the_oldest_type(collect):

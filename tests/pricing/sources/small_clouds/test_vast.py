@@ -33,15 +33,15 @@ def test_the_lowest_bid_has_the_disk_added():
 
 def test_a_bid_above_on_demand_is_flagged_and_a_marketplace_said_to_be_one():
     found = by_key(offers(rows(), NOW))
-    assert found["unspecified", "2x A100-40GB", "spot"].flags == ("marketplace", "spot_above_on_demand")
-    assert found["us", "8x H100", "on_demand"].flags == ("marketplace",)
+    assert found["unspecified", "2x A100-40GB", "spot"].flags == ("marketplace", "available", "spot_above_on_demand")
+    assert found["us", "8x H100", "on_demand"].flags == ("marketplace", "available")
 
 
 def test_the_cheapest_bid_may_be_dearer_than_the_cheapest_host():
     dear = {**rows()[0], "id": 99, "dph_base": Decimal(2), "dph_total": Decimal("2.002222"), "min_bid": Decimal(1)}
     found = by_key(offers([{**rows()[0], "min_bid": None}, dear], NOW))
     assert found["us", "1x RTX 4090", "on_demand"].hourly_rate == Decimal("0.302222")
-    assert found["us", "1x RTX 4090", "spot"].flags == ("marketplace", "spot_above_on_demand")
+    assert found["us", "1x RTX 4090", "spot"].flags == ("marketplace", "available", "spot_above_on_demand")
 
 
 def test_unknown_accelerators_are_named():

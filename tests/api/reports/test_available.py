@@ -1,0 +1,89 @@
+"""What a provider says of its stock: beside the offer and the estimate, as a filter, in CSV and in the terminal."""
+
+import csv
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from support.prices import NOW, offer
+
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.estimate import answer
+from costcalc.evidence import load_evidence
+from costcalc.offers import PurchaseOption
+from costcalc.query import EstimateQuery
+
+BLOCK = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+
+
+def prices():
+    """One machine each of four kinds: free, not free, not said, and free from a day on."""
+    block = {"purchase_option": PurchaseOption.CAPACITY_BLOCK, "term": "1d"}
+    return Catalogue.from_offers(
+        [
+            offer("1", region="none-free", flags=("no_capacity",)),
+            offer("2", region="free", flags=("available",)),
+            offer("3", region="not-said"),
+            offer("4", region="later", flags=("starts=2026-12-01T11:30Z", "available"), **block),
+        ],
+        "made up",
+    )
+
+
+def estimates(**asked):
+    query = EstimateQuery("resnet50", 0.757, nodes=1, regions="all", **asked)
+    return answer(query, load_evidence(), prices(), NOW + timedelta(hours=1)).estimates
+
+
+def test_every_estimate_says_whether_its_machine_was_free():
+    found = {one.region: (one.available, one.available_at) for one in estimates()}
+    seen = prices().offer(0).observed_at
+    assert found == {
+        "none-free": (False, None),
+        "free": (True, seen),
+        "not-said": (None, None),
+        "later": (True, BLOCK),
+    }
+
+
+def test_the_filter_leaves_those_that_the_provider_said_to_be_free():
+    assert {one.region for one in estimates(available=True)} == {"free", "later"}
+
+
+def test_the_cheapest_region_is_the_cheapest_of_those_that_are_free():
+    held = prices()
+    current = held.current_offers(NOW + timedelta(hours=1))
+    found = held.allowed_rows(current, OfferFilter(available=True, purchase=(PurchaseOption.ON_DEMAND,)))
+    assert [held.offer(row).region for row in found] == ["free"]
+
+
+@pytest.mark.parametrize(("flags", "marked"), [(("no_capacity",), True), (("available",), False), ((), False)])
+def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
+    from api.formats.words import NONE_FREE, seen
+
+    held = Catalogue.from_offers([offer("1", flags=flags)], "made up")
+    one = answer(EstimateQuery("resnet50", 0.757, nodes=1), load_evidence(), held, NOW + timedelta(hours=1)).estimates[
+        0
+    ]
+    assert seen(one).endswith(NONE_FREE) == marked
+    assert not [sentence for sentence in one.assumptions if "available" in sentence]
+
+
+def test_the_price_sheet_says_it_in_both_formats():
+    from api.formats.price_sheet import chunks
+    from api.questions.schemas import Layout
+    from api.reports.offers import OfferRow, offer_row
+
+    held = prices()
+    rows = held.current_offers(NOW + timedelta(hours=1)).listed
+    names = tuple(OfferRow.__dataclass_fields__)
+    written = list(csv.DictReader(b"".join(chunks(held, rows, names, Layout())).decode().splitlines()))
+    said = {row["region"]: (row["available"], row["available_at"]) for row in written}
+    assert said["none-free"] == ("false", "")
+    assert said["not-said"] == ("", "")
+    assert said["later"] == ("true", "2026-12-01T11:30:00Z")
+    first = offer_row(held.offer(int(rows[0])))
+    assert (first.hourly_rate, first.available) == (
+        Decimal(written[0]["hourly_rate"]),
+        held.offer(int(rows[0])).available,
+    )
