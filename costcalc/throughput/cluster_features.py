@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -53,6 +52,7 @@ class ClusterFeatures:
         self._bandwidth = names.each(lambda name: part(name).memory_bandwidth_gb_per_s or np.nan)
         self.rates = ReferenceRates(clusters, reference)
         self._known: dict[Hashable, NDArray[Any]] = {}
+        self._transferred: dict[Hashable, tuple[Floats, Floats]] = {}
         self._around: dict[int, tuple[Indices, Indices]] = {}
 
     @cached_property
@@ -60,24 +60,27 @@ class ClusterFeatures:
         """The reference network's rates, parts whose data sheets differ in the size of their memory alone being one."""
         return ReferenceRates(self.clusters, self.reference, by_twin=True)
 
-    def transferred(self, workload: Workload) -> Floats:
-        """The part of ln(rate) relative to the reference network that changes with the hardware [C]."""
+    def transferred(self, workload: Workload) -> tuple[Floats, Floats]:
+        """The part of ln(rate) relative to the reference network that changes with the hardware [C], and the most that a doubling
+        of the accelerators in a machine takes off it [C]."""
         key = (workload.model, workload.implementation, workload.precision)
-        if key not in self._known:
-            most, position = self._doublings
-            known = self.transfer.by_doublings(workload, most)
-            self._known[key] = np.interp(position, range(len(known)), known) if known else position
-        return self._known[key]
+        if key not in self._transferred:
+            most, first, doubled = self._doublings
+            known = np.array(self.transfer.by_doublings(workload, most) or [0.0])
+            falls = np.append(-np.diff(known), 0.0)
+            falls[first - 1] = 0.0  # from the last doubling of one accelerator to another one alone
+            steepest = np.maximum.reduceat(falls, first)[self._names.numbers]
+            self._transferred[key] = np.interp(first[self._names.numbers] + doubled, range(len(known)), known), steepest
+        return self._transferred[key]
 
     @cached_property
-    def _doublings(self) -> tuple[Mapping[str, int], Floats]:
-        """The most of each accelerator in a machine, and where each cluster's number of them [C] stands when the doublings up to
-        there are listed, one accelerator after the other."""
+    def _doublings(self) -> tuple[Mapping[str, int], Indices, Floats]:
+        """The most of each accelerator in a machine, where its doublings up to there begin when all are listed, one accelerator
+        after the other, and how often one is doubled to make those in a machine of each cluster [C]."""
         per_node = np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
         most = {name: int(per_node[at].max()) for name, at in self.of_accelerator.items()}
-        ends = dict(zip(most, accumulate(1 + len(doublings(count)) for count in most.values()), strict=True))
-        first = self._names.each(lambda name: ends[name] - 1 - len(doublings(most[name])))
-        return most, first + np.log2(per_node)
+        first = np.cumsum([0, *(1 + len(doublings(count)) for count in most.values())])
+        return most, first[:-1] if most else first, np.log2(per_node)
 
     def around(self, cluster: int) -> tuple[Indices, Indices]:
         """The clusters whose accelerators are no worse off than those of this one, and those whose are no better off.
@@ -94,6 +97,20 @@ class ClusterFeatures:
         here = self._means[cluster]
         worse_off, better_off = (self._means[at] < here).any(axis=1), (self._means[at] > here).any(axis=1)
         return at[~worse_off], at[~better_off]
+
+    @cached_property
+    def doubled(self) -> tuple[Indices, Indices]:
+        """Every cluster and one with twice as many of its accelerators in as many machines, or in twice as many."""
+        pairs = [
+            (c, twice)
+            for (name, count, nodes), at in self.at.items()
+            for machines in (nodes, 2 * nodes)
+            for twice in self.at.get((name, 2 * count, machines), NOWHERE).tolist()
+            for c in at.tolist()
+            if count
+        ]
+        one, two = np.array(pairs, np.int64).reshape(-1, 2).T
+        return one, two
 
     @cached_property
     def _of_chip(self) -> Mapping[str, Indices]:
@@ -130,7 +147,8 @@ class ClusterFeatures:
 class ReferenceRates:
     """The reference network on each of C clusters, as a function of batch and software.
 
-    With `by_twin`, parts whose data sheets differ in the size of their memory alone are one.
+    With `by_twin`, parts whose data sheets differ in the size of their memory alone are one. `steepest` is the most that twice as
+    many take off ln(rate), the batch of each being the same [C].
     """
 
     def __init__(self, clusters: Sequence[Cluster], reference: ReferenceModel, by_twin: bool = False) -> None:
@@ -138,12 +156,11 @@ class ReferenceRates:
         names = [twin(sheets.accelerators, c.accelerator) if by_twin else c.accelerator for c in clusters]
         shapes = np.array([(c.accelerators, c.nodes) for c in clusters], np.int64).reshape(-1, 2)
         self._lines = _Lines(reference, names, shapes)
-        self._with_less_memory = [
-            (at, _Lines(reference, [other] * len(at), shapes[at]))
-            for name, at in self._lines.names.members.items()
-            for other in sheets.no_better(name)
-            if other != name
-        ]
+        lesser = [(c, other) for c, name in enumerate(names) for other in sheets.no_better(name) if other != name]
+        self._has_lesser = np.array([c for c, _ in lesser], np.int64)
+        self._lesser = _Lines(reference, [other for _, other in lesser], shapes[self._has_lesser])
+        self.steepest = self._lines.steepest.copy()
+        np.fmax.at(self.steepest, self._has_lesser, self._lesser.steepest)
 
     def log_rate(self, batch: Floats, year: int, framework_family: str, steeper: float = 0.0) -> Floats:
         """ln(images/s of one accelerator) [C] at these images per accelerator and step [C]; NaN where nothing is known.
@@ -151,8 +168,9 @@ class ReferenceRates:
         `steeper` is what another network adds to its cost of small batches. No chip is slower than it is with less memory.
         """
         found = self._lines.log_rate(batch, year, framework_family, steeper)
-        for at, lines in self._with_less_memory:
-            found[at] = np.fmax(found[at], lines.log_rate(batch[at], year, framework_family, steeper))
+        np.fmax.at(
+            found, self._has_lesser, self._lesser.log_rate(batch[self._has_lesser], year, framework_family, steeper)
+        )
         return found
 
 
@@ -162,10 +180,10 @@ class _Lines:
     def __init__(self, reference: ReferenceModel, names: Sequence[str], shapes: Indices) -> None:
         self.names = _Groups(names)
         self._reference = reference
-        self._intercept, self._slope = np.full((2, len(names)), np.nan)
+        self._intercept, self._slope, self.steepest = np.full((3, len(names)), np.nan)
         for name, at in self.names.members.items():
             if reference.knows(name):
-                self._intercept[at], self._slope[at] = reference.hardware(name, *shapes[at].T)
+                self._intercept[at], self._slope[at], self.steepest[at] = reference.hardware(name, *shapes[at].T)
         self._intercept[shapes[:, 0] == 0] = np.nan
         self._added: dict[tuple[int, str], Floats] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,26 +49,30 @@ BYTES_PER_GIB = 2**30
 WAIT_SECONDS = 3.0e-3  # launches and latency that no step of NVIDIA's A100 and H100 pods avoided
 NETWORK_BYTES_PER_SECOND = 50e9  # of one accelerator to other machines: InfiniBand NDR, 400 Gb/s
 GRADIENT_BYTES = 2  # of one parameter, sent in 16 bits
+UNKNOWN_OF_DOUBLING = 0.5  # of what twice as many accelerators would lose
 SHORTEST_SECONDS = 5.0e-3  # the shortest measured, less a tenth: 5.7 ms, NVIDIA's 3,584 H100 in MLPerf v3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, whether many
-    machines are modelled on top of that kind, and in how many steps memory makes each accelerator take its share of a batch."""
+    machines are modelled on top of that kind, in how many steps memory makes each accelerator take its share of a batch, and what
+    half the width of the range of ln(rate) is at least."""
 
     log_rate: Floats
     refusal: Codes
     kind: Codes
     spread_out: Flags
     steps: Floats
+    least_width: Floats
 
 
 def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurements, images_per_gib: float) -> Prediction:
     """The recipe's rates on every cluster; on its own system, and where its implementation was measured on the very same one,
     that rate. `images_per_gib` is `densest` of the recipe's network and precision."""
     batch, steps, room = _batch(recipe, features, images_per_gib)
-    log_each = np.minimum(_modelled(recipe, features, batch), _peak(recipe, features))
+    reference = _reference(recipe, features, batch)
+    log_each = np.minimum(_modelled(recipe, features, reference), _peak(recipe, features))
     log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
@@ -85,7 +89,9 @@ def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurement
         measured_nodes = recipe.system.nodes
     several = features.several & (kind > INTERPOLATED) & (features.nodes != measured_nodes)
     crowded = (features.total > FULL_NODE) & (kind == INTERPOLATED)
-    return Prediction(log_rate, refusal, kind, several | crowded, steps)
+    slower = _next_doubling(recipe, features, batch, reference, log_each)
+    least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.nan_to_num(slower))
+    return Prediction(log_rate, refusal, kind, several | crowded, steps, least_width)
 
 
 def global_batch(recipe: Recipe) -> float:
@@ -109,14 +115,36 @@ def _batch(recipe: Recipe, features: ClusterFeatures, images_per_gib: float) -> 
 def _waiting(recipe: Recipe, features: ClusterFeatures, batch: Floats, log_each: Floats) -> tuple[Floats, Flags]:
     """ln(images/s of all accelerators), no step of many machines being shorter than they wait for one another; and whether
     the step would be shorter than any measured."""
-    many = np.flatnonzero(features.several)
+    many, least = np.flatnonzero(features.several), _log_least_step(recipe, features)
     step = np.log(batch[many])[:, None] - log_each[many]
-    least = math.log(shortest_step(features.transfer.models.get(recipe.model)))
     hasty = np.zeros(len(batch), bool)
     hasty[many] = (step < math.log(SHORTEST_SECONDS)).any(axis=1)
     log_rate = log_each + features.log_total[:, None]
     log_rate[many] -= np.maximum(least - step, 0)
     return log_rate, hasty
+
+
+def _log_least_step(recipe: Recipe, features: ClusterFeatures) -> float:
+    return math.log(shortest_step(features.transfer.models.get(recipe.model)))
+
+
+def _next_doubling(
+    recipe: Recipe, features: ClusterFeatures, batch: Floats, reference: Floats, log_each: Floats
+) -> Floats:
+    """What each accelerator would lose of ln(rate) among twice as many at most [C]: they share more, have less of the batch each,
+    and no step is shorter."""
+    half = np.minimum(global_batch(recipe) / np.maximum(2 * features.total, 1), batch)
+    lost = _sharing(recipe, features) + reference - _reference(recipe, features, half)
+    waiting = log_each.T.max(axis=0) - lost - np.log(half) + _log_least_step(recipe, features)
+    return np.asarray(lost + np.where(features.networked, np.maximum(waiting, 0), 0))
+
+
+def _sharing(recipe: Recipe, features: ClusterFeatures) -> Floats:
+    """What any doubling takes off ln(rate) at most, the batch of each being the same [C]."""
+    if is_reference(recipe) or not recipe.phases:
+        return features.rates.steepest
+    _, sharing = features.transferred(workload(recipe, recipe.phases[0].image_size, features.transfer.models))
+    return np.asarray(features.rates_by_twin.steepest + sharing)
 
 
 def _refusals(features: ClusterFeatures, batch: Floats, room: Floats, answered: Flags) -> Codes:
@@ -131,18 +159,24 @@ def _refusals(features: ClusterFeatures, batch: Floats, room: Floats, answered: 
     return refusal.astype(np.int8)
 
 
-def _modelled(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
+def _modelled(recipe: Recipe, features: ClusterFeatures, reference: Floats) -> Floats:
     """ln(images/s of one accelerator) by the fitted models [C, P], one phase for the reference; NaN where they say nothing."""
-    software = recipe.year, recipe.framework_family
     if is_reference(recipe):
-        return features.rates.log_rate(np.minimum(batch, features.largest_batch), *software)[:, None]
+        return reference[:, None]
     workloads = [workload(recipe, phase.image_size, features.transfer.models) for phase in recipe.phases]
     known = _is_anchored(recipe, features.reference) or features.transfer.knows(recipe.model)
     if not (workloads and known):
-        return np.full((len(batch), len(workloads)), np.nan)
-    reference = features.rates_by_twin.log_rate(batch, *software, features.transfer.slope(recipe.model))
-    hardware = features.transferred(workloads[0])
-    return np.asarray((reference[:, None] + hardware[:, None]) + _shift(recipe, workloads, features)[None, :])
+        return np.full((len(reference), len(workloads)), np.nan)
+    hardware, _ = features.transferred(workloads[0])
+    return np.asarray((reference + hardware)[:, None] + _shift(recipe, workloads, features)[None, :])
+
+
+def _reference(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
+    """ln(images/s of one accelerator) of the reference network [C], with the recipe's software and cost of small batches."""
+    software = recipe.year, recipe.framework_family
+    if is_reference(recipe):
+        return features.rates.log_rate(np.minimum(batch, features.largest_batch), *software)
+    return features.rates_by_twin.log_rate(batch, *software, features.transfer.slope(recipe.model))
 
 
 def _peak(recipe: Recipe, features: ClusterFeatures) -> Floats:
@@ -190,11 +224,15 @@ def _measured(
         yield c, own_rates(recipe)
 
 
-def _hold_to_measured(log_rate: Floats, features: ClusterFeatures, measured: Iterable[int], own: Iterable[int]) -> None:
+def _hold_to_measured(
+    log_rate: Floats, features: ClusterFeatures, measured: Collection[int], own: Iterable[int]
+) -> None:
     """Makes no accelerator slower than a measured one that is no better off, nor faster than one that is no worse off.
 
     Of two measured rates the lower one gives way, but to the recipe's own log both.
     """
+    if not measured:
+        return
     each = log_rate - features.log_total[:, None]
     for c in own:
         _, no_better = features.around(c)

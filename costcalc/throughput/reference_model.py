@@ -104,10 +104,12 @@ class TypicalUse(NamedTuple):
 
 
 class BatchLine(NamedTuple):
-    """ln(images/s of one accelerator) = intercept + slope x step_overhead(batch), everything else being fixed."""
+    """ln(images/s of one accelerator) = intercept + slope x step_overhead(batch), everything else being fixed. `steepest` is the
+    most that twice as many in a second machine take off the intercept."""
 
     intercept: Floats
     slope: float
+    steepest: float
 
 
 def is_reference(recipe: Recipe) -> bool:
@@ -155,12 +157,13 @@ class ReferenceModel:
         """
         count, several = together(self.data_sheets.part(accelerator), per_node, nodes)
         alone = total(self.effects, hardware_terms(self.data_sheets, accelerator))
-        sharing = (total(self.effects, count_terms(accelerator, size)) for size, _ in doublings(int(count.max())))
-        lost = shared(never_faster(sharing), count) + several * min(
-            total(self.effects, machine_terms(accelerator)), 0.0
+        sharing = never_faster(
+            total(self.effects, count_terms(accelerator, size)) for size, _ in doublings(int(count.max()))
         )
+        machines = min(total(self.effects, machine_terms(accelerator)), 0.0)
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
-        return BatchLine(self.offset(accelerator) + alone + lost, slope)
+        intercept = self.offset(accelerator) + alone + shared(sharing, count) + several * machines
+        return BatchLine(intercept, slope, -machines - np.diff(sharing).min(initial=0.0))
 
     def software(self, accelerator: str, year: int, framework_family: str) -> float:
         """What the software's framework and year add to ln(rate), the year held within those known of the accelerator.

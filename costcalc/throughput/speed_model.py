@@ -13,7 +13,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, calibrated, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
-from costcalc.throughput.prediction import MACHINES, REFUSALS, Codes, Prediction, densest, predict
+from costcalc.throughput.prediction import MACHINES, REFUSALS, TRANSFERRED, Codes, Prediction, densest, predict
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
@@ -171,6 +171,7 @@ class SpeedModel:
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
         table.width_80[r] = np.where(answered, self._half_widths(recipe, found, evidence.features), np.nan)
         _widen(table, r, found, anybodys.distance(recipe, found.log_rate))
+        _overlap(table.width_80[r], found, evidence.features)
 
     def _half_widths(self, recipe: Recipe, found: Prediction, features: ClusterFeatures) -> Floats:
         """By cluster. The narrow ones are errors of MLPerf's implementations, the only ones of which it is known how the rates
@@ -182,7 +183,7 @@ class SpeedModel:
         else:
             by_kind = np.maximum(by_kind, self._fitted.widths["network"].ln)
         machines = np.where(found.spread_out & (found.kind != MACHINES), by_kind[MACHINES], 0)
-        return np.asarray(scatter * np.hypot(by_kind[found.kind], machines))
+        return np.maximum(scatter * np.hypot(by_kind[found.kind], machines), found.least_width)
 
 
 def _by_kind(widths: Mapping[str, HalfWidth], undated: bool) -> Floats:
@@ -193,6 +194,19 @@ def _widen(table: SpeedTable, r: int, found: Prediction, distance: Floats) -> No
     """If only other implementations were measured on a cluster, widens the interval until it covers their median rate."""
     apart = np.flatnonzero((distance > 0) & (found.kind > MACHINES))
     table.width_80[r, apart] *= np.maximum(MARGIN * distance[apart] / table.width_80[r, apart], 1)
+
+
+def _overlap(width: HalfWidths, found: Prediction, features: ClusterFeatures) -> None:
+    """Widens the ranges of a count and of twice as many until they touch, but not those of measured rates."""
+    each = (found.log_rate - features.log_total[:, None]).T
+    one, two = features.doubled
+    apart = np.abs(each[:, one] - each[:, two]).max(axis=0, initial=0) - width[one] - width[two]
+    gaps = np.flatnonzero(apart > 0)
+    wider, measured = width.copy(), found.kind == TRANSFERRED
+    for here, there in ((one[gaps], two[gaps]), (two[gaps], one[gaps])):
+        share = np.where(measured[there], 1, 1 / 2) * ~measured[here]
+        np.maximum.at(wider, here, width[here] + share * apart[gaps])
+    width[:] = wider
 
 
 class _Evidence:

@@ -42,13 +42,12 @@ def level(packaged_evidence):
     model = packaged_evidence.models["resnet50"]
     recipe = replace(packaged_evidence.recipes_of("resnet50")[0], phases=(Phase(224, 0, 1),))
     shape = 1, len(PARTS), len(laws.SHAPES)
-    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1))
+    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1), np.zeros(shape, bool))
 
 
 def test_equal_rates_break_none(level):
     for law in laws.HELD.values():
         assert np.nanmax(law(level, PARTS)) <= 1
-    assert (laws.ranges_apart(level) < 1).all()
 
 
 def test_one_of_eight_that_is_faster_than_one_alone_breaks_the_first(level):
@@ -75,8 +74,13 @@ def test_more_memory_is_compared_as_far_as_it_is_known(level):
 
 
 def test_ranges_that_do_not_touch_are_apart(level):
-    level.each[0, 0, laws.SHAPES.index((2, 1))] = 1000 * np.exp(-0.25)
-    assert np.nanmax(laws.ranges_apart(level)) == pytest.approx(np.exp(0.05))
+    two = laws.SHAPES.index((2, 1))
+    level.each[0, 0, two] = 1000 * np.exp(-0.25)
+    assert np.nanmax(laws.ranges_apart(level, PARTS)) == pytest.approx(np.exp(0.05))
+    level.measured[0, 0, two] = True
+    assert np.nanmax(laws.ranges_apart(level, PARTS)) > 1
+    level.measured[0, 0] = True
+    assert np.nanmax(laws.ranges_apart(level, PARTS)) < 1  # measured apart
 
 
 def test_networks_of_a_family_are_compared_by_their_size(level, packaged_evidence):

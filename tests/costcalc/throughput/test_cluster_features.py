@@ -114,10 +114,22 @@ def test_a_steeper_network_loses_more_with_small_batches(features):
 
 def test_what_hardware_adds_is_found_once_for_each_machine(features):
     made = workload(rate(1), 224, MODELS)
-    added = features.transferred(made)
-    for cluster, found in zip(CLUSTERS, added.tolist(), strict=True):
+    added, steepest = features.transferred(made)
+    for cluster, found, most in zip(CLUSTERS, added.tolist(), steepest.tolist(), strict=True):
         assert found == pytest.approx(TRANSFER.hardware(made, cluster.accelerator, cluster.accelerators))
-    assert features.transferred(made) is added
+        peers = cluster.accelerator != "game"
+        assert most == pytest.approx((0.06 if peers else 0.26) * (cluster.accelerators > 0))
+    assert features.transferred(made)[0] is added
+
+
+def test_a_doubling_of_the_reference_takes_off_at_most_a_second_machine_and_the_worst_step(features):
+    assert features.rates.steepest[[0, 5]] == pytest.approx([0.04 + 0.02 + 0.01, 0.04 + 0.02])
+
+
+def test_doubled_are_as_many_machines_of_twice_the_size_and_twice_as_many():
+    clusters = [Cluster("new", 4), Cluster("new", 8), Cluster("new", 4, 2), Cluster("new", 8, 2), Cluster("old", 8)]
+    one, two = ClusterFeatures(clusters, REFERENCE, TRANSFER).doubled
+    assert sorted(zip(one.tolist(), two.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 3), (2, 3)]
 
 
 def test_no_clusters_make_no_columns():

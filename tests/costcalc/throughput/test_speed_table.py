@@ -52,14 +52,41 @@ def test_tiers_and_refusals_have_their_names():
 
 
 def test_other_peoples_code_is_no_surer_than_with_other_networks():
-    table = speeds([large()], [EIGHT, FOUR, PODS, OLD], [rate(5000.0)])
+    table = speeds([large()], [EIGHT, Cluster("new", 6), PODS, OLD], [rate(5000.0)])
     assert table.width_80[0] == pytest.approx([0.15, 0.15, 0.2, 0.4])
 
 
 def test_the_reference_is_as_sure_as_its_accelerators_rates_lie_close():
     rows = [rate(5000.0, model="resnet50", stack="mlperf")]
-    table = speeds([reference_recipe()], [EIGHT, FOUR, PODS], rows)
+    table = speeds([reference_recipe(global_batch_size=100_000)], [EIGHT, FOUR, PODS], rows)
     assert table.width_80[0] == pytest.approx([0.8 * 0.05, 0.8 * 0.1, 0.2])  # many machines add errors of their own
+
+
+def log_each(table, clusters):
+    """ln(images/s of one accelerator) [C]."""
+    return -np.log(table.seconds_per_epoch[0, :, 0] * [cluster.total_accelerators for cluster in clusters])
+
+
+def test_a_speed_is_known_no_better_than_half_of_what_twice_as_many_would_lose():
+    """Whether or not the question asks about twice as many."""
+    machines = [Cluster("new", 8, count) for count in (2, 4, 8)]
+    [alone] = [reference_recipe(global_batch_size=2048)]
+    table = speeds([alone], machines)
+    lost = -np.diff(log_each(table, machines))
+    assert (table.width_80[0, :2] >= lost / 2).all()
+    assert table.width_80[0, 1] > 1.5 * WIDTH["machines"]
+    for cluster, width in zip(machines, table.width_80[0], strict=True):
+        assert speeds([alone], [cluster]).width_80[0, 0] == width
+
+
+def test_ranges_reach_what_was_measured_with_half_or_twice_as_many():
+    clusters = [FOUR, EIGHT, Cluster("new", 16)]
+    table = speeds([large()], clusters, [rate(200.0)])
+    apart = np.abs(np.diff(log_each(table, clusters)))
+    assert table.width_80[0, 1] == pytest.approx(0.15)
+    assert table.width_80[0, 0] == pytest.approx(max(apart[0] - 0.15, 0.15))
+    both = speeds([large()], clusters, [rate(200.0), rate(100_000.0, accelerators=4)])
+    assert both.width_80[0, :2] == pytest.approx([0.15, 0.15])  # measured apart
 
 
 def test_without_a_year_intervals_are_wider():
