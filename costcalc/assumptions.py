@@ -81,7 +81,8 @@ def curve_note(recipe: Recipe) -> str:
     system = recipe.system
     where = f" on {system.accelerators:,} x {system.accelerator}" if system else ""
     known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
-    return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}."
+    borrowed = "; before that, errors as in logs with such a schedule" if recipe.has_borrowed_curve else ""
+    return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}{borrowed}."
 
 
 def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
@@ -99,13 +100,16 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
     if time.success_probability < EVEN:
         yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
-    if not recipe.is_log:
+    if recipe.has_borrowed_curve:
+        yield "Of its accuracy curve the end alone was published: before it, errors fall as in logs with such a schedule."
+    elif not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
-        passed = "the borrowed curve passes" if recipe.is_interpolated else "the published run passed"
+        borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
+        passed = "the borrowed curve passes" if borrowed else "the published run passed"
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 

@@ -248,7 +248,9 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
     notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
     return Grounds(
-        tiers=EvidenceTiers(tier, Tier.INTERPOLATED if one.is_interpolated else Tier.MEASURED),
+        tiers=EvidenceTiers(
+            tier, Tier.INTERPOLATED if one.is_interpolated or one.has_borrowed_curve else Tier.MEASURED
+        ),
         notes=EvidenceNotes(notes[0], curve_note(one)),
         throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
         convergence=ConvergenceSource(one.source),

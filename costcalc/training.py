@@ -117,7 +117,8 @@ class Recipe:
     a step of the optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published`
     the day (or month, as 2018-11) when it was published, None where only the year is known. `evaluated_size` is the side of the
     images that its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its mirror
-    image were averaged.
+    image were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among them
+    lend their course to those that were published with their end alone, which have a borrowed curve then.
     """
 
     name: str
@@ -150,6 +151,8 @@ class Recipe:
     tuned_to: float | None = None
     division: str | None = None
     expensive_optimizer: bool = False
+    schedule_shape: str | None = None
+    has_borrowed_curve: bool = False
 
     @property
     def known_on(self) -> date:

@@ -14,6 +14,8 @@ import numpy as np
 from costcalc.training import Crossing, Evaluation, Metric, Recipe
 from costcalc.units import Flags, Floats, Indices
 
+NEAR_THE_END = 0.04  # accuracy: further below its end a borrowed curve was never checked
+
 
 def isotonic(values: Sequence[float]) -> Floats:
     """The non-decreasing sequence nearest to these values in least squares (pool adjacent violators)."""

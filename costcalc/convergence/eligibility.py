@@ -10,13 +10,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from costcalc.convergence.curves import Curves, EpochsToTarget
+from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
-NEAR_THE_END = 0.04  # accuracy: further below its end the borrowed curve of a schedule nobody ran was never checked
 SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
 """Standard deviation of end accuracy from run to run, on the one recipe whose many seeds were published (MLPerf LARS:
 410 runs of 83 systems); top-5 by the ratio of the two metrics' scatter on plateaus. Double it for any other recipe."""
@@ -36,12 +35,14 @@ class ModelRecipes:
     """One model's R recipes with what depends on no machine and no target; every column is an array [R] in their order.
 
     `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule. `later` are
-    the model's recipes that were published after the day asked about.
+    the model's recipes that were published after the day asked about. `borrowed_curve_width` is that of a crossing of a borrowed
+    curve, for each unit of ln(epochs of the whole curve / epochs to the crossing).
     """
 
     recipes: tuple[Recipe, ...]
     interpolated_length_width: float
     later: tuple[Recipe, ...] = ()
+    borrowed_curve_width: float = 0.0
 
     def curves(self, metric: Metric) -> Curves:
         """The recipes' accuracy curves in one metric."""
@@ -59,6 +60,11 @@ class ModelRecipes:
     def is_interpolated(self) -> Flags:
         """Schedules that nobody ran."""
         return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+
+    @cached_property
+    def has_borrowed_curve(self) -> Flags:
+        """Recipes that were published with their end alone and have the curve of others before it."""
+        return np.array([recipe.has_borrowed_curve for recipe in self.recipes], bool)
 
     @cached_property
     def published_runs(self) -> Floats:
@@ -208,7 +214,8 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
 
     Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already. The
-    error of an interpolated schedule's length was measured on single runs, so it holds their noise already.
+    error of an interpolated schedule's length was measured on single runs, so it holds their noise already. A borrowed curve is
+    the less sure the further from its end it crosses the target; none takes longer than to its end.
     """
     shift = target_shift(query.metric, recipes.sigma[query.metric], recipes.published_runs, INTERVAL)
     curves = recipes.curves(query.metric)
@@ -217,5 +224,9 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
     nothing = recipes.is_mlperf | np.isnan(to_target.epochs)
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
+    remaining = np.where(recipes.has_borrowed_curve, np.log(to_target.end_epochs / to_target.epochs), 0)
+    borrowed = recipes.borrowed_curve_width * remaining
+    below = np.hypot(below, borrowed)
+    above = np.where(remaining > 0, np.minimum(np.hypot(above, borrowed), remaining), above)
     length = recipes.length_width
     return np.where(length, length, below), np.where(length, length, above)

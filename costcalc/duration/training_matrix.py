@@ -181,7 +181,7 @@ def training_matrix(
 ) -> TrainingMatrix:
     """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
     nothing is known to run are left out."""
-    recipes = evidence.recipes_of(model)
+    recipes = tuple(map(evidence.with_curve, evidence.recipes_of(model)))
     run_as = recipes if way.dated else tuple(map(undated, recipes))
     alike = {signature(recipe): recipe for recipe in reversed(run_as)}
     row_of = {one: row for row, one in enumerate(alike)}
@@ -199,7 +199,12 @@ def training_matrix(
     offered = offered_clusters(catalogue, machines, known_homes, limits, touched)
     speeds = every.of(column[offered.standing_for])
     return TrainingMatrix(
-        recipes=ModelRecipes(recipes, evidence.fitted.widths["length"].ln, evidence.later_recipes_of(model)),
+        recipes=ModelRecipes(
+            recipes,
+            evidence.fitted.widths["length"].ln,
+            evidence.later_recipes_of(model),
+            evidence.fitted.widths["curve"].ln,
+        ),
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),

@@ -11,11 +11,13 @@ from datetime import date
 from functools import cached_property
 from itertools import groupby
 
+from costcalc.convergence.borrowed_curves import lent_curves, with_borrowed_curve
 from costcalc.hardware import Accelerator
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
+from costcalc.units import Floats
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
 SAME = "the same network"
@@ -108,6 +110,15 @@ class Evidence:
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""
         return self._by_model.get(model, ())
+
+    def with_curve(self, recipe: Recipe) -> Recipe:
+        """A recipe that borrows its curve with it; any other as it is."""
+        borrows = recipe.schedule_shape and not recipe.is_log
+        return with_borrowed_curve(recipe, self._lent_curves) if borrows else recipe
+
+    @cached_property
+    def _lent_curves(self) -> dict[str, Floats]:
+        return lent_curves(self.recipes)
 
     @cached_property
     def suggested(self) -> dict[str, str]:

@@ -73,7 +73,7 @@ class FittedParameters:
     """Everything the estimator learned from the tables whose fingerprint is `tables`.
 
     `widths` are by kind of evidence: the speeds' (see `calibrated`), "own" for a run repeated on its own system, "length" for
-    the length of a schedule that nobody ran.
+    the length of a schedule that nobody ran, "curve" for where a borrowed curve crosses a target (see `ModelRecipes`).
     """
 
     tables: str
@@ -87,7 +87,7 @@ def unfitted(models: Mapping[str, Model]) -> FittedParameters:
     """Nothing learned: only what was measured on the very same system by the same implementation is answered."""
     reference = ReferenceModel(DataSheets({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
     names = sorted({calibrated(kind, undated) for kind in KINDS for undated in (False, True)})
-    widths = dict.fromkeys((*names, "own", "length"), HalfWidth(0.1, by_rule=True))
+    widths = dict.fromkeys((*names, "own", "length", "curve"), HalfWidth(0.1, by_rule=True))
     return FittedParameters("", reference, Transfer(models, {}, {}), widths)
 
 

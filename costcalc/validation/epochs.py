@@ -1,4 +1,5 @@
-"""Epochs borrowed from other recipes: of one family (DAWNBench), of other schedule lengths (FFCV), of other batches (MLPerf)."""
+"""Epochs borrowed from other recipes: of one family (DAWNBench), of other schedule lengths (FFCV), of other batches (MLPerf),
+of other networks with the same kind of schedule (transformers)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costcalc.convergence.borrowed_curves import Curve, borrowed_curve, error_ratios
 from costcalc.convergence.curves import isotonic
 from costcalc.fitting.schedules import Lengths, OutOfRange, accuracy_at_end, monotone_cubic
 from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase, Recipe
@@ -19,6 +21,7 @@ from costcalc.validation.scores import Case
 DAWNBENCH_TOP5 = 0.93
 BATCH_REACH = 1.25  # times the largest measured batch
 WIDEST_GAP = 4.0  # between neighbouring measured batches
+BELOW_THE_END = (0.005, 0.01, 0.02, 0.03, 0.04)  # accuracy: how far below its end a curve is read
 CRITICAL_BATCH = 46_000.0  # of ResNet-50 on ImageNet: MLPerf's reference points fit E0 (1 + B / 46,000) within 5 %
 
 
@@ -152,3 +155,31 @@ def batches_left_out(published: Published) -> list[Case]:
             Case(f"batch {batch:g}", f"{batch:g}", math.log(predicted / epochs), math.log(nearest[1] / epochs))
         )
     return cases
+
+
+def curves_left_out(published: Published, shape: str) -> list[Case]:
+    """Where a log passes accuracies below its end, from its end alone and the course of the other logs with such a schedule.
+
+    Unseen logs lend their course to none. The baseline runs to the end. The scatter is how much of the schedule is left, in ln.
+    """
+    lending: dict[str, Curve] = {
+        one.name: one.evaluations for one in published.evidence.recipes if one.is_log and one.schedule_shape == shape
+    }
+    return [
+        case
+        for name, log in {**lending, **published.unseen_curves}.items()
+        for case in _crossings(name, log, error_ratios([curve for other, curve in lending.items() if other != name]))
+    ]
+
+
+def _crossings(name: str, log: Curve, ratios: Floats) -> Iterator[Case]:
+    end = log[-1]
+    for below in BELOW_THE_END:
+        borrowed, true = (_epochs_to((end.top1 or 0.0) - below, curve) for curve in (borrowed_curve(end, ratios), log))
+        left = math.log(end.epochs / borrowed)
+        yield Case(f"{name}, {below:g} below", name, math.log(borrowed / true), math.log(end.epochs / true), (), left)
+
+
+def _epochs_to(target: float, curve: Curve) -> float:
+    accuracies = isotonic([one.top1 or 0.0 for one in curve])
+    return curve[int(np.searchsorted(accuracies, target))].epochs

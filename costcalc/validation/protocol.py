@@ -11,7 +11,7 @@ from costcalc.fitting.transfer import fit_transfer, ratios
 from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
 from costcalc.validation.chances import brier_scores
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
-from costcalc.validation.epochs import batches_left_out, borrowed, lengths_left_out
+from costcalc.validation.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
@@ -173,6 +173,8 @@ def _epochs(published: Published) -> Iterator[Experiment]:
     yield Experiment("schedule length interpolated (FFCV ResNet-50)", fifty, LENGTHS)
     yield Experiment("schedule length interpolated (FFCV ResNet-18)", eighteen, LENGTHS)
     yield Experiment("schedule length interpolated (both)", fifty + eighteen, LENGTHS, "length")
+    curves = curves_left_out(published, "deit")
+    yield Experiment("accuracy curve known at its end alone (transformers)", curves, kind="curve")
     yield Experiment("batch to epochs (MLPerf reference points)", batches_left_out(published))
 
 

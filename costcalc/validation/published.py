@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 
@@ -14,7 +14,7 @@ from costcalc.evidence import Evidence, load_evidence
 from costcalc.evidence.tables import cells, typed
 from costcalc.fitting.reference_model import observation
 from costcalc.throughput.reference_model import Setup
-from costcalc.training import Recipe, System, Throughput
+from costcalc.training import Evaluation, Recipe, System, Throughput
 
 FROZEN = {
     "splits": "0f9cf10b1f68c00803d0f3aa049dc8011a75057eba6b9bc443886221c66981be",
@@ -22,7 +22,7 @@ FROZEN = {
     "splits_3": "273859b7c817c87f7b0cc38dd001f9df7890a84e84e38421bdea9eef21a8a62f",
 }
 """The tables of groups, with their SHA-256: the later ones were added in November 2026, before anything was scored with them."""
-TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", *FROZEN)
+TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", "unseen_curves", *FROZEN)
 FITTED_TO = ("accelerators", "models", "phases", "rcps", "recipes", "results", "splits", "throughputs")
 FIRST_ROUND = "v0.7"  # earlier MLPerf rounds had another target or other rules
 
@@ -86,7 +86,8 @@ class WholeRun:
 class Published:
     """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with.
 
-    Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them.
+    Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them. `unseen_curves` are logs by name, of
+    schedules of the shape that `schedule_shape` of recipes calls deit; their errors make widths, and nothing else rests on them.
     """
 
     evidence: Evidence
@@ -96,6 +97,7 @@ class Published:
     groups: Mapping[str, Mapping[str, str]]
     unseen_speeds: tuple[Throughput, ...] = ()
     unseen_runs: tuple[WholeRun, ...] = ()
+    unseen_curves: Mapping[str, tuple[Evaluation, ...]] = field(default_factory=dict)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -197,7 +199,16 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
         groups=groups,
         unseen_speeds=tuple(typed("unseen_speeds.csv", speeds, Throughput)),
         unseen_runs=tuple(typed("unseen_runs.csv", _lines(texts, "unseen_runs"), WholeRun)),
+        unseen_curves=_curves(texts),
     )
+
+
+def _curves(texts: Mapping[str, str]) -> dict[str, tuple[Evaluation, ...]]:
+    lines = [{**line, "hours": None, "top5": None} for line in _lines(texts, "unseen_curves")]
+    curves: dict[str, tuple[Evaluation, ...]] = defaultdict(tuple)
+    for line, point in zip(lines, typed("unseen_curves.csv", lines, Evaluation), strict=True):
+        curves[str(line["log"])] += (point,)
+    return curves
 
 
 def _lines(texts: Mapping[str, str], name: str) -> list[dict[str, str | bool | None]]:

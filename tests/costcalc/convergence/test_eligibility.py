@@ -195,6 +195,17 @@ class TestWidths:
         assert self.widths(ending_at(*rising, tuned_to=0.749)) == (0, 0)
         assert self.widths(ending_at(*rising, is_interpolated=True)) == (LENGTH_WIDTH, LENGTH_WIDTH)
 
+    def test_a_borrowed_curve_is_less_sure_the_further_from_its_end_but_never_takes_longer(self):
+        rising = [0.70 + 0.001 * step for step in range(100)]
+        for target, width in ((0.75, 0.2), (0.78, 0.2), (0.75, 9.0)):
+            pair = [ending_at(*rising, **facts) for facts in ({}, {"has_borrowed_curve": True})]
+            columns = ModelRecipes(tuple(pair), LENGTH_WIDTH, (), width)
+            seen = eligible_recipes(columns, EstimateQuery("resnet50", target))
+            left = np.log(100 / seen.to_target.epochs[1])
+            below, above = seen.log_width_below, seen.log_width_above
+            assert below[1] == pytest.approx(np.hypot(below[0], width * left))
+            assert above[1] == pytest.approx(min(np.hypot(above[0], width * left), left))
+
 
 def test_recipes_that_never_reach_the_target_do_not_disturb_the_others():
     one, never = ending_at(0.7, 0.8), replace(ending_at(0.5, 0.6), name="never")

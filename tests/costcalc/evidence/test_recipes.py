@@ -294,3 +294,19 @@ def test_networks_with_recipes_have_a_measured_speed():
     """Those named here have none: their recipes lead to a network alike."""
     measured = {row["model"] for row in rows("throughputs.csv")}
     assert {row["model"] for row in RECIPES.values()} - measured == {"mobilenet_v2_0_25", "resnet18_v2", "resnet34_v2"}
+
+
+def test_curves_are_lent_by_several_logs_to_recipes_published_with_their_end_alone():
+    shapes = {row["schedule_shape"] for row in RECIPES.values()} - {""}
+    assert shapes == {"deit"}
+    kind = [recipe for recipe, row in RECIPES.items() if row["schedule_shape"]]
+    logs = [recipe for recipe in kind if RECIPES[recipe]["is_log"] == "yes"]
+    assert len(logs) == 6
+    for recipe in kind:
+        [phase] = PHASES[recipe]
+        assert (
+            float(phase["to_epoch"])
+            == float(CURVES[recipe][-1]["epochs"])
+            == float(RECIPES[recipe]["scheduled_epochs"])
+        )
+        assert recipe in logs or len(CURVES[recipe]) == 1

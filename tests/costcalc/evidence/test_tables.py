@@ -25,7 +25,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
     lines = {
         "accelerators": "V100,NVIDIA,16,125,900,300,2017,V100,,yes,no,yes,no,yes,yes,data sheet\n",
         "models": "resnet50,rn50;r50,resnet,25.6,4.1,224,paper\nvgg16,,vgg,,,,paper\n",
-        "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
+        "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
@@ -104,12 +104,12 @@ def test_packaged_systems_are_read():
         ("models", "new,,new,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
         (
             "recipes",
-            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,yes,,,,,,no,,2020,,paper,\n",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,,1,yes,,,,,,no,,2020,,paper,\n",
             "recipes.csv, line 3: r2 has no line in",
         ),
         (
             "recipes",
-            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,1,log,,,,,,no,,2020,,paper,\n",
+            "r2,resnet50,org,fam,X,other,own,,,,,,,,,,,1,log,,,,,,no,,2020,,paper,\n",
             "recipes.csv, line 3: .*is_log",
         ),
         (

@@ -54,14 +54,14 @@ def test_less_evidence_is_never_surer(packaged_evidence):
 def test_every_packaged_width_is_read_by_the_engine_and_was_measured(packaged_evidence):
     names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
     widths = packaged_evidence.fitted.widths
-    assert set(widths) == names | {"own", "length"}
+    assert set(widths) == names | {"own", "length", "curve"}
     assert not any(width.by_rule for width in widths.values())
 
 
 def test_nothing_learned_still_has_widths():
     nothing = unfitted({}).widths
     assert {width.by_rule for width in nothing.values()} == {True}
-    assert {"own", "length", *KINDS} <= set(nothing)
+    assert {"own", "length", "curve", *KINDS} <= set(nothing)
 
 
 def test_the_law_of_elapsed_time_is_found_again():

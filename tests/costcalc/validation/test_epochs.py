@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fakes.recipes import recipe
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
@@ -16,6 +17,7 @@ from costcalc.validation.epochs import (
     batch_factor,
     batches_left_out,
     borrowed,
+    curves_left_out,
     ends_by_length,
     lengths_left_out,
 )
@@ -209,3 +211,41 @@ class TestBatches:
     def test_the_baseline_takes_the_nearest_in_proportion(self, cases):
         assert cases[0].baseline_error == pytest.approx(math.log(35 / 38))
         assert cases[1].baseline_error == pytest.approx(math.log(38 / 44))
+
+
+class TestCurvesLeftOut:
+    """Where logs pass accuracies below their end, from others with the same kind of schedule."""
+
+    @pytest.fixture
+    def published(self, rows):
+        def log(name, times):
+            points = (
+                Evaluation(3.0 * step, None, 0.8 - 0.2 * (times - 1) * (1 - step / 100), None) for step in range(101)
+            )
+            return recipe(name=name, schedule_shape="cosine", scheduled_epochs=300.0, evaluations=tuple(points))
+
+        base = publish(rows)
+        evidence = replace(base.evidence, recipes=tuple(log(name, 2.0) for name in ("one", "two")))
+        unseen = {"theirs": log("theirs", 1.5).evaluations}
+        return replace(base, evidence=evidence, unseen_curves=unseen)
+
+    def test_logs_of_one_course_tell_of_each_other(self, published):
+        cases = [case for case in curves_left_out(published, "cosine") if case.group != "theirs"]
+        assert {case.group for case in cases} == {"one", "two"}
+        assert all(abs(case.error) < 0.03 and case.baseline_error > 0 for case in cases)
+        assert all(case.scatter == pytest.approx(case.baseline_error - case.error) for case in cases)
+
+    def test_an_unseen_log_is_scored_and_lends_nothing(self, published):
+        theirs = [case for case in curves_left_out(published, "cosine") if case.group == "theirs"]
+        # a drop of 0.04 takes 40 % of their schedule, but 20 % of the others'
+        assert theirs[-1].error == pytest.approx(math.log(0.8 / 0.6), abs=0.04)
+
+
+def test_packaged_unseen_curves_are_whole_sourced_and_no_recipe():
+    published = load_published()
+    assert len(published.unseen_curves) == 10
+    assert not published.unseen_curves.keys() & published.recipes.keys()
+    for name, curve in published.unseen_curves.items():
+        assert curve[-1].epochs == float(name.rsplit("-", 1)[1].removesuffix("ep"))
+        assert 0.78 < curve[-1].top1 < 0.84
+    assert {case.group for case in curves_left_out(published, "deit")} >= published.unseen_curves.keys()
