@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -193,6 +194,18 @@ def try_source(source: str) -> None:
     from api.cli import prices as commands
 
     sys.exit(commands.try_source(source))
+
+
+@prices.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def export(folder: Path) -> None:
+    """Write what the store knows as the next packaged prices into FOLDER, and say how they differ from the present ones.
+
+    Your own price sheet is left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
+    """
+    from api.cli import prices as commands
+
+    sys.exit(commands.export(settings_of_environment(), folder))
 
 
 @prices.command()

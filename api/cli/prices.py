@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,7 +23,9 @@ from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR
+from pricing import export as exporting
 from pricing import refresh as refreshing
+from pricing.packaged.tables import PackagedTableError
 from pricing.sources import SOURCES
 from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
@@ -143,6 +146,19 @@ def status(settings: Settings) -> int:
         for each in rates[:SHOWN]:
             click.echo(_in_quarantine(each))
         click.echo(f"{source}: {len(rates)} in quarantine; costcalc prices release {source} lets them pass")
+    return FINE
+
+
+def export(settings: Settings, folder: Path) -> int:
+    """Writes what the store knows as the next packaged edition, and says how it differs from the present one."""
+    own = [spec.name for spec in SOURCES.values() if spec.is_own]
+    try:
+        store = Store(settings.database_url)
+        store.fill(utc_now())
+        for line in exporting.export(store.all_offers(own), folder, utc_now()):
+            click.echo(line)
+    except (StoreError, PackagedTableError, OSError) as error:
+        return _failed(error, FAILED)
     return FINE
 
 

@@ -22,9 +22,9 @@ def packaged_catalogue() -> Catalogue:
     return Catalogue.from_offers(read_packaged().offers, snapshot)
 
 
-def write_compact(folder: Path) -> None:
-    """Write the compact copy of the packaged tables. Raises PackagedTableError."""
-    prices = read_packaged()
+def write_compact(folder: Path, tables: Path | None = None) -> None:
+    """Write the compact copy of the packaged tables, or of those in another folder. Raises PackagedTableError."""
+    prices = read_packaged(tables)
     document = Catalogue.from_offers(prices.offers, "").to_bytes()
     (folder / COMPACT).write_bytes(bytes.fromhex(prices.digest) + zlib.compress(document, 9))
 

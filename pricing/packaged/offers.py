@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.billing import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
@@ -84,7 +85,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         upfront=optional(row, "upfront", amount),
         recurring_hourly=optional(row, "recurring_hourly", amount),
         monthly=optional(row, "monthly", amount),
-        hours_in_month=row.maybe_integer("hours_in_month") or billing.hours_in_month,
+        hours_in_month=row.maybe_integer("hours_in_month") or HOURS_PER_MONTH,
         currency=row.text("currency"),
         parts=_parts(row),
         effective_from=optional(row, "effective_from", day),

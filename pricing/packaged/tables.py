@@ -142,11 +142,21 @@ def decimal(text: str, column: str) -> Decimal:
 
 
 def day(row: Row, column: str) -> datetime:
-    """Midnight UTC at which the day starts. Raises ValueError."""
+    """Midnight UTC at which an ISO date starts, or an ISO date-time, which needs its time zone. Raises ValueError."""
+    text = row.text(column)
     try:
-        return datetime.combine(date.fromisoformat(row.text(column)), time(), UTC)
+        return (
+            datetime.combine(date.fromisoformat(text), time(), UTC) if len(text) == len("2026-11-20") else _moment(text)
+        )
     except ValueError:
-        raise ValueError(f"{column} {row.text(column)!r} is not an ISO date") from None
+        raise ValueError(f"{column} {text!r} is not an ISO date") from None
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return moment.astimezone(UTC)
 
 
 def choice(kind: type[T], row: Row, column: str) -> T:

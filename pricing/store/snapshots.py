@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -38,10 +38,11 @@ def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
         return Catalogue.from_offers(all_offers(connection), snapshot_id, gaps)
 
 
-def all_offers(connection: Connection) -> Iterator[Offer]:
-    """Every observation that was not retracted: once as first observed, and once for each later sighting."""
+def all_offers(connection: Connection, without: Collection[str] = ()) -> Iterator[Offer]:
+    """Every observation that was not retracted: once as first observed, and once for each later sighting; `without` names sources
+    whose rates are left out."""
     machine_of, seen_again = all_machines(connection), _sightings(connection)
-    wanted = standing().order_by(observations.c.id)
+    wanted = standing().where(observations.c.origin.not_in(without)).order_by(observations.c.id)
     rows = connection.execute(wanted, execution_options={"yield_per": ROWS_AT_ONCE})
     for row in rows:
         machine = machine_of[row.provider, row.instance_type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -117,6 +117,11 @@ class Store:
         """Write a whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
         with self._database.writing() as connection:
             return publish(connection, publication, now)
+
+    def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
+        """Every rate and every time that it was seen again, but for those of the sources in `without`."""
+        with self._database.reading(bulk=True) as connection:
+            return tuple(snapshots.all_offers(connection, without))
 
     def standing_offers(self, origin: str) -> tuple[Offer, ...]:
         """What a source last said of each of its offers that has not ended."""

@@ -27,7 +27,7 @@ def series():
     known = defaultdict(dict)
     for row in matching(table("offers.csv"), provider="gcp", purchase_option="spot"):
         if row["source"].startswith("Cyclenerd/"):
-            known[row["region"], row["instance_type"]][date.fromisoformat(row["observed_at"])] = float(rate(row))
+            known[row["region"], row["instance_type"]][date.fromisoformat(row["observed_at"][:10])] = float(rate(row))
     long = {where: rates for where, rates in sorted(known.items()) if len(rates) >= 6}
     return {(region, name.rpartition("-")[0]): rates for (region, name), rates in long.items()}.values()
 

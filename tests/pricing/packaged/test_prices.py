@@ -10,7 +10,7 @@ from packaged_tables import canonical_accelerators, rate, table
 
 from pricing.packaged.catalogue import packaged_catalogue
 
-NEWEST = date(2026, 11, 20)
+NEWEST = max(date(2026, 11, 20), datetime.now(UTC).date())
 KEY = ["provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "observed_at"]
 
 
@@ -59,7 +59,7 @@ def test_keys_are_unique_and_rows_sorted(name, key):
 def test_every_row_has_a_source_and_a_past_date(name, cell):
     for row in table(name):
         assert row["source"].strip()
-        assert date(2016, 1, 1) <= date.fromisoformat(row[cell]) <= NEWEST
+        assert date(2016, 1, 1) <= date.fromisoformat(row[cell][:10]) <= NEWEST
 
 
 def test_an_offer_starts_no_later_than_it_was_seen(offers):

@@ -1,0 +1,170 @@
+"""The next packaged edition: the present tables with what a store has learned since, and the difference in words.
+
+Rows of the present edition stay as they are. Machines that one owns, free tiers and rates of one's own are left out: they have
+tables of their own, or belong to nobody else.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+from costcalc.evidence import load_evidence
+from costcalc.hardware import Machine
+from costcalc.offers import ENDED, SECOND_HAND, Offer, PurchaseOption
+from costcalc.units import HOURS_PER_MONTH
+from pricing.checks import SourceListing, told, violations
+from pricing.packaged.catalogue import write_compact
+from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
+from pricing.packaged.offers import OFFERS, read_packaged
+from pricing.packaged.price_sources import PRICE_SOURCES, first_hand_sources
+from pricing.packaged.tables import Key, Table, packaged_folder
+
+NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
+NAMED = 5  # changed rates that the difference names for each provider
+Cells = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """Offers that the present edition lacks, and sentences on those that the checks left out."""
+
+    new: tuple[Offer, ...]
+    left_out: str
+
+
+def export(known: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str]:
+    """Write the present tables with these offers to `folder`, read them back, and say how they differ from the present ones.
+
+    Raises PackagedTableError if what was written cannot be read.
+    """
+    present = {offer.key: offer for offer in _in_time(read_packaged().offers)}
+    edition = _checked([offer for offer in known if offer.purchase_option not in NOT_RENTED], now)
+    contents = {table.name: table.read_bytes() for table in packaged_folder().iterdir()}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    _write(folder, OFFERS, map(_offer_cells, edition.new))
+    _write(folder, PRICE_SOURCES, _hands(edition.new))
+    _write(folder, INSTANCE_TYPES, _machines(edition.new), replace=True)
+    write_compact(folder, folder)
+    yield from _differences(present, edition)
+
+
+def _in_time(offers: Iterable[Offer]) -> list[Offer]:
+    return sorted(offers, key=lambda offer: offer.observed_at)
+
+
+def _checked(known: Sequence[Offer], now: datetime) -> Edition:
+    """Those that no packaged row says already and whose newest rates keep the rules of a listing."""
+    packaged = {(*offer.key, offer.observed_at) for offer in read_packaged().offers}
+    new = _in_time(offer for offer in known if (*offer.key, offer.observed_at) not in packaged)
+    current = {offer.key: offer for offer in new if ENDED not in offer.flags}
+    broken = violations(SourceListing(tuple(current.values()), frozenset(load_evidence().accelerators), {}, now))
+    odd = {offer.key for violation in broken for offer in violation.offers}
+    return Edition(tuple(offer for offer in new if offer.key not in odd), told(broken) if broken else "")
+
+
+def _write(folder: Path, table: Table, rows: Iterable[Cells], replace: bool = False) -> None:
+    """The table with these rows, in the order of their keys; rows with the key of another go before it if asked to."""
+    lines = table.content(folder).decode().splitlines()
+    present = list(csv.DictReader(lines))
+    by_key: dict[Key, Cells] = {_key(table, row): row for row in present}
+    for row in rows:
+        by_key[_key(table, row)] = row if replace else by_key.get(_key(table, row), row)
+    with (folder / table.name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, next(csv.reader(lines)), lineterminator="\n", restval="")
+        writer.writeheader()
+        writer.writerows(by_key[key] for key in sorted(by_key))
+
+
+def _key(table: Table, row: Cells) -> Key:
+    return tuple(str(row.get(column) or "") for column in table.key.split())
+
+
+def _offer_cells(offer: Offer) -> Cells:
+    cells: dict[str, object] = {name: getattr(offer, name) for name in ("provider", "region", "instance_type", "term")}
+    cells |= {
+        name: getattr(offer, name) for name in ("purchase_option", "payment", "offering_class", "currency", "source")
+    }
+    amounts = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
+    return cells | {
+        **{name: _text(getattr(offer, name)) for name in amounts},
+        "hours_in_month": offer.hours_in_month
+        if offer.monthly is not None or offer.hours_in_month != HOURS_PER_MONTH
+        else "",
+        "parts": ";".join(f"{part.name}={_text(part.hourly)}" for part in offer.parts),
+        "effective_from": _moment(offer.effective_from),
+        "observed_at": _moment(offer.observed_at),
+        "flags": ";".join(flag for flag in offer.flags if flag != SECOND_HAND),
+    }
+
+
+def _text(amount: Decimal | None) -> str:
+    return "" if amount is None else f"{amount.normalize():f}"
+
+
+def _moment(moment: datetime | None) -> str:
+    """A day where it is its start."""
+    return moment.isoformat().replace("T00:00:00+00:00", "").replace("+00:00", "Z") if moment else ""
+
+
+def _hands(offers: Iterable[Offer]) -> Iterator[Cells]:
+    """Whether each source that the table does not judge so already is first or second hand."""
+    first = first_hand_sources()
+    judged = tuple(start for (start,) in PRICE_SOURCES.read(lambda row: None))
+    for source, is_first in sorted({(offer.source, SECOND_HAND not in offer.flags) for offer in offers}):
+        if is_first != source.startswith(first) or not source.startswith(judged):
+            what = "the provider's own answer, as costcalc read it" if is_first else "a collection that costcalc read"
+            yield {"source": source, "hand": "first" if is_first else "second", "what": what}
+
+
+def _machines(offers: Iterable[Offer]) -> Iterator[Cells]:
+    """What machines hold that the table lacks or says otherwise."""
+    packaged = read_machines()
+    for name, offer in {(offer.provider, offer.instance_type): offer for offer in offers}.items():
+        facts = _facts(offer.machine)
+        if name not in packaged or _facts(packaged[name]) != facts:
+            yield {"provider": name[0], "instance_type": name[1], **facts, "source": offer.source}
+
+
+def _facts(machine: Machine) -> Cells:
+    names = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
+    known = {name: getattr(machine, name) for name in names}
+    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in known.items()}
+
+
+def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str]:
+    """By provider how many offers are new, have another rate or have ended; the largest changes by name."""
+    newest = {offer.key: offer for offer in edition.new}
+    by_provider: dict[str, list[Offer]] = defaultdict(list)
+    for offer in newest.values():
+        by_provider[offer.provider].append(offer)
+    for provider, offers in sorted(by_provider.items()):
+        gone = [offer for offer in offers if ENDED in offer.flags]
+        added = [offer for offer in offers if offer.key not in present and ENDED not in offer.flags]
+        moved = [offer for offer in offers if offer.key in present and _moved(present[offer.key], offer)]
+        counted = (f"{len(added):,} new offers", f"{len(moved):,} other rates", f"{len(gone):,} ended")
+        yield f"{provider}: {', '.join(counted)}"
+        largest = sorted(moved, key=lambda offer: -abs(offer.hourly_rate / present[offer.key].hourly_rate - 1))
+        yield from (f"  {_told(present[offer.key], offer)}" for offer in largest[:NAMED])
+    if edition.left_out:
+        yield f"left out: {edition.left_out}"
+    if not newest:
+        yield "Nothing is new."
+
+
+def _moved(before: Offer, after: Offer) -> bool:
+    return ENDED not in after.flags and before.hourly_rate != after.hourly_rate and before.currency == after.currency
+
+
+def _told(before: Offer, after: Offer) -> str:
+    terms = " ".join(filter(None, (after.purchase_option, after.term, after.payment))).replace("_", " ")
+    change = after.hourly_rate / before.hourly_rate - 1
+    rates = f"{before.hourly_rate:.4f} to {after.hourly_rate:.4f} {after.currency} an hour ({change:+.1%})"
+    return f"{after.instance_type} in {after.region}, {terms}: {rates}"
