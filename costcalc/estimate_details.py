@@ -45,7 +45,6 @@ LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
-CLUSTER_NETWORK = "Several machines work as one over a network of InfiniBand class; at 10 to 25 Gb/s they are slower."
 
 
 class RankedCandidate(NamedTuple):
@@ -161,6 +160,7 @@ class EstimateDetails:
         said = (
             *own,
             *self._spot(offer, time),
+            *self._network(offer, time),
             *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
             *self._fed(offer, time),
             *self._ends_below(time),
@@ -176,6 +176,19 @@ class EstimateDetails:
             known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
             yield spot_rate_moves(offer, time, self.as_of)
+
+    def _network(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
+        """Over what several machines work together, of a run that was not logged on them."""
+        if time.logged or self.matrix.clusters[time.cluster].nodes == 1:
+            return
+        rate, overlap = offer.machine.network_gbits_per_second, self.matrix.overlap
+        if rate is None:
+            yield "How fast these machines' network is was not published: it is taken to be of InfiniBand class."
+        else:
+            yield (
+                f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "
+                "behind the backward pass, as published clusters did; the range reaches from all to none of it."
+            )
 
     def _why_so_many(self, offer: Offer, nodes: int) -> Iterator[str]:
         """Where nobody asked for this number of machines: why it is offered."""
@@ -263,8 +276,6 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
     """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and its
     machines is taken over."""
     machines, one = matrix.clusters[cluster], matrix.recipes.recipes[recipe]
-    if machines.nodes > 1:
-        yield CLUSTER_NETWORK
     steps, batch = int(matrix.speeds.steps[matrix.speed_row[recipe], cluster]), float(matrix.global_batch[recipe])
     yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:

@@ -17,16 +17,20 @@ from costcalc.duration.requested_machines import are_homes, are_joined, as_clust
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed, feeds_of
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
-from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines, matters, slowest
+from costcalc.machine_limits.limits import Limit, LimitedSpeeds, RentedMachines, matters, slowest
+from costcalc.machine_limits.network import exchanges, own_share, waiting
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
+from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
+from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.reference_model import is_reference
 from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, PipelineAsked, Recipe
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
     from costcalc.evidence import Evidence
+
+NO_WIDTH = np.zeros(())  # of what is known exactly
 
 
 class Way(NamedTuple):
@@ -48,9 +52,9 @@ class TrainingMatrix:
     `speed_row` [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is
     what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
     be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of the
-    instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` are
-    those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what was fitted to
-    them knows later ones too.
+    instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` and
+    `overlap` are those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what
+    was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
@@ -65,6 +69,7 @@ class TrainingMatrix:
     refusals: dict[int, str]
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
+    overlap: Overlap
     is_past: bool = False
 
     @property
@@ -195,9 +200,12 @@ def training_matrix(
     machines, column = asked.of(kept), asked_column[kept]
     feeds = feeds_of(alike.values(), evidence.limit_tables.pipelines, way.pipeline, machines)
     limits = known_limits(evidence.limit_tables, feeds, machines)
-    touched = matters(_fastest(every)[:, column], limits)
-    offered = offered_clusters(catalogue, machines, known_homes, limits, touched)
+    exchange = Limit("network", exchanges(tuple(alike.values()), machines, evidence.gradients), NO_WIDTH)
+    touched = matters(_fastest(every)[:, column], limits) | exchange.seconds_per_epoch.any(axis=0)
+    offered = offered_clusters(catalogue, machines, known_homes, (*limits, exchange), touched)
     speeds = every.of(column[offered.standing_for])
+    own, exchanged = _joined(evidence, tuple(alike.values()), speeds, exchange.of(offered.standing_for))
+    limited = slowest(own, speeds.width_80, [limit.of(offered.standing_for) for limit in limits])
     return TrainingMatrix(
         recipes=ModelRecipes(
             recipes,
@@ -209,15 +217,14 @@ def training_matrix(
         clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
-        limited=slowest(
-            _seconds_per_epoch(speeds), speeds.width_80, [limit.of(offered.standing_for) for limit in limits]
-        ),
+        limited=waiting(limited, own, exchanged, evidence.fitted.overlap),
         own_cluster=np.array([offered.place(home) for home in homes], np.int64),
         feeds=feeds,
         limit_tables=evidence.limit_tables,
         refusals=_refusals(asked, asked_column, every, joined),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
+        overlap=evidence.fitted.overlap,
         is_past=evidence.is_past,
     )
 
@@ -252,6 +259,19 @@ def _refusals(asked: RentedMachines, column: Indices, speeds: SpeedTable, joined
     worst[~joined] = REFUSALS.index("no_network")
     reasons = (REFUSALS[code] for code in reversed(worst.tolist()))
     return dict(zip(reversed(asked.instance.tolist()), reasons, strict=True))
+
+
+def _joined(
+    evidence: Evidence, recipes: Sequence[Recipe], speeds: SpeedTable, exchange: Limit
+) -> tuple[tuple[Floats, ...], Floats]:
+    """Seconds per epoch of the accelerators in each phase [K, C], less what machines waited for one another where the rates were
+    logged, and seconds of the all-reduces to add [K, C]; none where code was measured on just so many machines."""
+    reference = np.array([is_reference(recipe) for recipe in recipes], bool)
+    carried_over = (speeds.kind != TRANSFERRED) | reference[:, None]
+    shares = np.array([own_share(recipe, evidence.gradients, evidence.fitted.overlap) for recipe in recipes], float)
+    without = np.where(carried_over, shares[:, None], 1.0)
+    own = tuple(phase * without for phase in _seconds_per_epoch(speeds))
+    return own, np.where(carried_over, exchange.seconds_per_epoch, 0.0)
 
 
 def _fastest(speeds: SpeedTable) -> Floats:

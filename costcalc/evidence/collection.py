@@ -15,6 +15,7 @@ from costcalc.convergence.borrowed_curves import lent_curves, with_borrowed_curv
 from costcalc.hardware import Accelerator
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
+from costcalc.machine_limits.network import Gradients, SystemNetwork
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 from costcalc.units import Floats
@@ -49,8 +50,9 @@ class Schedule:
 class Evidence:
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
-    `interruptions` of spot machines are ordered by date. `limit_tables` are those of the machines around accelerators. `is_past`
-    says that this is what was known on a past day; `later` are then the recipes that were published after it.
+    `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
+    `limit_tables` are those of the machines around accelerators. `is_past` says that this is what was known on a past day;
+    `later` are then the recipes that were published after it.
     """
 
     accelerators: Mapping[str, Accelerator]
@@ -61,9 +63,15 @@ class Evidence:
     fitted: FittedParameters
     version: str
     interruptions: tuple[ObservedInterruptions, ...] = ()
+    networks: tuple[SystemNetwork, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """What several machines exchange, and over which networks published systems did."""
+        return Gradients(self.models, self.networks)
 
     @cached_property
     def _days(self) -> list[date]:

@@ -19,6 +19,7 @@ from costcalc.hardware import Accelerator
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables
 from costcalc.machine_limits.known_limits import LimitTables
+from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
@@ -26,12 +27,12 @@ from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughp
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
 Cells = Mapping[str, object]
-FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
+FITTED, ENDS, INTERRUPTIONS, NETWORKS = "fitted", "seed_noise", "spot_interruptions", "system_networks"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
-TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES)
+TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Tables:
     pipelines: tuple[PipelineRate, ...]
     code: tuple[PipelineOfCode, ...]
     volumes: tuple[Volume, ...]
+    networks: tuple[SystemNetwork, ...]
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -110,6 +112,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)) if PIPELINES in texts else (),
         code=tuple(_read(texts, CODE, PipelineOfCode)) if CODE in texts else (),
         volumes=tuple(_read(texts, VOLUMES, Volume)) if VOLUMES in texts else (),
+        networks=tuple(_read(texts, NETWORKS, SystemNetwork)) if NETWORKS in texts else (),
     )
 
 
@@ -129,6 +132,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         throughputs=tables.throughputs,
         schedules=tables.schedules,
         interruptions=tables.interruptions,
+        networks=tables.networks,
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
         limit_tables=LimitTables(

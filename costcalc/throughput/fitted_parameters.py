@@ -65,6 +65,28 @@ class ElapsedTime(NamedTuple):
         return elapsed
 
 
+class Overlap(NamedTuple):
+    """How long machines wait for an all-reduce of their gradients: `hidden` is the share of it that takes place behind the
+    backward pass, as long as that lasts, `reached` the share of the network's rate that it reaches."""
+
+    hidden: float
+    reached: float
+
+    def step(self, compute: Floats, exchange: Floats) -> Floats:
+        """Seconds of a step that computes for so many; `exchange` are those of the all-reduce at the network's full rate."""
+        sent = exchange / self.reached
+        return np.asarray(compute + sent - self.hidden * np.minimum(sent, BACKWARD * compute))
+
+    def compute(self, step: Floats, exchange: Floats) -> Floats:
+        """Seconds that a step of so many computes: the inverse of `step`."""
+        sent = exchange / self.reached
+        behind = step - (1 - self.hidden) * sent
+        beyond = np.maximum(step - sent, 0.0) / (1 - self.hidden * BACKWARD)
+        return np.asarray(np.where(sent <= BACKWARD * behind, behind, beyond))
+
+
+BACKWARD = 2 / 3  # of a step's arithmetic is that of the backward pass
+USUAL_OVERLAP = Overlap(0.5, 0.7)
 USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
 
 
@@ -81,6 +103,7 @@ class FittedParameters:
     transfer: Transfer
     widths: Mapping[str, HalfWidth]
     elapsed_time: ElapsedTime = USUAL_ELAPSED_TIME
+    overlap: Overlap = USUAL_OVERLAP
 
 
 def unfitted(models: Mapping[str, Model]) -> FittedParameters:
@@ -109,6 +132,7 @@ def to_json(fitted: FittedParameters) -> str:
             "transfer": _written(fitted.transfer.effects),
             "widths": {kind: width._asdict() for kind, width in fitted.widths.items()},
             "elapsed_time": list(fitted.elapsed_time),
+            "overlap": list(fitted.overlap),
         },
         indent=0,
         sort_keys=True,
@@ -135,6 +159,7 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
             transfer=Transfer(models, accelerators, _read(raw["transfer"])),
             widths={kind: HalfWidth(**width) for kind, width in raw["widths"].items()},
             elapsed_time=ElapsedTime(*raw["elapsed_time"]),
+            overlap=Overlap(*raw["overlap"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error

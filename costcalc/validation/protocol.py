@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from costcalc.fitting.network import fit_overlap, over_networks
 from costcalc.fitting.reference_model import fit_reference_model, observations
 from costcalc.fitting.transfer import fit_transfer, ratios
 from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
@@ -93,8 +94,9 @@ def fitted_parameters(published: Published, found: Sequence[Experiment]) -> Fitt
     reference = fit_reference_model(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
     measured = ratios(evidence.throughputs, reference, evidence.models)
     transfer = fit_transfer(measured, evidence.models, evidence.accelerators)
-    elapsed_time = Learner(published).elapsed_time(None)
-    return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(found), elapsed_time)
+    elapsed_time, gradients = Learner(published).elapsed_time(None), evidence.gradients
+    overlap = fit_overlap(over_networks(measured, gradients), transfer, gradients)
+    return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(found), elapsed_time, overlap)
 
 
 def calibrated_widths(found: Sequence[Experiment]) -> dict[str, HalfWidth]:

@@ -8,7 +8,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.throughput import REFUSALS, SpeedTable
-from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
+from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, ElapsedTime, HalfWidth
 
 WIDTH, OWN_WIDTH = 0.1, 0.03
 INSTANCES = 9  # at most so many instance types, all of one shape, are in the catalogues that such a matrix goes with
@@ -43,5 +43,6 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         limit_tables=NOTHING_AROUND,
         refusals={},
         elapsed_time=ElapsedTime(0.5, 0.75),
+        overlap=USUAL_OVERLAP,
         widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from costcalc.fitting.network import fit_overlap, over_networks, scaling_error
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import ReferenceModel
@@ -60,11 +61,14 @@ class ScaledSpeeds:
         ]
 
     def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
-        transfer = self._transfer_without(frozenset(names).intersection(self._learned))
+        hidden = frozenset(names).intersection(self._learned)
+        transfer, gradients = self._transfer_without(hidden), self._evidence.gradients
+        learned = [ratio for name, ratio in self._learned.items() if name not in hidden]
+        overlap = fit_overlap(over_networks(learned, gradients), transfer, gradients)
         for name in names:
             ratio, base = self._known[name], self._known[pairs[name]]
             if transfer.knows(ratio.workload.model):
-                error = residual(ratio, transfer) - residual(base, transfer)
+                error = scaling_error((ratio, base), transfer, gradients, overlap)
                 yield Case(name, ratio.row.stack, error, _log_rate(ratio) - _log_rate(base))
 
     def _fit_without(self, names: frozenset[str]) -> Transfer:

@@ -34,6 +34,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,yes,org,2022-01-01,paper,\n",
         "pipelines_of_code": ",,pytorch,pytorch,paper\n",
         "volumes": "aws,,gp3,,125,paper,2020-12-01\n",
+        "system_networks": "org,V100,25,paper\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,synthetic,org,,,2020,,,paper,\n",
     }
     return {name: headers[name] + lines[name] for name in TABLES}

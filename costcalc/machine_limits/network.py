@@ -1,0 +1,106 @@
+"""What several machines wait for one another: a ring all-reduce of the gradients, part of it behind the backward pass.
+
+A ring of n machines sends every gradient 2 (n - 1)/n times (Patarasuk and Yuan 2009). A machine sums the gradients of its
+accelerators first, so that its network carries one copy, in the bytes of the code's precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines
+from costcalc.throughput import global_batch
+from costcalc.throughput.fitted_parameters import Overlap
+from costcalc.throughput.workloads import REFERENCE_PARAMETERS_MILLIONS, SIXTEEN_BIT, own_rates
+from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe, Throughput
+from costcalc.units import Floats, Indices
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNetwork:
+    """The network between the machines on which an organisation measured an accelerator: Gb/s of one machine."""
+
+    organisation: str
+    accelerator: str
+    network_gbits_per_second: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What machines exchange in a step, by network and code, and over which networks published systems did."""
+
+    models: Mapping[str, Model]
+    systems: tuple[SystemNetwork, ...] = ()
+
+    def gigabits(self, of: Throughput | Recipe) -> float:
+        """The gradients of one step."""
+        model = self.models.get(of.model)
+        millions = (model and model.parameters_millions) or REFERENCE_PARAMETERS_MILLIONS
+        return millions * 1e-3 * (16 if of.precision in SIXTEEN_BIT else 32)
+
+    def exchange(self, of: Throughput | Recipe, accelerator: str, nodes: int) -> float:
+        """Seconds of an all-reduce at the full rate of the network on which this was measured; 0 where that is not known, or on
+        one machine."""
+        rate = self._rates.get((of.organisation, accelerator))
+        return self.gigabits(of) * float(times_sent(np.array(nodes))) / rate if rate else 0.0
+
+    @cached_property
+    def _rates(self) -> dict[tuple[str, str], float]:
+        return {(one.organisation, one.accelerator): one.network_gbits_per_second for one in self.systems}
+
+
+def times_sent(nodes: Floats | Indices) -> Floats:
+    """How often a ring of so many machines sends each gradient."""
+    return np.asarray(2 * (nodes - 1) / nodes)
+
+
+def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gradients) -> Floats:
+    """Seconds per epoch that the all-reduces of recipes [K] take on machines [N] at the full rate of their network; 0 where that
+    is not known, or on one machine."""
+    per_epoch = np.array([gradients.gigabits(one) * IMAGES_PER_EPOCH / global_batch(one) for one in recipes], float)
+    rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
+    return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
+
+
+def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:
+    """The share of the time on a recipe's own system in which its machines do not wait for their network; 1 where that is not
+    known."""
+    own, rates = recipe.system, own_rates(recipe)
+    exchange = gradients.exchange(recipe, own.accelerator, own.nodes) if own and rates else 0.0
+    if not exchange:
+        return 1.0
+    step = global_batch(recipe) / rates[0]
+    return float(overlap.compute(np.array(step), np.array(exchange))) / step
+
+
+def waiting(limited: LimitedSpeeds, own: Sequence[Floats], exchange: Floats, overlap: Overlap) -> LimitedSpeeds:
+    """These speeds of K recipes on C clusters where machines wait for their all-reduces too: `own` are the seconds per epoch of
+    the accelerators in each phase [K, C], `exchange` those of the all-reduces at the full rate of the network [K, C].
+
+    The interval also reaches from an all-reduce that hides behind the backward pass as long as that lasts to one that does not.
+    """
+    if not exchange.any():
+        return limited
+    usual, best, worst = (
+        tuple(np.where(phase > 0, np.maximum(least, law.step(phase, exchange)), 0.0) for phase, least in pairs)
+        for law in (overlap, overlap._replace(hidden=1.0), overlap._replace(hidden=0.0))
+        for pairs in [list(zip(own, limited.seconds_per_epoch, strict=True))]
+    )
+    longest = exchange / overlap.reached > limited.seconds_per_epoch[0]
+    return LimitedSpeeds(
+        seconds_per_epoch=usual,
+        limited_by=np.where(longest, np.int8(PARTS.index("network")), limited.limited_by),
+        width_below=np.hypot(limited.width_below, _apart(best[0], usual[0])),
+        width_above=np.hypot(limited.width_above, _apart(usual[0], worst[0])),
+    )
+
+
+def _apart(less: Floats, more: Floats) -> Floats:
+    """ln(more / less), 0 where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(np.log(more / less)))
