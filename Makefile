@@ -4,7 +4,7 @@ PORT ?= 8000
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: setup serve test quick check bench fit compact mutants
+.PHONY: setup serve test quick check bench fit compact mutants lock audit
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -38,6 +38,14 @@ bench: setup
 
 fit: .venv/installed
 	$(BIN)/python tools/fit.py
+
+# after a change of the dependencies: the versions of the image, each with its hashes, and what is known against them
+lock: setup
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --extra charts --extra postgresql --extra redis \
+		--no-annotate --no-emit-find-links --no-emit-index-url --output-file deploy/requirements.txt pyproject.toml
+
+audit: setup
+	$(BIN)/pip-audit --requirement deploy/requirements.txt --require-hashes --disable-pip
 
 ENGINE := $(addprefix costcalc/,convergence throughput duration costing fitting validation)
 mutants: setup

@@ -60,6 +60,10 @@ class WatchedPrices:
         """The source of each rate that is left out because it looks odd."""
         return self.worker.state().quarantined
 
+    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
+        """By source, the moment at which it last answered."""
+        return self.worker.state().answered_at
+
 
 @dataclass(frozen=True, slots=True)
 class FixedPrices:
@@ -77,6 +81,10 @@ class FixedPrices:
 
     def quarantined(self) -> tuple[str, ...]:
         """Empty: one command has no metrics."""
+        return ()
+
+    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
+        """Nothing: no source was asked."""
         return ()
 
 

@@ -49,6 +49,10 @@ class Prices(Protocol):
         """The source of each rate that is left out because it looks odd."""
         ...
 
+    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
+        """By source, the moment at which it last answered."""
+        ...
+
 
 @dataclass(frozen=True)
 class Service:

@@ -42,6 +42,12 @@ QUARANTINED = Gauge(
     ["source"],
     multiprocess_mode="mostrecent",
 )
+AGE = Gauge(
+    "costcalc_prices_age_seconds",
+    "Seconds since a source last answered a refresh",
+    ["source"],
+    multiprocess_mode="mostrecent",
+)
 REPLAYS = Counter("costcalc_http_replays_total", "Requests answered from memory, by path", ["path"])
 REFUSED = Counter("costcalc_http_refused_total", "Requests refused before they were read as questions", ["status"])
 SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
@@ -101,6 +107,8 @@ def prometheus() -> Response:
     odd = Counted(service.prices.quarantined())
     for name in service.sources:
         QUARANTINED.labels(name).set(odd[name])
+    for name, answered_at in service.prices.answered_at():
+        AGE.labels(name).set((service.clock() - answered_at).total_seconds())
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
 
 

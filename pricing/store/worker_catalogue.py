@@ -26,7 +26,8 @@ class NoSnapshot(Exception):
 class WorkerState:
     """The snapshot that the worker answers from, and whether its store could be reached at the last look.
 
-    `quarantined` names the source of each rate that the snapshot leaves out because it looks odd.
+    `quarantined` names the source of each rate that the snapshot leaves out because it looks odd. `answered_at` has, by source,
+    the moment at which it last answered.
     """
 
     snapshot: str | None = None
@@ -34,6 +35,7 @@ class WorkerState:
     checked_at: datetime | None = None
     error: str | None = None
     quarantined: tuple[str, ...] = ()
+    answered_at: tuple[tuple[str, datetime], ...] = ()
 
 
 @dataclass
@@ -109,7 +111,9 @@ class WorkerCatalogue:
             self.warm(catalogue)
             self._catalogue = catalogue
             odd = tuple(each.origin for each in self._store.quarantined())
-            self._state = replace(self._state, snapshot=newest, quarantined=odd)
+            states = self._store.status()
+            answered = tuple((state.name, state.succeeded_at) for state in states if state.succeeded_at)
+            self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered)
 
     def _watch(self) -> None:
         with self._starting:

@@ -116,6 +116,9 @@ class NoPrices:
     def quarantined(self):
         return ()
 
+    def answered_at(self):
+        return ()
+
 
 def test_before_a_snapshot_is_loaded_everything_that_needs_prices_is_503():
     client = create_app(service_of(NoPrices())).test_client()

@@ -1,0 +1,94 @@
+"""What is deployed is read by the programs that will read it: nginx, promtool, and Kubernetes' own schemas."""
+
+import re
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml
+from conftest import REQUIRED
+
+from api.settings import SETTINGS
+from api.web import health
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+KUBERNETES = sorted(DEPLOY.glob("kubernetes/[!k]*.yaml"))
+ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
+
+
+def program(name):
+    """Its path. A machine without it skips the test, but never in CI."""
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if found is None and not REQUIRED:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.name)
+def test_kubernetes_knows_every_field(file):
+    for document in yaml.safe_load_all(file.read_text()):
+        kubernetes_validate.validate(document, "1.31", strict=True)
+
+
+def test_every_manifest_is_applied():
+    listed = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())["resources"]
+    assert sorted(listed) == [file.name for file in KUBERNETES]
+
+
+def test_containers_run_as_nobody_on_a_file_system_they_cannot_write():
+    documents = [document for file in KUBERNETES for document in yaml.safe_load_all(file.read_text())]
+    text = [str(document) for document in documents if document["kind"] in ("Deployment", "CronJob")]
+    assert len(text) == 2
+    assert all("'readOnlyRootFilesystem': True" in each and "'runAsNonRoot': True" in each for each in text)
+
+
+def test_nginx_takes_its_configuration(tmp_path):
+    own = (DEPLOY / "nginx.conf").read_text().replace("web:8000", "127.0.0.1:8000").replace("/tmp/", f"{tmp_path}/")
+    (tmp_path / "nginx.conf").write_text(own)
+    command = [program("nginx"), "-t", "-c", str(tmp_path / "nginx.conf")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_promtool_takes_the_alerts():
+    ended = subprocess.run([program("promtool"), "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_alerts_ask_for_metrics_that_there_are():
+    asked = set(re.findall(r"costcalc_\w+", "\n".join(re.findall(r"expr: (.*)", ALERTS.read_text()))))
+    known = {sample.name for metric in health.REGISTRY.collect() for sample in metric.samples}
+    named = {metric.name for metric in health.REGISTRY.collect()}
+    endings = {f"{name}{ending}" for name in named for ending in ("", "_total", "_bucket")}
+    assert asked
+    assert asked <= known | endings
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", "Dockerfile", "kubernetes/web.yaml", "systemd/costcalc.service"])
+def test_only_settings_that_there_are_are_set(file):
+    known = {setting.variable for setting in SETTINGS}
+    assert set(re.findall(r"COSTCALC_[A-Z_]+", (DEPLOY / file).read_text())) <= known
+
+
+def test_units_name_what_is_installed():
+    for file in DEPLOY.glob("systemd/*.service"):
+        unit = ConfigParser(strict=False, interpolation=None)
+        unit.optionxform = str
+        unit.read(file)
+        assert unit["Service"]["ExecStart"].startswith("/opt/costcalc/bin/costcalc ")
+        assert unit["Service"]["ProtectSystem"] == "strict"
+
+
+def test_the_image_gets_every_dependency_by_its_hash():
+    project = (ROOT / "pyproject.toml").read_text()
+    wanted = re.findall(
+        r'^    "([A-Za-z0-9-]+)', project.partition("dependencies = [")[2].partition("]\n")[0], re.MULTILINE
+    )
+    pinned = (DEPLOY / "requirements.txt").read_text()
+    assert len(wanted) > 10
+    for name in wanted:
+        assert re.search(rf"^{name}(\[\w+\])?==\S+ \\\n    --hash=sha256:", pinned, re.MULTILINE | re.IGNORECASE), name
