@@ -28,12 +28,15 @@ from pricing.store.publish import PACKAGED, Attempt, Listing, Publication, Publi
 from pricing.store.quarantine import Inspection, Quarantined, Rate, rate_of
 from pricing.store.store import SourceState, Store
 
-LIMIT_SECONDS = 1800.0
+LIMIT_SECONDS, QUICK_SECONDS = 1800.0, 55.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
 REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once it was listed unchanged for so long
 SETTINGS = (
     SourceSetting(
-        LIMIT_VARIABLE, "The number of seconds that a refresh waits for its price sources.", f"{LIMIT_SECONDS:g}"
+        LIMIT_VARIABLE,
+        "The number of seconds that a refresh waits for its price sources. Unless it is set, a refresh that names none, while no "
+        f"account is set up, waits {QUICK_SECONDS:g}.",
+        f"{LIMIT_SECONDS:g}",
     ),
 )
 
@@ -97,12 +100,13 @@ def refresh(
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
+    limit = _limit(environment, not named and all(spec.is_open for spec in specs))
     checker = _Checker(store, now)
     asked = []
     for each in skipped:
         watch(each)
-    for outcome in ask_all(specs, environment, now, _limit(environment)):
-        asked.append(checker.result(outcome))
+    for outcome in ask_all(specs, environment, now, limit):
+        asked.append(checker.result(_hinted(outcome) if limit == QUICK_SECONDS else outcome))
         watch(asked[-1])
     return RefreshReport(store.publish(_publication(asked), now), (*asked, *skipped))
 
@@ -259,5 +263,12 @@ def _trouble(result: SourceResult) -> str | None:
     return result.error or "; ".join(fault.reason for fault in result.faults) or None
 
 
-def _limit(environment: Environment) -> float:
-    return float(environment.get(LIMIT_VARIABLE) or LIMIT_SECONDS)
+def _hinted(outcome: Outcome) -> Outcome:
+    """A source that a quick refresh did not wait for, with the command that does."""
+    if outcome.seconds < QUICK_SECONDS:
+        return outcome
+    return replace(outcome, error=f"{outcome.error}; `costcalc prices refresh {outcome.name}` waits longer")
+
+
+def _limit(environment: Environment, quick: bool) -> float:
+    return float(environment.get(LIMIT_VARIABLE) or (QUICK_SECONDS if quick else LIMIT_SECONDS))

@@ -95,6 +95,11 @@ class SourceSpec:
     is_own: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Whether anybody may ask it, without an account or a file."""
+        return self.needs.startswith("nothing")
+
+    @property
     def secrets(self) -> frozenset[str]:
         """The variables whose values are never shown."""
         return frozenset(setting.variable for setting in self.settings if setting.secret)

@@ -93,6 +93,30 @@ def test_all_sources_are_published_in_one_snapshot(sources: Sources, store: Stor
     assert [(state.name, state.offers) for state in status(store)] == [("aws", 2), ("gcp", 1)]
 
 
+def test_a_refresh_of_open_sources_alone_is_quick_and_names_what_it_left(
+    sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refreshing, "QUICK_SECONDS", 0.3)
+    sources |= {"azure": lists("3"), "oci": lambda _: threading.Event().wait(3) and lists("1")(NOW)}
+    report = refresh([], store, {}, NOW)
+    assert [result.error for result in report.results] == [
+        None,
+        "took longer than 0.3 s; `costcalc prices refresh oci` waits longer",
+    ]
+    assert known(store) == {"aws": ["3"]}
+    late = refresh(["oci"], store, {LIMIT_VARIABLE: "0.2"}, NOW)
+    assert late.results[0].error == "took longer than 0.2 s"
+
+
+def test_who_has_an_account_or_sets_the_seconds_is_waited_for() -> None:
+    assert refreshing._limit({}, quick=True) <= 60
+    assert refreshing._limit({}, quick=False) == refreshing.LIMIT_SECONDS
+    assert refreshing._limit({LIMIT_VARIABLE: "300"}, quick=True) == 300
+    assert {name for name, spec in SOURCES.items() if not spec.is_open} == {
+        "aws", "digitalocean", "gcp", "lambda", "sheet",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
