@@ -55,9 +55,9 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
     machine = kind[2]
     if feed is None:
         return (f"The data pipeline is not known or not counted: {FED}",)
-    if not machine.vcpus or machine.accelerator in tables.own_hosts:
+    if not machine.vcpus or tables.has_own_host(machine.accelerator):
         return (f"How many vCPUs feed these accelerators is not known: {FED}",)
-    rate, vcpus = feed.rate(machine.accelerator), machine.vcpus * nodes
+    rate, vcpus = tables.rate(feed, machine.accelerator), machine.vcpus * nodes
     prepared = (
         f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are "
         f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."

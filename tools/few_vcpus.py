@@ -17,6 +17,7 @@ from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence
+from costcalc.machine_limits.host import known_feeds
 from costcalc.query import EstimateQuery
 from costcalc.training import PipelineAsked
 from pricing.packaged.catalogue import packaged_catalogue
@@ -28,7 +29,8 @@ HEAD = """# Machines with few vCPUs
 
 Images per second with the accelerators alone (`pipeline=none`) and with the whole machine, for the same recipe. The last column
 is what the vCPUs prepare at the lowest and at the highest rate per vCPU that was measured of this pipeline, in
-`costcalc/evidence/data/data_pipelines.csv`. `python -m tools.few_vcpus` writes this page.
+`costcalc/evidence/data/data_pipelines.csv`, as if of processors a year older than the accelerator. `python -m tools.few_vcpus`
+writes this page.
 """
 
 
@@ -84,14 +86,21 @@ def rows(question: Question, evidence: Evidence, catalogue: Catalogue) -> list[R
     return sorted(pairs, key=lambda row: row.share)[:MACHINES]
 
 
+def measured(question: Question, evidence: Evidence, accelerator: str) -> list[float]:
+    """The measured rates per vCPU of the pipeline, as if of processors of this accelerator's year."""
+    tables = evidence.limit_tables
+    feed = known_feeds(tables.pipelines.rates)[question.pipelines[0]]
+    newer = tables.rate(feed, accelerator) / feed.in_base_year
+    return [one.in_base_year * newer for one in tables.pipelines.rates if one.pipeline in question.pipelines]
+
+
 def lines(question: Question, evidence: Evidence, catalogue: Catalogue) -> Iterator[str]:
     """The table of a question."""
-    rates = [one.per_vcpu for one in evidence.limit_tables.pipelines.rates if one.pipeline in question.pipelines]
     yield f"\n## {question.model} by {question.recipe}, {question.pipelines[0]}\n"
     yield "| machine | accelerators | vCPUs | before | after | 80 % range | limited by | measured pipelines allow |"
     yield "|---|---|---:|---:|---:|---:|---|---:|"
     for before, after in rows(question, evidence, catalogue):
-        vcpus, speed = after.vcpus or 0, after.images_per_second
+        vcpus, speed, rates = after.vcpus or 0, after.images_per_second, measured(question, evidence, after.accelerator)
         low, high = (speed * after.hours / hours for hours in (after.hours_high, after.hours_low))
         yield (
             f"| {after.provider} {after.instance_type} | {after.accelerators} {after.accelerator} | {vcpus} "

@@ -138,7 +138,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         limit_tables=LimitTables(
             pipelines=PipelineTables(tables.pipelines, tables.code),
             volumes=tables.volumes,
-            own_hosts=frozenset(one.name for one in tables.accelerators if one.rented_in_slices),
+            accelerators=accelerators,
         ),
     )
 

@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from costcalc.hardware import Accelerator
 from costcalc.machine_limits.limits import HIGH, NORMAL, InstanceType, Limit, RentedMachines
+from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.workloads import own_rates
 from costcalc.training import IMAGES_PER_EPOCH, PipelineAsked, Recipe
@@ -25,14 +27,20 @@ from costcalc.units import Floats
 SHARE_OF_CORE = 0.65
 """Of a core by one of its two threads when both are busy: together they do up to 30 % more than one (Marr et al. 2002, Intel
 Technology Journal 6/1). A vCPU is such a thread."""
+GROWTH = 0.12
+"""ln of what newer processors decode more in a year, in one thread: the slope over five processors of 2019 to 2024, with OpenCV
+and with Pillow (arXiv 2605.08731)."""
+BASE_YEAR, YEARS_OLDER = 2020, 1
+"""Rates are compared as if of processors of that year; a machine's are taken as introduced a year before its accelerators."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineRate:
-    """Images per second that one processor prepared with a data pipeline, from a set of `stored_gb`.
+    """Images per second that one processor, introduced in that year, prepared with a data pipeline from a set of `stored_gb`.
 
-    `own_core`: the processor had a core to itself. `at_least`: something else was the limit, so that the processors can do more.
-    `accelerators`, if any are named, are those whose own decoder took part.
+    `own_core`: it had a core to itself. `at_least`: something else was the limit, so that processors can do more. `accelerators`,
+    if any are named, are those whose own decoder took part. Rates that are not measured are worked out from others, as the note
+    of their line says.
     """
 
     pipeline: str
@@ -42,12 +50,20 @@ class PipelineRate:
     at_least: bool
     accelerators: tuple[str, ...]
     stored_gb: float
+    introduced: int
+    is_measured: bool
+    organisation: str
     source: str
 
     @property
     def per_vcpu(self) -> float:
         """Images per second of one thread of a busy core."""
         return self.images_per_second * (SHARE_OF_CORE if self.own_core else 1.0)
+
+    @property
+    def in_base_year(self) -> float:
+        """The same of a processor of BASE_YEAR."""
+        return self.per_vcpu * exp(GROWTH * (BASE_YEAR - self.introduced))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +97,56 @@ class PipelineTables:
 
 
 class Feed(NamedTuple):
-    """A data pipeline: images per second per vCPU, and beside accelerators that decode themselves, known to `width_80`, the
-    half-width in ln of its 80 % interval; the size of the set that it reads; and what a recipe's own run took per vCPU."""
+    """A data pipeline: images per second per vCPU of BASE_YEAR, known to `width_80`, the half-width in ln of its 80 % interval;
+    those beside accelerators that decode themselves; the size of the set that it reads; what a recipe's own run took per vCPU."""
 
     pipeline: str
-    per_vcpu: float
+    in_base_year: float
     with_decoder: tuple[tuple[str, float], ...]
     stored_gb: float
     width_80: float
     own_run: float = 0.0
 
-    def rate(self, accelerator: str) -> float:
-        """Images per second per vCPU beside this accelerator."""
-        return max(self.per_vcpu, dict(self.with_decoder).get(accelerator, 0.0), self.own_run)
+    def rate(self, accelerator: str, introduced: int | None) -> float:
+        """Images per second per vCPU beside this accelerator, which was introduced in this year."""
+        years = (introduced or BASE_YEAR) - YEARS_OLDER - BASE_YEAR
+        return max(self.in_base_year * exp(GROWTH * years), dict(self.with_decoder).get(accelerator, 0.0), self.own_run)
 
 
 @lru_cache(maxsize=8)
 def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
-    """Every pipeline of the table: the geometric mean of its rates, and beside accelerators that decode themselves what it did at
-    least. How the rates of one pipeline scatter over processors, pooled over all pipelines, makes the width."""
-    of_pipeline: dict[str, list[PipelineRate]] = defaultdict(list)
-    for rate in rates:
-        of_pipeline[rate.pipeline].append(rate)
-    usual = {
-        name: fmean(log(rate.per_vcpu) for rate in found if not rate.at_least) for name, found in of_pipeline.items()
-    }
-    apart = [log(rate.per_vcpu) - usual[rate.pipeline] for rate in rates if not rate.at_least]
+    """Every pipeline of the table: the geometric mean over organisations, each counted once, and beside accelerators that decode
+    themselves what it did at least.
+
+    The width is that of one more organisation's machine: how the organisations of one pipeline differ, pooled over all pipelines,
+    and how far their mean is known.
+    """
+    by_organisation = _means(rates)
+    usual = {name: fmean(means) for name, means in by_organisation.items()}
+    apart = [mean - usual[name] for name, means in by_organisation.items() for mean in means]
     deviation = sqrt(sum(each**2 for each in apart) / max(len(apart) - len(usual), 1))
     return {
         name: Feed(
             name,
             exp(usual[name]),
-            tuple((accelerator, rate.per_vcpu) for rate in found for accelerator in rate.accelerators),
-            max(rate.stored_gb for rate in found),
-            NORMAL.inv_cdf(HIGH) * deviation,
+            tuple((kind, rate.per_vcpu) for rate in rates if rate.pipeline == name for kind in rate.accelerators),
+            max(rate.stored_gb for rate in rates if rate.pipeline == name),
+            NORMAL.inv_cdf(HIGH) * deviation * sqrt(1 + 1 / len(means)),
         )
-        for name, found in of_pipeline.items()
+        for name, means in by_organisation.items()
     }
+
+
+def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
+    """By pipeline the mean ln(images/s per vCPU of BASE_YEAR) of each organisation, where the processors were the limit."""
+    logs: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for rate in rates:
+        if not rate.at_least:
+            logs[rate.pipeline, rate.organisation].append(log(rate.in_base_year))
+    means: dict[str, list[float]] = defaultdict(list)
+    for (pipeline, _), found in logs.items():
+        means[pipeline].append(fmean(found))
+    return dict(means)
 
 
 def feeds_of(
@@ -144,7 +173,9 @@ def _own_feed(recipe: Recipe, feed: Feed | None, vcpus: Mapping[tuple[str, str],
     return feed._replace(own_run=took / (processors * home.nodes)) if processors else feed
 
 
-def host_limit(feeds: Sequence[Feed | None], machines: RentedMachines) -> Limit:
+def host_limit(
+    feeds: Sequence[Feed | None], accelerators: Mapping[str, Accelerator], machines: RentedMachines
+) -> Limit:
     """What the processors of these machines [N] leave of recipes [K] with these data pipelines; nothing is limited where the
     pipeline or the number of processors is not known."""
     vcpus = machines.each(lambda kind: kind[2].vcpus) * machines.nodes
@@ -152,12 +183,11 @@ def host_limit(feeds: Sequence[Feed | None], machines: RentedMachines) -> Limit:
     seconds_of: dict[Feed | None, Floats] = {None: np.zeros(len(machines))}
     for k, feed in enumerate(feeds):
         if feed and feed not in seconds_of:
-            seconds_of[feed] = IMAGES_PER_EPOCH / (machines.each(partial(_rate, feed)) * vcpus)
+            seconds_of[feed] = IMAGES_PER_EPOCH / (machines.each(partial(_rate, feed, accelerators)) * vcpus)
         seconds[k] = seconds_of[feed]
-    return Limit(
-        "host", np.nan_to_num(seconds, nan=0.0), np.array([[feed.width_80 if feed else 0.0] for feed in feeds])
-    )
+    width = np.array([[feed.width_80 if feed else 0.0] for feed in feeds])
+    return Limit("host", np.nan_to_num(seconds, nan=0.0), width)
 
 
-def _rate(feed: Feed, kind: InstanceType) -> float:
-    return feed.rate(kind[2].accelerator)
+def _rate(feed: Feed, accelerators: Mapping[str, Accelerator], kind: InstanceType) -> float:
+    return feed.rate(kind[2].accelerator, part(accelerators, kind[2].accelerator).introduced)

@@ -7,7 +7,7 @@ of them probably takes longer than expected: the interval is that of the longest
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, get_args
@@ -51,14 +51,10 @@ class RentedMachines:
         found = np.array([find(each) for each in self.types], float)
         return np.asarray(found[self.instance])
 
-    def without_hosts(self, accelerators: Container[str]) -> RentedMachines:
-        """The same, of which vCPUs and memory beside these accelerators are unknown."""
+    def without_hosts(self, is_so: Callable[[str], bool]) -> RentedMachines:
+        """The same, vCPUs and memory being unknown beside accelerators of whose names `is_so` holds."""
         types = tuple(
-            (
-                provider,
-                name,
-                replace(machine, vcpus=None, memory_gib=None) if machine.accelerator in accelerators else machine,
-            )
+            (provider, name, replace(machine, vcpus=None, memory_gib=None) if is_so(machine.accelerator) else machine)
             for provider, name, machine in self.types
         )
         return replace(self, types=types)

@@ -14,6 +14,7 @@ from costcalc.validation.chances import brier_scores
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
+from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
 from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from costcalc.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
@@ -148,6 +149,8 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
 
 def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
     """What the splits of November 2026 hold out."""
+    pipelines = speeds.published.evidence.limit_tables.pipelines.rates
+    yield Experiment("host-limited machines, images/s per vCPU", sources_left_out(pipelines))
     yield Experiment("transformers on a measured accelerator", speeds.transformers(measured=True))
     yield Experiment("transformers, accelerator never measured", speeds.transformers(measured=False))
     scaled = {split: speeds.scaled(split) for split in SCALED}

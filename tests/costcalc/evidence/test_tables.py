@@ -31,7 +31,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
         "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
-        "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,yes,org,2022-01-01,paper,\n",
+        "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,2019,yes,org,2022-01-01,paper,\n",
         "pipelines_of_code": ",,pytorch,pytorch,paper\n",
         "volumes": "aws,,gp3,,125,paper,2020-12-01\n",
         "system_networks": "org,V100,25,paper\n",

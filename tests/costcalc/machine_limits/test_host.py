@@ -1,5 +1,6 @@
 """How many images a second the processors prepare, and what that leaves of a speed."""
 
+from dataclasses import replace
 from math import exp, log, sqrt
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 from fakes.recipes import recipe
 
 from costcalc.assumptions import fed
-from costcalc.hardware import Machine
+from costcalc.hardware import Accelerator, Machine
 from costcalc.machine_limits.host import (
+    GROWTH,
     SHARE_OF_CORE,
     PipelineOfCode,
     PipelineRate,
@@ -20,13 +22,28 @@ from costcalc.machine_limits.host import (
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import RentedMachines
 from costcalc.training import IMAGES_PER_EPOCH, Phase, System
+from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
 
 
-def rate(images_per_second, pipeline="pytorch", own_core=False, at_least=False, accelerators=()):
-    return PipelineRate(pipeline, "a decoder", images_per_second, own_core, at_least, accelerators, 149, "somebody")
+def rate(
+    images_per_second,
+    pipeline="pytorch",
+    own_core=False,
+    at_least=False,
+    accelerators=(),
+    introduced=2020,
+    organisation="org",
+):
+    known = (149, introduced, True, organisation, "somebody")
+    return PipelineRate(pipeline, "a decoder", images_per_second, own_core, at_least, accelerators, *known)
 
 
-RATES = (rate(100), rate(400), rate(200, "dali"), rate(580, "dali", at_least=True, accelerators=("H100",)))
+RATES = (
+    rate(100),
+    rate(400, organisation="another"),
+    rate(200, "dali"),
+    rate(580, "dali", at_least=True, accelerators=("H100",)),
+)
 CODE = (
     PipelineOfCode("ngc", None, None, "dali", "somebody"),
     PipelineOfCode(None, None, "pytorch", "pytorch", "somebody"),
@@ -39,6 +56,10 @@ def machines(*kinds, nodes=1):
     return RentedMachines(types, np.arange(len(types)), np.full(len(types), nodes))
 
 
+SHEETS = {
+    "V100": replace(Accelerator.unlisted("V100"), introduced=2021),
+    "TPU v2": replace(Accelerator.unlisted("TPU v2"), rented_in_slices=True),
+}
 EIGHT = machines(Machine("V100", 1, 16.0, 8), Machine("H100", 1, 80.0, 8), Machine("V100", 1, 16.0, None))
 
 
@@ -48,14 +69,20 @@ def of(asked="recipe", rented=EIGHT, **differs):
     )
 
 
-def test_a_pipelines_rate_is_the_mean_of_its_own_and_its_width_pooled_over_all():
-    feeds = known_feeds(RATES)
-    assert feeds["pytorch"].per_vcpu == pytest.approx(200)
-    assert (
-        feeds["dali"].width_80
-        == feeds["pytorch"].width_80
-        == pytest.approx(1.2816 * sqrt(2 * log(2) ** 2 / 1), rel=1e-4)
-    )
+def test_a_pipelines_rate_is_the_mean_over_organisations_and_its_width_that_of_one_more():
+    feeds = known_feeds((*RATES, rate(400, organisation="another")))
+    assert feeds["pytorch"].in_base_year == pytest.approx(200)
+    deviation = sqrt(2 * log(2) ** 2 / 1)
+    assert feeds["pytorch"].width_80 == pytest.approx(1.2816 * deviation * sqrt(1 + 1 / 2), rel=1e-4)
+    assert feeds["dali"].width_80 == pytest.approx(1.2816 * deviation * sqrt(2), rel=1e-4)
+
+
+def test_newer_processors_prepare_more():
+    assert rate(100, introduced=2023).in_base_year == pytest.approx(100 * exp(-3 * GROWTH))
+    (feed,) = of()
+    assert feed.rate("V100", 2021) == pytest.approx(200)  # its processors are taken as a year older
+    assert feed.rate("V100", 2023) == pytest.approx(200 * exp(2 * GROWTH))
+    assert feed.rate("V100", None) == pytest.approx(200 * exp(-GROWTH))
 
 
 def test_a_processor_with_a_core_to_itself_does_more_than_a_vcpu():
@@ -64,7 +91,7 @@ def test_a_processor_with_a_core_to_itself_does_more_than_a_vcpu():
 
 def test_an_accelerator_that_decodes_needs_fewer_processors():
     (dali,) = of(stack="ngc")
-    assert (dali.rate("V100"), dali.rate("H100")) == (pytest.approx(200), 580)
+    assert (dali.rate("V100", 2021), dali.rate("H100", 2021)) == (pytest.approx(200), 580)
 
 
 def test_code_has_its_own_pipeline_or_that_of_its_framework_or_none():
@@ -80,33 +107,35 @@ def test_the_pipeline_asked_for_goes_before_the_recipes():
 def test_a_recipe_prepared_what_its_own_run_took():
     home = System("V100", 1, 1, "acme", "type 0")
     fast = {"system": home, "phases": (Phase(128, 0, 5, 4000.0), Phase(224, 5, 9, 1000.0))}
-    assert of(**fast)[0].rate("V100") == 4000 / 8
-    assert of("pytorch", **fast)[0].rate("V100") == pytest.approx(200)  # somebody else's pipeline did not run there
-    assert of(tuned_to=0.759, **fast)[0].rate("V100") >= 200
+    assert of(**fast)[0].rate("V100", 2021) == 4000 / 8
+    assert of("pytorch", **fast)[0].rate("V100", 2021) == pytest.approx(
+        200
+    )  # somebody else's pipeline did not run there
+    assert of(tuned_to=0.759, **fast)[0].rate("V100", 2021) >= 200
     unknown = {**fast, "system": System("V100", 1, 1, "acme", "type 2")}
-    assert of(**unknown)[0].rate("V100") == pytest.approx(200)
+    assert of(**unknown)[0].rate("V100", 2021) == pytest.approx(200)
 
 
 def test_the_limit_grows_with_processors_and_machines():
     (feed,) = of()
-    found = host_limit([feed, None], EIGHT)
+    found = host_limit([feed, None], {**SHEETS, "H100": SHEETS["V100"]}, EIGHT)
     assert found.seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 1600] * 2 + [0])
     assert found.seconds_per_epoch[1].tolist() == [0, 0, 0]
     assert found.width_80.tolist() == [[feed.width_80], [0]]
     two = machines(Machine("V100", 1, 16.0, 8), nodes=2)
-    assert host_limit([feed], two).seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 3200])
+    assert host_limit([feed], SHEETS, two).seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 3200])
 
 
 def test_vcpus_that_feed_nothing_limit_nothing():
     tpu = machines(Machine("TPU v2", 4, 8.0, 4))
-    limit, _ = known_limits(LimitTables(TABLES, own_hosts=frozenset({"TPU v2"})), of(), tpu)
+    limit, _ = known_limits(LimitTables(TABLES, accelerators=SHEETS), of(), tpu)
     assert limit.seconds_per_epoch.tolist() == [[0]]
     assert known_limits(LimitTables(TABLES), of("none"), tpu) == ()
 
 
 def test_what_is_said_of_the_pipeline():
     (feed,) = of()
-    tables, eight = LimitTables(TABLES, own_hosts=frozenset({"TPU v2"})), Machine("V100", 1, 16.0, 8)
+    tables, eight = LimitTables(TABLES, accelerators=SHEETS), Machine("V100", 1, 16.0, 8)
     assert fed(tables, feed, ("acme", "eight", eight), 8) == (
         f"Data pipeline pytorch: 200 images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are 12,800 on 64 vCPUs.",
     )
@@ -124,6 +153,18 @@ def test_packaged_rates_have_sources_and_every_pipeline_that_can_be_asked_for(pa
 
 
 def test_slow_pipelines_are_slow(packaged_evidence):
-    feeds = known_feeds(packaged_evidence.limit_tables.pipelines.rates)
-    assert 150 < feeds["pytorch"].per_vcpu < feeds["tfdata"].per_vcpu < feeds["ffcv"].per_vcpu < 652
-    assert feeds["dali"].rate("H100") == 580
+    tables = packaged_evidence.limit_tables
+    feeds = known_feeds(tables.pipelines.rates)
+    assert 100 < tables.rate(feeds["pytorch"], "V100") < tables.rate(feeds["tfdata"], "V100") < 250
+    assert tables.rate(feeds["ffcv"], "V100") < 652
+    assert tables.rate(feeds["dali"], "H100") == 580
+
+
+def test_rates_are_predicted_from_other_peoples(packaged_evidence):
+    alone, two = (rate(100),), (rate(100), rate(200, organisation="another"), rate(50, "dali", organisation="third"))
+    assert sources_left_out(alone) == []
+    first, second = sources_left_out(two)
+    assert (first.group, second.group) == ("org", "another")
+    assert (first.error, second.error) == (pytest.approx(-log(2)), pytest.approx(log(2)))
+    packaged = sources_left_out(packaged_evidence.limit_tables.pipelines.rates)
+    assert {case.name.split()[0] for case in packaged} == {"pytorch", "opencv", "tfdata"}
