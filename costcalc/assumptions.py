@@ -65,6 +65,12 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
     return (prepared, *_read_again(tables, feed.stored_gb, kind))
 
 
+def rewritten(feed: Feed | None, hours: float) -> Iterator[str]:
+    """That the data set is written anew for a pipeline with a format of its own."""
+    if feed and hours:
+        yield f"Staging also writes the data set as {feed.pipeline} reads it: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
+
+
 def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> Iterator[str]:
     again = read_again(kind, stored_gb)
     if again:

@@ -23,6 +23,7 @@ from costcalc.assumptions import (
     fed,
     free_tier,
     interruptions,
+    rewritten,
     spot_rate_moves,
 )
 from costcalc.costing.bills import Bill, Terms, break_even_hours
@@ -203,9 +204,11 @@ class EstimateDetails:
             yield f"{nodes} machines: as many as in a published run on this very type."
 
     def _fed(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
-        """What the processors can prepare, of a speed that was not logged on these very machines."""
+        """How the data set is written, and what the processors can prepare of a speed that was not logged on these machines."""
         matrix = self.matrix
         feed = matrix.feeds[matrix.speed_row[time.recipe]]
+        if self.query.overheads == "typical":
+            yield from rewritten(feed, float(matrix.rewriting_hours[time.recipe]))
         if time.logged:
             return
         kind = (offer.provider, offer.instance_type, offer.machine)

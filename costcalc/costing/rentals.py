@@ -123,7 +123,7 @@ def rentals(
     time = order.take(first_time)
     option = catalogue.columns.option.take(row)
     if query.runs > 1:
-        times = repeated(times, query)
+        times = repeated(matrix, times, query)
     if query.overheads == "typical":
         spot = np.flatnonzero(option == SPOT)
         risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]

@@ -12,6 +12,7 @@ import numpy as np
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
+from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster
 from costcalc.duration.requested_machines import are_homes, are_joined, as_clusters, requested_machines
 from costcalc.hardware import Cluster
@@ -115,6 +116,12 @@ class TrainingMatrix:
     def nodes(self) -> Indices:
         """Machines of each cluster [C]."""
         return np.array([cluster.nodes for cluster in self.clusters], np.int64)
+
+    @cached_property
+    def rewriting_hours(self) -> Floats:
+        """Hours to write the data set as the pipeline of each recipe [R] reads it; 0 where it reads the usual one."""
+        stored = [feed.stored_gb if feed else overheads.DATA_SET_GB for feed in self.feeds]
+        return overheads.rewriting_hours(np.array(stored, float))[self.speed_row]
 
     @cached_property
     def own_nodes(self) -> Indices:

@@ -108,13 +108,13 @@ def training_times(
     return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total))
 
 
-def repeated(times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
+def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
     """The hours of `query.runs` such runs, one after another on machines that boot and stage the data set once.
 
     Epochs and success are still one run's.
     """
     again = (query.runs - 1) * (query.overheads == "typical")
-    kept = overheads.STAGING_HOURS - overheads.INITIALISING_HOURS
+    kept = overheads.STAGING_HOURS + matrix.rewriting_hours[times.recipe] - overheads.INITIALISING_HOURS
     saved = {
         "overhead_hours": again * (kept + overheads.STARTUP_HOURS),
         "hours_low": again * (kept + overheads.STARTUP_LOW_HOURS),
@@ -247,7 +247,7 @@ def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRec
     if query.overheads == "typical":
         evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
         checkpoints = overheads.checkpoint_hours(eligible.to_target.epochs)
-        fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + checkpoints
+        fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + matrix.rewriting_hours + checkpoints
     further, runs = _further_runs(eligible.success_probability), 1 + _further_runs(eligible.success_probability)
     beyond = eligible.to_target.end_epochs / eligible.to_target.epochs - 1
     factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)

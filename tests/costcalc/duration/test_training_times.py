@@ -1,5 +1,6 @@
 """Training times by hand: which recipe is the quickest, overheads, intervals, further runs, repetitions and interruptions."""
 
+from dataclasses import replace
 from math import exp, hypot
 
 import numpy as np
@@ -7,10 +8,12 @@ import pytest
 from fakes.matrices import WIDTH, matrix
 from fakes.recipes import recipe
 
+from costcalc.assumptions import rewritten
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
 from costcalc.duration.training_times import interrupted, repeated, training_times
+from costcalc.machine_limits.host import Feed
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
 
@@ -125,20 +128,35 @@ class TestHours:
         start_up = overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS
         assert typical.hours_high[0] == pytest.approx(plain.hours_high[0] + typical.overhead_hours[0] + start_up)
 
+    def test_a_set_in_another_format_is_written_once(self):
+        ffcv = Feed("ffcv", 500, (), 202, 0.5)
+        made_up = replace(matrix([recipe()], [[[HOUR]]]), feeds=(ffcv,))
+        usual = times(matrix([recipe()], [[[HOUR]]]), eligible([10]), overheads="typical")
+        found = times(made_up, eligible([10]), overheads="typical")
+        assert found.overhead_hours[0] - usual.overhead_hours[0] == pytest.approx(404 / HOUR)
+        assert times(made_up, eligible([10])).overhead_hours[0] == 0
+        three = repeated(made_up, found, EstimateQuery("resnet50", 0.75, runs=3))
+        assert three.hours[0] == pytest.approx(3 * found.hours[0] - 2 * (300 - 49 + 298 + 404) / HOUR)
+        (said,) = rewritten(ffcv, float(made_up.rewriting_hours[0]))
+        assert said == "Staging also writes the data set as ffcv reads it: 202 GB in 7 min."
+        assert list(rewritten(None, 0.0)) == []
+
     def test_further_runs_go_to_their_end(self):
         found = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, end=[16]))
         assert found.retry_hours[0] == pytest.approx(0.2 / 0.8 * 16)
 
     def test_repetitions_multiply_hours_alone(self):
-        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, below=0.1))
-        three = repeated(one, EstimateQuery("resnet50", 0.75, runs=3, overheads="none"))
+        made_up = matrix([recipe()], [[[HOUR]]])
+        one = times(made_up, eligible([10], probability=0.8, below=0.1))
+        three = repeated(made_up, one, EstimateQuery("resnet50", 0.75, runs=3, overheads="none"))
         for name in ("train_hours", "overhead_hours", "hours", "hours_low", "hours_high", "retry_hours"):
             assert getattr(three, name)[0] == pytest.approx(3 * getattr(one, name)[0])
         assert (three.epochs[0], three.success_probability[0]) == (10, 0.8)
 
     def test_kept_machines_boot_and_load_once(self):
-        one = times(matrix([recipe()], [[[HOUR]]]), eligible([10], below=0.1), overheads="typical")
-        three = repeated(one, EstimateQuery("resnet50", 0.75, runs=3))
+        made_up = matrix([recipe()], [[[HOUR]]])
+        one = times(made_up, eligible([10], below=0.1), overheads="typical")
+        three = repeated(made_up, one, EstimateQuery("resnet50", 0.75, runs=3))
         each = 10 * EVALUATION_SHARE + 20 / HOUR
         assert three.train_hours[0] == 30
         assert three.overhead_hours[0] == pytest.approx((300 + 298 + 2 * 49) / HOUR + 3 * each)
