@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed, feeds_of
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import Limit, LimitedSpeeds, RentedMachines, matters, slowest
-from costcalc.machine_limits.network import exchanges, own_share, waiting
+from costcalc.machine_limits.network import exchanges, own_share, share_without_waiting, waiting
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
@@ -211,7 +212,7 @@ def training_matrix(
     touched = matters(_fastest(every)[:, column], limits) | exchange.seconds_per_epoch.any(axis=0)
     offered = offered_clusters(catalogue, machines, known_homes, (*limits, exchange), touched)
     speeds = every.of(column[offered.standing_for])
-    own, exchanged = _joined(evidence, tuple(alike.values()), speeds, exchange.of(offered.standing_for))
+    own = _without_waiting(evidence, tuple(alike.values()), speeds, [clusters[c] for c in column[offered.standing_for]])
     limited = slowest(own, speeds.width_80, [limit.of(offered.standing_for) for limit in limits])
     return TrainingMatrix(
         recipes=ModelRecipes(
@@ -224,7 +225,7 @@ def training_matrix(
         clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
-        limited=waiting(limited, own, exchanged, evidence.fitted.overlap),
+        limited=waiting(limited, own, exchange.of(offered.standing_for).seconds_per_epoch, evidence.fitted.overlap),
         own_cluster=np.array([offered.place(home) for home in homes], np.int64),
         feeds=feeds,
         limit_tables=evidence.limit_tables,
@@ -268,17 +269,22 @@ def _refusals(asked: RentedMachines, column: Indices, speeds: SpeedTable, joined
     return dict(zip(reversed(asked.instance.tolist()), reasons, strict=True))
 
 
-def _joined(
-    evidence: Evidence, recipes: Sequence[Recipe], speeds: SpeedTable, exchange: Limit
-) -> tuple[tuple[Floats, ...], Floats]:
+def _without_waiting(
+    evidence: Evidence, recipes: Sequence[Recipe], speeds: SpeedTable, clusters: Sequence[Cluster]
+) -> tuple[Floats, ...]:
     """Seconds per epoch of the accelerators in each phase [K, C], less what machines waited for one another where the rates were
-    logged, and seconds of the all-reduces to add [K, C]; none where code was measured on just so many machines."""
+    logged: on a recipe's own system, or where its code was measured on just so many machines."""
+    law, gradients = evidence.fitted.overlap, evidence.gradients
+    logged = _seconds_per_epoch(speeds)
+    shares = np.array([own_share(recipe, gradients, law) for recipe in recipes], float)
+    without = tuple(phase * shares[:, None] for phase in logged)
     reference = np.array([is_reference(recipe) for recipe in recipes], bool)
-    carried_over = (speeds.kind != TRANSFERRED) | reference[:, None]
-    shares = np.array([own_share(recipe, evidence.gradients, evidence.fitted.overlap) for recipe in recipes], float)
-    without = np.where(carried_over, shares[:, None], 1.0)
-    own = tuple(phase * without for phase in _seconds_per_epoch(speeds))
-    return own, np.where(carried_over, exchange.seconds_per_epoch, 0.0)
+    measured = (speeds.kind == TRANSFERRED) & (speeds.refusal == 0) & ~reference[:, None]
+    for k, c in np.argwhere(measured).tolist():
+        for phase, left in zip(logged, without, strict=True):
+            rate = IMAGES_PER_EPOCH / float(phase[k, c]) if phase[k, c] else math.inf
+            left[k, c] = phase[k, c] * share_without_waiting(recipes[k], clusters[c], rate, gradients, law)
+    return without
 
 
 def _fastest(speeds: SpeedTable) -> Floats:

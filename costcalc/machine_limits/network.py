@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
+from costcalc.hardware import Cluster
 from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines
 from costcalc.throughput import global_batch
 from costcalc.throughput.fitted_parameters import Overlap
 from costcalc.throughput.workloads import REFERENCE_PARAMETERS_MILLIONS, SIXTEEN_BIT, own_rates
-from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe, Throughput
+from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe, System, Throughput
 from costcalc.units import Floats, Indices
 
 
@@ -67,15 +68,24 @@ def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gr
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
 
 
-def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:
-    """The share of the time on a recipe's own system in which its machines do not wait for their network; 1 where that is not
-    known."""
-    own, rates = recipe.system, own_rates(recipe)
-    exchange = gradients.exchange(recipe, own.accelerator, own.nodes) if own and rates else 0.0
-    if not exchange:
+def share_without_waiting(
+    recipe: Recipe, system: System | Cluster, images_per_second: float, gradients: Gradients, overlap: Overlap
+) -> float:
+    """The share of the time in which a recipe that trains so fast there does not wait for the network between its machines; 1
+    where that is not known."""
+    exchange = gradients.exchange(recipe, system.accelerator, system.nodes)
+    step = global_batch(recipe) / images_per_second
+    if not (exchange and step):
         return 1.0
-    step = global_batch(recipe) / rates[0]
     return float(overlap.compute(np.array(step), np.array(exchange))) / step
+
+
+def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:
+    """The same of a recipe's own system; 1 where its rate is not known."""
+    rates = own_rates(recipe)
+    return (
+        share_without_waiting(recipe, recipe.system, rates[0], gradients, overlap) if recipe.system and rates else 1.0
+    )
 
 
 def waiting(limited: LimitedSpeeds, own: Sequence[Floats], exchange: Floats, overlap: Overlap) -> LimitedSpeeds:

@@ -69,6 +69,23 @@ def test_spot_machines_too_many_to_ever_finish_are_rejected(ask_of):
     assert found.rejections["interrupted_too_often"] > 0
 
 
+def test_a_logged_rate_holds_what_its_machines_waited(ask_of, packaged_evidence):
+    """On another provider's machines over as fast a network the rate is as it was logged, over a faster one it is higher."""
+    (logged,) = (one for one in packaged_evidence.recipes if one.name == "dawnbench-fastai-rn50-16xp3")
+    offers = [
+        offer(instance_type=f"{rate}", machine=Machine("V100", 8, 16.0, network_gbits_per_second=rate))
+        for rate in (25.0, 100.0)
+    ]
+    asked = {"recipe": (logged.name,), "recipes": "all", "nodes": 16, "overheads": "none", "confidence": 0.1}
+    found = {one.instance_type: one for one in ask_of(*offers, target=0.93, metric=Metric.TOP5, **asked).estimates}
+    seconds = sum(
+        max(min(phase.to_epoch, found["25.0"].epochs) - phase.from_epoch, 0) / phase.images_per_second
+        for phase in logged.phases
+    )
+    assert found["25.0"].images_per_second == pytest.approx(found["25.0"].epochs / seconds, rel=1e-4)
+    assert found["100.0"].images_per_second > 1.03 * found["25.0"].images_per_second
+
+
 def test_the_own_clock_knows_no_interruptions(ask_of):
     spot = offer(purchase_option=PurchaseOption.SPOT)
     found = ask_of(offer(), spot, overheads="none").estimates
