@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -52,6 +53,16 @@ class WatchedPrices:
         except NoSnapshot:
             raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
 
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.catalogue_at(moments)
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.history(instance_types)
+
     def trouble(self) -> str | None:
         """Where to read why the store cannot be reached; None while it can. The reason may name hosts, so only the log has it."""
         return None if self.worker.state().store_reachable else "the log says why"
@@ -67,13 +78,24 @@ class WatchedPrices:
 
 @dataclass(frozen=True, slots=True)
 class FixedPrices:
-    """One catalogue that never changes."""
+    """One catalogue that never changes, and the store that knows earlier moments; None if the catalogue knows all."""
 
     fixed: Catalogue
+    open_store: Callable[[], Store] | None = None
 
     def catalogue(self) -> Catalogue:
         """The catalogue."""
         return self.fixed
+
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_at(moments) if self.open_store else self.fixed
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_history(instance_types) if self.open_store else self.fixed
 
     def trouble(self) -> str | None:
         """None: there is no store to lose."""
@@ -86,6 +108,16 @@ class FixedPrices:
     def answered_at(self) -> tuple[tuple[str, datetime], ...]:
         """Nothing: no source was asked."""
         return ()
+
+
+@contextmanager
+def _within_reach() -> Iterator[None]:
+    from pricing.store.connection import StoreError
+
+    try:
+        yield
+    except StoreError:
+        raise NotReady("earlier prices cannot be read from the store now; ask again, or without a date") from None
 
 
 def build(settings: Settings, evidence: Evidence | None = None) -> Service:
@@ -107,7 +139,7 @@ def build_once(settings: Settings) -> Service:
         evidence = load_evidence()
     except TableError as error:
         raise CannotStart(str(error)) from error
-    return Service(evidence, FixedPrices(_catalogue(settings)), utc_now, tuple(SOURCES))
+    return Service(evidence, FixedPrices(_catalogue(settings), _opener(settings)), utc_now, tuple(SOURCES))
 
 
 def _catalogue(settings: Settings) -> Catalogue:

@@ -41,6 +41,14 @@ class Prices(Protocol):
         """The last good snapshot. Raises NotReady before the first is loaded."""
         ...
 
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """A catalogue that knows earlier moments too. Raises NotReady while the store cannot be reached."""
+        ...
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """A catalogue of all that was ever observed of these machine types. Raises NotReady likewise."""
+        ...
+
     def trouble(self) -> str | None:
         """Why the store cannot be reached; None while it can."""
         ...
@@ -67,6 +75,16 @@ class Service:
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
         return self.prices.catalogue()
+
+    def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
+        """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
+        if all(map(catalogue.knows, moments)):
+            return catalogue
+        return self.prices.catalogue_at(tuple(moment for moment in moments if moment is not None))
+
+    def with_history(self, catalogue: Catalogue, instance_types: Iterable[str]) -> Catalogue:
+        """The catalogue if it knows everything, else all that was ever observed of these machine types. Raises NotReady."""
+        return self.prices.history(tuple(instance_types)) if catalogue.known_since else catalogue
 
     def names(self, catalogue: Catalogue) -> Known:
         """The names that filters may use with a snapshot; computed once for each snapshot."""
@@ -133,7 +151,7 @@ class Service:
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
         now = self.clock().replace(microsecond=0)
-        day = (query.as_of or now).date()
+        catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         return answer(query, self.evidence, catalogue, now, rates, storage_and_egress_rates())
 

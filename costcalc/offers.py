@@ -92,19 +92,22 @@ class Offer:
     hours_per_week: float | None = None
 
     def __post_init__(self) -> None:
-        where = f"{self.provider} {self.region} {self.instance_type} {self.purchase_option}"
+        if fault := self._fault():
+            raise ValueError(f"{self.provider} {self.region} {self.instance_type} {self.purchase_option}: {fault}")
+
+    def _fault(self) -> str | None:
         if self.observed_at.tzinfo is None:
-            raise ValueError(f"{where}: observed_at needs a time zone")
+            return "observed_at needs a time zone"
         if not self.source:
-            raise ValueError(f"{where}: a rate needs a source")
+            return "a rate needs a source"
         if not (len(self.currency) == 3 and self.currency.isascii() and self.currency.isupper()):
-            raise ValueError(f"{where}: currency must be an ISO 4217 code such as USD, got {self.currency!r}")
+            return f"currency must be an ISO 4217 code such as USD, got {self.currency!r}"
         if not self.hourly_rate.is_finite() or self.hourly_rate < 0:
-            raise ValueError(f"{where}: hourly_rate must not be negative, got {self.hourly_rate}")
+            return f"hourly_rate must not be negative, got {self.hourly_rate}"
         if self.hourly_rate == 0 and self.purchase_option is not PurchaseOption.FREE:
-            raise ValueError(f"{where}: a rate of zero is no rate")
-        if self.purchase_option in COMMITMENTS and self.term is None:
-            raise ValueError(f"{where}: a commitment needs a term")
+            return "a rate of zero is no rate"
+        without_term = self.purchase_option in COMMITMENTS and self.term is None
+        return "a commitment needs a term" if without_term else None
 
     @property
     def first_hand(self) -> bool:

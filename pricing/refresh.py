@@ -24,7 +24,8 @@ from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
-from pricing.store.publish import PACKAGED, Attempt, Listing, Publication, Published
+from pricing.store.book import PACKAGED
+from pricing.store.publish import Attempt, Listing, Publication, Published
 from pricing.store.quarantine import Inspection, Quarantined, Rate, rate_of
 from pricing.store.store import SourceState, Store
 

@@ -91,6 +91,7 @@ def changes_report(service: Service, catalogue: Catalogue, values: dict[str, Any
     if since > as_of:
         told = f"{since:%Y-%m-%d %H:%M} UTC is later than as_of, {as_of:%Y-%m-%d %H:%M} UTC: choose an earlier date"
         raise BadParameters({"since": [told]})
+    catalogue = service.at(catalogue, since, as_of)
     before, after = (selected(catalogue, moment, values) for moment in (since, as_of))
     found = np.stack(changed_rows(catalogue, before, after), axis=1)
     page, words = page_of(values), own_words(values)

@@ -1,6 +1,6 @@
 """`/offers/history`: every rate that was ever observed for a machine, and when each was last seen.
 
-The snapshot in memory holds all observations, so this works while the store cannot be reached.
+The snapshot in memory holds all observations unless they are very many; only for older ones the store is read.
 """
 
 from __future__ import annotations
@@ -112,6 +112,8 @@ class HistoryReport:
 def history_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> HistoryReport:
     """The report that parsed parameters of `/offers/history` ask for."""
     until = values.get("until") or service.clock()
+    if "since" not in values or not catalogue.knows(values["since"]):
+        catalogue = service.with_history(catalogue, values["instance_type"])
     found = seen_between(catalogue, values, until)
     count, page = len(found.first), page_of(values)
     rest, words = rest_of(count, page), own_words(values)

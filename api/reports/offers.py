@@ -129,6 +129,7 @@ class OffersReport:
 def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> OffersReport:
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
+    catalogue = service.at(catalogue, as_of)
     rows = selected(catalogue, as_of, values)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)

@@ -92,6 +92,7 @@ class ThroughputReport:
 def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:
     """The report that parsed parameters of `/throughput` ask for."""
     as_of = values.get("as_of") or service.clock()
+    catalogue = service.at(catalogue, as_of)
     offers = selected(catalogue, as_of, values, regions="cheapest").tolist()
     evidence = service.evidence.known_on(as_of.astimezone(UTC).date())
     found = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))

@@ -72,7 +72,9 @@ def notice(service: Service, request: AlertRequest) -> Message | None:
     catalogue, now = service.catalogue(), service.clock()
     since = now - timedelta(days=DAYS[request.every])
     asked = "\n".join(_saved(service, catalogue, request.ask, since))
-    moves = sorted(_moves(catalogue, since, now, least), key=lambda each: abs(each.change or 0), reverse=True)
+    moves = sorted(
+        _moves(service.at(catalogue, since), since, now, least), key=lambda each: abs(each.change or 0), reverse=True
+    )
     if not moves:
         return None
     title = f"*{len(moves)} price{'s'[: len(moves) > 1]} moved by {least:.0%} or more since {since:%Y-%m-%d}*"

@@ -82,9 +82,18 @@ class Catalogue:
     `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
     `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone. `scarcity` is
     0 for machines of which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
+    `known_since` is the moment, in seconds since 1970, before which some observations are missing.
     """
 
-    def __init__(self, columns: Columns, vocabulary: Vocabulary, snapshot: str, gaps: tuple[Gap, ...] = ()) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        vocabulary: Vocabulary,
+        snapshot: str,
+        gaps: tuple[Gap, ...] = (),
+        known_since: int = 0,
+    ) -> None:
+        self.known_since = known_since
         self.columns = columns
         self.vocabulary = vocabulary
         self.snapshot = snapshot
@@ -119,6 +128,10 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self.columns.observed)
+
+    def knows(self, moment: datetime | None) -> bool:
+        """Whether it holds all that was known at a moment; None is the present."""
+        return moment is None or moment.timestamp() >= self.known_since
 
     @property
     def first_observed_at(self) -> datetime | None:

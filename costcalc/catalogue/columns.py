@@ -78,11 +78,8 @@ NAMES = tuple(field.name for field in fields(Columns))
 
 def to_bytes(columns: Columns, vocabulary: Vocabulary) -> bytes:
     """Columns and vocabulary as one self-contained document."""
-    words = {field.name: getattr(vocabulary, field.name) for field in fields(vocabulary)}
-    words["instances"] = [(*name, *_machine_cells(machine)) for *name, machine in vocabulary.instances]
-    document = np.frombuffer(json.dumps(words).encode(), np.uint8)
     buffer = io.BytesIO()
-    np.savez(buffer, vocabulary=document, **{name: getattr(columns, name) for name in NAMES})
+    np.savez(buffer, vocabulary=as_array(vocabulary), **{name: getattr(columns, name) for name in NAMES})
     return buffer.getvalue()
 
 
@@ -90,9 +87,21 @@ def from_bytes(document: bytes) -> tuple[Columns, Vocabulary]:
     """What `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
     with np.load(io.BytesIO(document), allow_pickle=False) as arrays:
         columns = Columns(**{name: arrays[name] for name in NAMES})
-        words = json.loads(arrays["vocabulary"].tobytes())
+        return columns, from_array(arrays["vocabulary"])
+
+
+def as_array(vocabulary: Vocabulary) -> NDArray[np.uint8]:
+    """The vocabulary as a text in an array, to stand beside columns."""
+    words = {field.name: getattr(vocabulary, field.name) for field in fields(vocabulary)}
+    words["instances"] = [(*name, *_machine_cells(machine)) for *name, machine in vocabulary.instances]
+    return np.frombuffer(json.dumps(words).encode(), np.uint8)
+
+
+def from_array(text: NDArray[np.uint8]) -> Vocabulary:
+    """The vocabulary that `as_array` wrote. Raises ValueError or KeyError on anything else."""
+    words = json.loads(text.tobytes())
     instances = tuple((name, kind, Machine(*cells)) for name, kind, *cells in words.pop("instances"))
-    return columns, Vocabulary(instances, **{name: tuple(values) for name, values in words.items()})
+    return Vocabulary(instances, **{name: tuple(values) for name, values in words.items()})
 
 
 def _machine_cells(machine: Machine) -> tuple[Any, ...]:

@@ -16,6 +16,8 @@ from costcalc.money import to_nanos
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 RECORDS_AT_ONCE = 10_000
+Named = dict[str, NDArray[Any]]
+Renumbering = dict[str, NDArray[Any]]
 OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
 
 
@@ -111,12 +113,45 @@ _KINDS = {
 
 def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
     """Columns and vocabulary of these observations."""
+    named, vocabulary = encode(offers)
+    return ordered(named), vocabulary
+
+
+def encode(offers: Iterable[Offer]) -> tuple[Named, Vocabulary]:
+    """These observations, in their order, as arrays by name, from `instance` on, and their vocabulary."""
     builder = _Builder()
     named = _arrays(builder.record(offer) for offer in offers)
     vocabulary, renumbered = builder.sorted()
     for name, kind in _KINDS.items():
         named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
-    return ordered(named), vocabulary
+    return named, vocabulary
+
+
+def joined(first: Vocabulary, second: Vocabulary) -> tuple[Vocabulary, Renumbering, Renumbering]:
+    """One vocabulary for both, and what every code of each becomes in it, by column.
+
+    Of two machines with one name, the second says what it holds.
+    """
+    machines = {(provider, name): machine for provider, name, machine in (*first.instances, *second.instances)}
+    words = {
+        kind: sorted({*getattr(first, kind), *getattr(second, kind)}) for kind in _KINDS.values() if kind != "instances"
+    }
+    instances = tuple((*name, machines[name]) for name in sorted(machines))
+    both = Vocabulary(instances, **{kind: tuple(found) for kind, found in words.items()})
+    return both, _renumbering(first, both), _renumbering(second, both)
+
+
+def _renumbering(old: Vocabulary, new: Vocabulary) -> Renumbering:
+    """By column, the new code of every old one."""
+    return {
+        name: _positions(_names(new, kind), _names(old, kind)).astype(_DTYPES[name]) for name, kind in _KINDS.items()
+    }
+
+
+def _names(vocabulary: Vocabulary, kind: str) -> tuple[Any, ...]:
+    """The words of a kind; machines by what they are called."""
+    words: tuple[Any, ...] = getattr(vocabulary, kind)
+    return tuple(word[:2] for word in words) if kind == "instances" else words
 
 
 def _arrays(records: Iterable[tuple[float, ...]]) -> dict[str, NDArray[Any]]:

@@ -12,11 +12,12 @@ from platformdirs import user_data_path
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.store import HEAD
+from pricing.store.book import Book
 from pricing.store.offer_rows import read_gaps
 
 SCHEME = "sqlite:///"
 _NEWEST = """
-    SELECT snapshots.id, snapshots.gaps, catalogues.document FROM snapshots JOIN catalogues USING (sequence)
+    SELECT snapshots.id, snapshots.gaps, books.document FROM snapshots JOIN books USING (sequence)
     WHERE EXISTS (SELECT 1 FROM alembic_version WHERE version_num = ?)
     AND EXISTS (SELECT 1 FROM packaged_editions WHERE digest = ?)
     ORDER BY sequence DESC LIMIT 1
@@ -44,6 +45,6 @@ def newest_catalogue(url: str, edition: str) -> Catalogue | None:
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
             found = connection.execute(_NEWEST, (HEAD, edition)).fetchone()
-        return found and Catalogue.from_bytes(found[2], found[0], read_gaps(found[1]))
+        return found and Book.from_bytes(found[2]).catalogue(found[0], read_gaps(found[1]))
     except (sqlite3.Error, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None

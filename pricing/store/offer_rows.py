@@ -1,22 +1,17 @@
-"""Offers and gaps as rows of the store and back: money in billionths, digests that identify an offer and its rate."""
+"""Offers as new rows of the book, with digests of an offer and its rate; machines and gaps as rows of the store."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
-from costcalc.hardware import Machine
-from costcalc.money import from_nanos, to_nanos
-from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
+from costcalc.money import to_nanos
+from costcalc.offers import Gap, Offer
 from pricing.offer_flags import CIRCUMSTANCES
+from pricing.store.book import DIGEST_BYTES, Entry
 
-RATE_COLUMNS = (
-    *("hourly_nanos", "upfront_nanos", "recurring_nanos", "monthly_nanos", "hours_in_month", "currency"),
-    *("parts", "billing_increment_seconds", "minimum_seconds", "session_hours", "hours_per_week"),
-)
 KEY_COLUMNS = (
     *("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class"),
     "currency",
@@ -24,33 +19,9 @@ KEY_COLUMNS = (
 MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
 
 
-class Sighting(NamedTuple):
-    """The moment at which an observation was seen again with the same rate; `flags` if they had changed."""
-
-    observation_id: int
-    seen_at: datetime
-    flags: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """An offer with what identifies it (`offer_digest`) and what would make it a new rate (`rate_digest`)."""
-
-    offer: Offer
-    offer_digest: bytes
-    rate_digest: bytes
-
-    def row(self) -> dict[str, Any]:
-        """Its row in `observations`, without the columns that the store fills."""
-        return {**_row(self.offer), "offer_digest": self.offer_digest, "rate_digest": self.rate_digest}
-
-
-def observation(offer: Offer) -> Observation:
-    """The offer with its digests. An unchanged rate with a new publication date is no new rate."""
-    row = _row(offer)
-    rate = (repr(row[column]) for column in RATE_COLUMNS)
-    flags = (flag for flag in offer.flags if flag.partition("=")[0] not in CIRCUMSTANCES)
-    return Observation(offer, _digest(*offer.key), _digest(offer.source, *rate, *flags))
+def entry(origin: str, offer: Offer) -> Entry:
+    """The offer as a new row. An unchanged rate with a new publication date is no new rate."""
+    return Entry(origin, offer, _digest(*offer.key), _digest(*_rate(offer)))
 
 
 def machine_row(offer: Offer) -> dict[str, Any]:
@@ -59,38 +30,8 @@ def machine_row(offer: Offer) -> dict[str, Any]:
     return {"provider": offer.provider, "instance_type": offer.instance_type, **facts}
 
 
-def to_offer(row: Any, machine: Machine, again: Sighting | None = None) -> Offer:
-    """The offer of a row of `observations`, with the moment and flags of the sighting `again` if there is one."""
-    flags = row.flags if again is None or again.flags is None else again.flags
-    return Offer(
-        provider=row.provider,
-        region=row.region,
-        instance_type=row.instance_type,
-        machine=machine,
-        purchase_option=PurchaseOption(row.purchase_option),
-        hourly_rate=from_nanos(row.hourly_nanos),
-        observed_at=again.seen_at if again else row.observed_at,
-        source=row.source,
-        term=row.term,
-        payment=Payment(row.payment) if row.payment else None,
-        offering_class=row.offering_class,
-        upfront=_maybe_amount(row.upfront_nanos),
-        recurring_hourly=_maybe_amount(row.recurring_nanos),
-        monthly=_maybe_amount(row.monthly_nanos),
-        hours_in_month=row.hours_in_month,
-        currency=row.currency,
-        parts=_parts(row.parts),
-        effective_from=row.effective_from,
-        flags=tuple(flags.split(";")) if flags else (),
-        billing_increment_seconds=row.billing_increment_seconds,
-        minimum_seconds=row.minimum_seconds,
-        session_hours=row.session_hours,
-        hours_per_week=row.hours_per_week,
-    )
-
-
 def key_of(row: Any) -> tuple[str, ...]:
-    """The offer key of a row of `observations`, as `Offer.key` gives it, and the currency."""
+    """The offer key of a row of `quarantine`, as `Offer.key` gives it, and the currency."""
     return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
 
 
@@ -108,41 +49,16 @@ def read_gaps(text: str) -> tuple[Gap, ...]:
     )
 
 
-def _row(offer: Offer) -> dict[str, Any]:
-    return {
-        "provider": offer.provider,
-        "region": offer.region,
-        "instance_type": offer.instance_type,
-        "purchase_option": offer.purchase_option.value,
-        "term": offer.term,
-        "payment": offer.payment.value if offer.payment else None,
-        "offering_class": offer.offering_class,
-        "hourly_nanos": to_nanos(offer.hourly_rate),
-        "upfront_nanos": None if offer.upfront is None else to_nanos(offer.upfront),
-        "recurring_nanos": None if offer.recurring_hourly is None else to_nanos(offer.recurring_hourly),
-        "monthly_nanos": None if offer.monthly is None else to_nanos(offer.monthly),
-        "hours_in_month": offer.hours_in_month,
-        "currency": offer.currency,
-        "parts": ";".join(f"{part.name}={to_nanos(part.hourly)}" for part in offer.parts),
-        "effective_from": offer.effective_from,
-        "observed_at": offer.observed_at,
-        "source": offer.source,
-        "flags": ";".join(offer.flags),
-        "billing_increment_seconds": offer.billing_increment_seconds,
-        "minimum_seconds": offer.minimum_seconds,
-        "session_hours": None if offer.session_hours is None else float(offer.session_hours),
-        "hours_per_week": None if offer.hours_per_week is None else float(offer.hours_per_week),
-    }
+def _rate(offer: Offer) -> tuple[str, ...]:
+    """All that would make the offer a new rate if it changed."""
+    paid = (offer.hourly_rate, offer.upfront, offer.recurring_hourly, offer.monthly)
+    amounts = ["" if amount is None else str(to_nanos(amount)) for amount in paid]
+    flags = [flag for flag in offer.flags if flag.partition("=")[0] not in CIRCUMSTANCES]
+    terms = f"{offer.hours_in_month} {offer.billing_increment_seconds} {offer.minimum_seconds}"
+    quota = f"{offer.session_hours} {offer.hours_per_week}"
+    parts = [f"{part.name}={to_nanos(part.hourly)}" for part in offer.parts]
+    return (offer.source, offer.currency, *amounts, terms, quota, ";".join(parts), *flags)
 
 
 def _digest(*texts: str) -> bytes:
-    return blake2b("\x1f".join(texts).encode(), digest_size=16).digest()
-
-
-def _maybe_amount(nanos: int | None) -> Any:
-    return None if nanos is None else from_nanos(nanos)
-
-
-def _parts(text: str) -> tuple[RatePart, ...]:
-    pairs = (part.rpartition("=") for part in text.split(";") if part)
-    return tuple(RatePart(name, from_nanos(int(nanos))) for name, _, nanos in pairs)
+    return blake2b("\x1f".join(texts).encode(), digest_size=DIGEST_BYTES).digest()

@@ -1,4 +1,4 @@
-"""Publishing: a refresh becomes new observations, sightings of known ones and one snapshot, in a single transaction."""
+"""Publishing: a refresh becomes new rows of the book, sightings of known ones and one snapshot, in a single transaction."""
 
 from __future__ import annotations
 
@@ -9,41 +9,24 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, select
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
-from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import ENDED, Gap, Offer
+from costcalc.units import Indices
 from pricing.checks import ended_names, shortened
 from pricing.offer_flags import WITHDRAWN
 from pricing.packaged.offers import PackagedPrices
 from pricing.scope import Key, Scope
-from pricing.store.inserts import insert_many, upsert
-from pricing.store.offer_rows import (
-    Observation,
-    Sighting,
-    key_of,
-    machine_row,
-    observation,
-    read_gaps,
-    to_offer,
-    write_gaps,
-)
+from pricing.store.book import PACKAGED, Book, Entry, book_of, digests_in, moment
+from pricing.store.inserts import upsert
+from pricing.store.offer_rows import entry, machine_row, read_gaps, write_gaps
 from pricing.store.quarantine import Inspection, record
-from pricing.store.snapshots import all_machines, all_offers, newest, standing
-from pricing.store.tables import (
-    ROWS_AT_ONCE,
-    catalogues,
-    machines,
-    observations,
-    packaged_editions,
-    retractions,
-    sightings,
-    snapshots,
-    source_status,
-)
+from pricing.store.snapshots import Machines, all_machines, newest, newest_book, write_segment
+from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status
 
-PACKAGED = "packaged"
-CATALOGUES_KEPT = 3  # a worker may still be loading the one before
+BOOKS_KEPT = 3  # a worker may still be loading the one before
+ROWS_IN_A_BOOK = 40_000  # beyond that it becomes a segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +84,17 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """New observations with their origin, offers that ended, sightings of known ones, ids to retract, an offer for each machine.
+    """What happens to a book: new rows, offers that ended, rows seen again with their moments, an offer for each machine.
 
-    `second_hand_machines` were described by a second-hand source only: they fill what is unknown and overrule nothing.
+    `flags` are those of rows seen again if they had changed, None if not. `second_hand_machines` were described by a
+    second-hand source only: they fill what is unknown and overrule nothing.
     """
 
-    new: list[tuple[str, Observation]] = field(default_factory=list)
+    new: list[Entry] = field(default_factory=list)
     ended: list[tuple[str, Offer]] = field(default_factory=list)
-    seen_again: list[Sighting] = field(default_factory=list)
-    retracted: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    moments: list[int] = field(default_factory=list)
+    flags: list[str | None] = field(default_factory=list)
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
     second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
@@ -123,38 +108,51 @@ class _Changes:
         """Remember one offer for each machine. A packaged machine is described by its own table, whoever saw its rate."""
         self.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
 
+    def see_again(self, row: int, seen: int, flags: str | None) -> None:
+        """A row was seen unchanged at this moment."""
+        self.rows.append(row)
+        self.moments.append(seen)
+        self.flags.append(flags)
+
+    def end(self, origin: str, offers: Iterable[Offer], now: datetime, *flags: str) -> None:
+        """A further row of each of these offers says that it has ended."""
+        for offer in offers:
+            self.ended.append((origin, offer))
+            self.new.append(entry(origin, replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))))
+
 
 def publish(connection: Connection, publication: Publication, now: datetime) -> Published:
     """Write everything a refresh brought as the next snapshot, within the caller's transaction."""
-    changes = _Changes()
+    changes, book = _Changes(), _open_book(connection, now)
     for listing in publication.listings:
-        _compare(connection, listing, changes, now)
+        _compare(book, listing, changes, now)
     _record_attempts(connection, publication.attempts, now)
     record(connection, publication.inspections, now)
     gaps = (*publication.gaps, *_ended_gaps(changes.ended))
-    return _write_snapshot(connection, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now)
-
-
-def standing_offers(connection: Connection, origin: str) -> tuple[Offer, ...]:
-    """What an origin last said of each of its offers, without those that have ended."""
-    rows = [row for row in last_seen(connection, origin, *observations.c).values() if not _is_ended(row)]
-    return tuple(_offers(connection, rows))
+    return _write_snapshot(
+        connection, book, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now
+    )
 
 
 def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:
     """End the offers of an origin that have one of these keys, as the next snapshot, within the caller's transaction."""
-    changes = _Changes()
-    _end(origin, (each for each in standing_offers(connection, origin) if each.key in keys), changes, now, WITHDRAWN)
-    return _write_snapshot(connection, changes, open_gaps(connection), now)
+    changes, book = _Changes(), _open_book(connection, now)
+    changes.end(origin, (each for each in standing_offers(book, origin) if each.key in keys), now, WITHDRAWN)
+    return _write_snapshot(connection, book, changes, open_gaps(connection), now)
+
+
+def standing_offers(book: Book, origin: str) -> list[Offer]:
+    """What an origin last said of each of its offers, without those that have ended."""
+    return book.offers(_rows(each.row for each in book.last(origin).values() if not each.is_ended))
 
 
 def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime) -> Published | None:
-    """Publish the packaged prices once per edition: add its rows, retract those of older editions that it lacks."""
+    """Publish the packaged prices once per edition: add its rows, take out those of older editions that it lacks."""
     if has_edition(connection, prices.digest):
         return None
-    changes = _edition_changes(connection, prices.offers)
+    book, changes = _edition(_open_book(connection, now), prices.offers)
     _record_attempts(connection, (Attempt(PACKAGED, 0, len(prices.offers)),), now)
-    published = _write_snapshot(connection, changes, open_gaps(connection), now)
+    published = _write_snapshot(connection, book, changes, open_gaps(connection), now)
     edition = {"digest": prices.digest, "sequence": newest(connection).sequence}
     connection.execute(insert(packaged_editions), edition)
     return published
@@ -172,51 +170,40 @@ def open_gaps(connection: Connection) -> tuple[Gap, ...]:
     return read_gaps(current.gaps) if current else ()
 
 
-def last_seen(connection: Connection, origin: str, *columns: Column[Any]) -> dict[bytes, Any]:
-    """These columns of the newest observation of each offer that this origin brought, by offer digest."""
-    rank = func.row_number().over(
-        partition_by=observations.c.offer_digest, order_by=(observations.c.observed_at.desc(), observations.c.id.desc())
-    )
-    digest = observations.c.offer_digest
-    ranked = select(digest, *columns, rank.label("rank")).where(observations.c.origin == origin).subquery()
-    rows = connection.execute(select(ranked).where(ranked.c.rank == 1), execution_options={"yield_per": ROWS_AT_ONCE})
-    return {row.offer_digest: row for row in rows}
+def _open_book(connection: Connection, now: datetime) -> Book:
+    """The newest book. One that has grown long becomes a segment, and a new one begins."""
+    book = newest_book(connection)
+    if len(book) <= max(ROWS_IN_A_BOOK, 2 * book.begun_with):
+        return book
+    span = {"started_at": moment(book.started_at), "ended_at": now}
+    row = {"sequence": newest(connection).sequence, "document": write_segment(book), **span}
+    connection.execute(insert(segments), row)
+    return book.begun_anew(now)
 
 
-def _compare(connection: Connection, listing: Listing, changes: _Changes, now: datetime) -> None:
-    """A rate that is unchanged since it was last seen is a sighting, any other a new observation; what is missing ends."""
+def _compare(book: Book, listing: Listing, changes: _Changes, now: datetime) -> None:
+    """A rate that is unchanged since it was last seen is a sighting, any other a new row; what is missing ends.
+
+    A rate that changed is at least as new as what it replaces, whatever date its source gives it.
+    """
     changes.note_machines(listing.offers)
-    last = last_seen(connection, listing.origin, *observations.c)
-    listed = {item.offer_digest: item for item in map(observation, listing.offers)}
-    missing = (row for digest, row in last.items() if digest not in listed and not _is_ended(row))
-    gone = [row for row in missing if listing.ends(key_of(row)[:-1])]
-    _end(listing.origin, _offers(connection, gone), changes, now)
-    for item in listed.values():
-        before = last.get(item.offer_digest)
-        if before is None or before.rate_digest != item.rate_digest:
-            again = before is not None and _is_ended(before) and item.offer.observed_at <= before.observed_at
-            changes.new.append((listing.origin, observation(replace(item.offer, observed_at=now)) if again else item))
-        elif item.offer.observed_at > before.observed_at:
-            flags = ";".join(item.offer.flags)
-            changed_flags = None if flags == before.flags else flags
-            changes.seen_again.append(Sighting(before.id, item.offer.observed_at, changed_flags))
+    last = book.last(listing.origin)
+    listed = {each.offer_digest: each for each in (entry(listing.origin, offer) for offer in listing.offers)}
+    missing = _rows(each.row for digest, each in last.items() if digest not in listed and not each.is_ended)
+    gone = [row for row, key in zip(missing.tolist(), book.keys(missing), strict=True) if listing.ends(key[:-1])]
+    changes.end(listing.origin, book.offers(_rows(gone)), now)
+    for each in listed.values():
+        before, seen = last.get(each.offer_digest), int(each.offer.observed_at.timestamp())
+        if before is None or before.rate_digest != each.rate_digest:
+            is_older = before is not None and (seen < before.seen or (before.is_ended and seen == before.seen))
+            changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)) if is_older else each)
+        elif seen > before.seen:
+            flags = ";".join(each.offer.flags)
+            changes.see_again(before.row, seen, None if flags == before.flags else flags)
 
 
-def _end(origin: str, offers: Iterable[Offer], changes: _Changes, now: datetime, *flags: str) -> None:
-    """A further observation of each of these offers says that it has ended."""
-    for offer in offers:
-        changes.ended.append((origin, offer))
-        ending = replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))
-        changes.new.append((origin, observation(ending)))
-
-
-def _offers(connection: Connection, rows: Sequence[Any]) -> Iterator[Offer]:
-    machine_of = all_machines(connection) if rows else {}
-    return (to_offer(row, machine_of[row.provider, row.instance_type]) for row in rows)
-
-
-def _is_ended(row: Any) -> bool:
-    return ENDED in row.flags.split(";")
+def _rows(numbers: Iterable[int]) -> Indices:
+    return np.fromiter(numbers, np.int64)
 
 
 def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
@@ -228,23 +215,32 @@ def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
         yield Gap(origin, f"no longer listed, ended: {shortened(ended_names(gone))}")
 
 
-def _edition_changes(connection: Connection, offers: Sequence[Offer]) -> _Changes:
-    """What must be added and retracted so that exactly these packaged observations stand."""
-    rows = connection.execute(standing().where(observations.c.origin == PACKAGED))
-    before = {
-        (row.offer_digest, row.rate_digest, row.observed_at, row.effective_from): row.id
-        for row in rows
-        if WITHDRAWN not in row.flags.split(";")  # whoever took it back did so for good
-    }
-    items = {
-        (item.offer_digest, item.rate_digest, item.offer.observed_at, item.offer.effective_from): item
-        for item in map(observation, offers)
-    }
-    new = [(PACKAGED, item) for identity, item in items.items() if identity not in before]
-    gone = [number for identity, number in before.items() if identity not in items]
-    changes = _Changes(new, retracted=gone)
+def _edition(book: Book, offers: Sequence[Offer]) -> tuple[Book, _Changes]:
+    """The book without the packaged rows that this edition lacks, and what it adds. Whoever took a rate back did so for good."""
+    items = {_identity(each): each for each in (entry(PACKAGED, offer) for offer in offers)}
+    rows, columns = book.rows_of(PACKAGED), book.named
+    withdrawn = np.array([WITHDRAWN in words.split(";") for words in book.vocabulary.flags], bool)[columns["flags"]]
+    of_tables = rows[~withdrawn[rows]]
+    before = zip(
+        digests_in(columns["offer"][of_tables]),
+        digests_in(columns["rate"][of_tables]),
+        columns["observed"][of_tables].tolist(),
+        columns["effective_from"][of_tables].tolist(),
+        strict=True,
+    )
+    rows_before = dict(zip(before, of_tables.tolist(), strict=True))
+    stays = np.ones(len(book), bool)
+    stays[[row for identity, row in rows_before.items() if identity not in items]] = False
+    changes = _Changes([each for identity, each in items.items() if identity not in rows_before])
     changes.note_packaged_machines(offers)
-    return changes
+    return book.taken(stays), changes
+
+
+def _identity(each: Entry) -> tuple[bytes, bytes, int, int]:
+    """What makes two packaged rows the same, as a book's columns have it."""
+    offer = each.offer
+    started = int(offer.effective_from.timestamp()) if offer.effective_from else -1
+    return each.offer_digest, each.rate_digest, int(offer.observed_at.timestamp()), started
 
 
 def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
@@ -273,48 +269,47 @@ def _record_attempts(connection: Connection, attempts: Sequence[Attempt], now: d
     upsert(connection, source_status, rows, _keep_last_success)
 
 
-def _write_snapshot(connection: Connection, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> Published:
+def _write_snapshot(
+    connection: Connection, book: Book, changes: _Changes, gaps: tuple[Gap, ...], now: datetime
+) -> Published:
     """The changes and the snapshot that follows from them."""
     previous = newest(connection)
     sequence = previous.sequence + 1 if previous else 1
     snapshot = _snapshot_id(previous.id if previous else "", changes, gaps, now)
     row = {"sequence": sequence, "id": snapshot, "published_at": now, "gaps": write_gaps(gaps)}
     connection.execute(insert(snapshots), row)
-    _write_observations(connection, changes, sequence)
-    _write_sightings(connection, changes.seen_again)
-    catalogue = Catalogue.from_offers(all_offers(connection), snapshot, gaps)
-    connection.execute(insert(catalogues), {"sequence": sequence, "document": catalogue.to_bytes()})
-    connection.execute(delete(catalogues).where(catalogues.c.sequence <= sequence - CATALOGUES_KEPT))
+    grown = _grown(connection, book, changes, now)
+    connection.execute(insert(books), {"sequence": sequence, "document": grown.to_bytes()})
+    connection.execute(delete(books).where(books.c.sequence <= sequence - BOOKS_KEPT))
     ended = tuple(changes.ended)
-    return Published(snapshot, len(changes.new) - len(ended), len(changes.seen_again), ended)
+    return Published(snapshot, len(changes.new) - len(ended), len(changes.rows), ended)
+
+
+def _grown(connection: Connection, book: Book, changes: _Changes, now: datetime) -> Book:
+    """The book with the rows that this publication adds; machines hold what is known of them by now."""
+    if changes.rows:
+        book = book.seen_again(_rows(changes.rows), _rows(changes.moments), changes.flags)
+    upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
+    upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), _if_unknown)
+    machine_of = all_machines(connection)
+    known = (replace(each, offer=_renting(each.offer, machine_of)) for each in changes.new)
+    if changes.new:
+        book = book.and_also(book_of(list(known), now))
+    return book.with_machines(machine_of)
+
+
+def _renting(offer: Offer, machine_of: Machines) -> Offer:
+    machine = machine_of[offer.provider, offer.instance_type]
+    return offer if offer.machine == machine else replace(offer, machine=machine)
 
 
 def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> str:
     """The moment of publication and a digest of the previous id and all changes: equal ids mean equal prices."""
     digest = blake2b(previous.encode(), digest_size=4)
-    for origin, item in changes.new:
-        digest.update(origin.encode() + item.offer_digest + item.rate_digest)
-    digest.update(repr((changes.seen_again, changes.retracted, gaps)).encode())
+    for each in changes.new:
+        digest.update(each.origin.encode() + each.offer_digest + each.rate_digest)
+    digest.update(repr((changes.rows, changes.moments, changes.flags, gaps)).encode())
     return f"{now:%Y%m%dT%H%M%SZ}-{digest.hexdigest()}"
-
-
-def _write_observations(connection: Connection, changes: _Changes, sequence: int) -> None:
-    upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
-    upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), _if_unknown)
-    rows = ({**item.row(), "sequence": sequence, "origin": origin} for origin, item in changes.new)
-    insert_many(connection, observations, rows)
-    if changes.retracted:
-        retracted = [{"observation_id": number, "sequence": sequence} for number in changes.retracted]
-        connection.execute(insert(retractions), retracted)
-
-
-def _write_sightings(connection: Connection, seen_again: Sequence[Sighting]) -> None:
-    rows = ({**each._asdict(), "month": f"{each.seen_at:%Y-%m}"} for each in seen_again)
-    upsert(connection, sightings, rows, _overwrite)
-
-
-def _overwrite(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
-    return new
 
 
 def _unless_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -1,21 +1,25 @@
-"""Snapshots: all observations as a catalogue, and the gaps that were open when it was published."""
+"""Snapshots: what was published when, the newest book, and the segments that know earlier moments."""
 
 from __future__ import annotations
 
 import zipfile
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+import numpy as np
+from sqlalchemy import Connection, select
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.units import Flags
 from pricing.packaged.networks import packaged_networks
-from pricing.store.offer_rows import MACHINE_COLUMNS, Sighting, read_gaps, to_offer
-from pricing.store.tables import ROWS_AT_ONCE, catalogues, machines, observations, retractions, sightings, snapshots
+from pricing.store.book import Book
+from pricing.store.connection import StoreUnavailable
+from pricing.store.offer_rows import MACHINE_COLUMNS, read_gaps
+from pricing.store.tables import books, machines, segments, snapshots
 
 Machines = Mapping[tuple[str, str], Machine]
 
@@ -25,36 +29,78 @@ def newest(connection: Connection) -> Any:
     return connection.execute(select(snapshots).order_by(snapshots.c.sequence.desc()).limit(1)).first()
 
 
-def load(connection: Connection, snapshot_id: str) -> Catalogue | None:
-    """The catalogue of a snapshot, or None if it is no longer kept. Rebuilt if another version of the code wrote it."""
-    columns = (snapshots.c.gaps, catalogues.c.document)
-    found = connection.execute(select(*columns).join(catalogues).where(snapshots.c.id == snapshot_id)).first()
-    if found is None:
-        return None
-    gaps = read_gaps(found.gaps)
+def newest_book(connection: Connection) -> Book:
+    """The book of the newest snapshot; an empty one in an empty store."""
+    found = connection.execute(select(books.c.document).order_by(books.c.sequence.desc()).limit(1)).scalar()
+    return _read(found) if found else Book.empty()
+
+
+def book_of_snapshot(connection: Connection, snapshot_id: str) -> tuple[Book, str] | None:
+    """The book of a snapshot and its gaps; None if it is no longer kept."""
+    wanted = select(books.c.document, snapshots.c.gaps).join(snapshots).where(snapshots.c.id == snapshot_id)
+    found = connection.execute(wanted).first()
+    return (_read(found.document), found.gaps) if found else None
+
+
+def catalogue_at(connection: Connection, moments: Iterable[datetime]) -> Catalogue:
+    """A catalogue that knows these moments and the present."""
+    row, current = newest(connection), newest_book(connection)
+    numbers = {number for moment in moments for number in _segments_at(connection, moment)}
+    documents = select(segments.c.document).where(segments.c.sequence.in_(numbers)).order_by(segments.c.sequence)
+    earlier = [read_segment(document) for document in connection.execute(documents).scalars()]
+    united = _united(earlier, current)
+    return united.catalogue(row.id, read_gaps(row.gaps))
+
+
+def observed(connection: Connection, wanted: Callable[[Book], Flags]) -> Book:
+    """All rows that any book holds and that are wanted of it."""
+    current = newest_book(connection)
+    documents = connection.execute(
+        select(segments.c.document).order_by(segments.c.sequence), execution_options={"yield_per": 1}
+    ).scalars()
+    segments_read = map(read_segment, documents)
+    return _united((each.taken(wanted(each)) for each in segments_read), current.taken(wanted(current)))
+
+
+def of_types(instance_types: Collection[str]) -> Callable[[Book], Flags]:
+    """Rows of these machine types, case ignored."""
+    wanted = {name.casefold() for name in instance_types}
+
+    def of_book(book: Book) -> Flags:
+        chosen: Flags = np.array([name.casefold() in wanted for _, name, _ in book.vocabulary.instances], bool)
+        return chosen[book.named["instance"]]
+
+    return of_book
+
+
+def of_others(origins: Collection[str]) -> Callable[[Book], Flags]:
+    """Rows that none of these sources brought."""
+
+    def of_book(book: Book) -> Flags:
+        chosen: Flags = np.array([name not in origins for name in book.origins], bool)
+        return chosen[book.named["origin"]]
+
+    return of_book
+
+
+def write_segment(book: Book) -> bytes:
+    """A book that grows no longer, compressed and without the digests, which only a growing one needs."""
+    return zlib.compress(book.without_digests().to_bytes(), 1)
+
+
+def read_segment(document: bytes) -> Book:
+    """The book that `write_segment` wrote."""
+    return _read(zlib.decompress(document))
+
+
+def _read(document: bytes) -> Book:
     try:
-        return Catalogue.from_bytes(found.document, snapshot_id, gaps)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile):
-        return Catalogue.from_offers(all_offers(connection), snapshot_id, gaps)
-
-
-def all_offers(connection: Connection, without: Collection[str] = ()) -> Iterator[Offer]:
-    """Every observation that was not retracted: once as first observed, and once for each later sighting; `without` names sources
-    whose rates are left out."""
-    machine_of, seen_again = all_machines(connection), _sightings(connection)
-    wanted = standing().where(observations.c.origin.not_in(without)).order_by(observations.c.id)
-    rows = connection.execute(wanted, execution_options={"yield_per": ROWS_AT_ONCE})
-    for row in rows:
-        machine = machine_of[row.provider, row.instance_type]
-        yield to_offer(row, machine)
-        for again in seen_again.get(row.id, ()):
-            yield to_offer(row, machine, again)
-
-
-def standing() -> Select[Any]:
-    """The observations that no later edition of the packaged prices retracted."""
-    retracted = select(retractions.c.observation_id)
-    return select(observations).where(observations.c.id.not_in(retracted))
+        return Book.from_bytes(document)
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise StoreUnavailable(
+            "the prices in the store were written by another version of costcalc: use that version, or set "
+            "COSTCALC_DATABASE_URL to a new store"
+        ) from error
 
 
 def all_machines(connection: Connection) -> Machines:
@@ -68,16 +114,12 @@ def all_machines(connection: Connection) -> Machines:
     }
 
 
-def newest_observations(connection: Connection) -> dict[str, datetime]:
-    """By source, the moment at which it last saw one of its rates."""
-    known = observations.outerjoin(sightings)
-    seen = func.max(observations.c.observed_at), func.max(sightings.c.seen_at)
-    rows = connection.execute(select(observations.c.origin, *seen).select_from(known).group_by(observations.c.origin))
-    return {origin: max(first, again or first) for origin, first, again in rows}
+def _segments_at(connection: Connection, moment: datetime) -> list[int]:
+    wanted = select(segments.c.sequence).where(segments.c.started_at <= moment, segments.c.ended_at > moment)
+    return list(connection.execute(wanted).scalars())
 
 
-def _sightings(connection: Connection) -> dict[int, list[Sighting]]:
-    seen_again: dict[int, list[Sighting]] = defaultdict(list)
-    for row in connection.execute(select(sightings.c.observation_id, sightings.c.seen_at, sightings.c.flags)):
-        seen_again[row.observation_id].append(Sighting(*row))
-    return seen_again
+def _united(earlier: Iterable[Book], current: Book) -> Book:
+    """The rows of all these books; what later books keep is taken from the current one."""
+    rows = (book.taken(~book.named["kept"]) for book in earlier)
+    return reduce(lambda first, second: first.and_also(second), [*rows, current])

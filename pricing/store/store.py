@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 
-from sqlalchemy import func, select
+import numpy as np
+from sqlalchemy import select
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
@@ -16,14 +17,15 @@ from costcalc.offers import Gap, Offer
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
 from pricing.store import snapshots
+from pricing.store.book import moment
 from pricing.store.connection import Database, StoreError
+from pricing.store.history import Observed, observed_runs
 from pricing.store.local_file import default_url
-from pricing.store.offer_rows import KEY_COLUMNS, key_of, to_offer
+from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
     Publication,
     Published,
     has_edition,
-    last_seen,
     merge_packaged,
     open_gaps,
     publish,
@@ -31,20 +33,11 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
-from pricing.store.tables import observations, sightings, source_status
+from pricing.store.tables import source_status
 
 
 class SnapshotGone(StoreError):
     """The snapshot is no longer kept ready; ask for the current one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """One rate of the history: the offer as first observed, when it was last seen unchanged, and the source's name."""
-
-    offer: Offer
-    last_seen_at: datetime
-    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +80,24 @@ class Store:
         return row.id if row else None
 
     def load(self, snapshot_id: str) -> Catalogue:
-        """The catalogue of one of the newest snapshots. Raises SnapshotGone."""
+        """The catalogue of one of the newest snapshots, which knows all moments since its book began. Raises SnapshotGone."""
         with self._database.reading(bulk=True) as connection:
-            catalogue = snapshots.load(connection, snapshot_id)
-        if catalogue is None:
+            found = snapshots.book_of_snapshot(connection, snapshot_id)
+        if found is None:
             raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.address} any more")
-        return catalogue
+        book, gaps = found
+        return book.catalogue(snapshot_id, read_gaps(gaps))
+
+    def load_at(self, moments: Iterable[datetime]) -> Catalogue:
+        """A catalogue that knows these moments too. Raises SnapshotGone in an empty store."""
+        with self._database.reading(bulk=True) as connection:
+            return snapshots.catalogue_at(connection, moments)
+
+    def load_history(self, instance_types: Collection[str]) -> Catalogue:
+        """A catalogue of all that was ever observed of these machine types (case ignored)."""
+        with self._database.reading(bulk=True) as connection:
+            row, book = snapshots.newest(connection), snapshots.observed(connection, snapshots.of_types(instance_types))
+        return book.catalogue(row.id, read_gaps(row.gaps))
 
     def load_current(self) -> Catalogue:
         """The catalogue of the newest snapshot. Raises SnapshotGone in an empty store."""
@@ -121,12 +126,13 @@ class Store:
     def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
         """Every rate and every time that it was seen again, but for those of the sources in `without`."""
         with self._database.reading(bulk=True) as connection:
-            return tuple(snapshots.all_offers(connection, without))
+            catalogue = snapshots.observed(connection, snapshots.of_others(without)).catalogue("")
+        return tuple(dict.fromkeys(map(catalogue.offer, range(len(catalogue)))))
 
     def standing_offers(self, origin: str) -> tuple[Offer, ...]:
         """What a source last said of each of its offers that has not ended."""
-        with self._database.reading() as connection:
-            return standing_offers(connection, origin)
+        with self._database.reading(bulk=True) as connection:
+            return tuple(standing_offers(snapshots.newest_book(connection), origin))
 
     def withdraw(self, origin: str, keys: frozenset[Key], now: datetime) -> Published:
         """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
@@ -155,36 +161,23 @@ class Store:
 
     def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
         """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
-        with self._database.reading() as connection:
-            wanted = (observations.c[name] for name in (*KEY_COLUMNS, "hourly_nanos"))
-            return {
-                key_of(row): from_nanos(row.hourly_nanos) for row in last_seen(connection, origin, *wanted).values()
-            }
+        with self._database.reading(bulk=True) as connection:
+            book = snapshots.newest_book(connection)
+        rows = np.fromiter((each.row for each in book.last(origin).values()), np.int64)
+        return dict(zip(book.keys(rows), map(from_nanos, book.named["hourly"][rows].tolist()), strict=True))
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""
-        with self._database.reading() as connection:
+        with self._database.reading(bulk=True) as connection:
             rows = connection.execute(select(source_status).order_by(source_status.c.name)).all()
-            newest = snapshots.newest_observations(connection)
+            book = snapshots.newest_book(connection)
+        seen = {name: book.named["seen"][book.rows_of(name)] for name in book.origins}
+        newest = {name: moment(int(moments.max())) for name, moments in seen.items() if len(moments)}
         return [SourceState(**row._mapping, observed_at=newest.get(row.name)) for row in rows]
 
     def history(self, instance_type: str, provider: str | None = None) -> list[Observed]:
         """Every rate ever observed for an instance type (case ignored), oldest first; empty if none was."""
-        rows = snapshots.standing().where(func.lower(observations.c.instance_type) == instance_type.lower())
-        if provider is not None:
-            rows = rows.where(observations.c.provider == provider.lower())
-        seen = select(sightings.c.observation_id, func.max(sightings.c.seen_at)).group_by(sightings.c.observation_id)
-        with self._database.reading() as connection:
-            found = connection.execute(rows.order_by(observations.c.observed_at, observations.c.id)).all()
-            machine_of = snapshots.all_machines(connection) if found else {}
-            again = dict(
-                connection.execute(seen.where(sightings.c.observation_id.in_([row.id for row in found]))).all()
-            )
-        return [
-            Observed(
-                to_offer(row, machine_of[row.provider, row.instance_type]),
-                again.get(row.id, row.observed_at),
-                row.origin,
-            )
-            for row in found
-        ]
+        with self._database.reading(bulk=True) as connection:
+            book = snapshots.observed(connection, snapshots.of_types([instance_type]))
+        runs = observed_runs(book)
+        return [each for each in runs if provider in (None, each.offer.provider)]

@@ -1,4 +1,4 @@
-"""The store's tables. Observations are append-only; what changes with each refresh stands beside them."""
+"""The store's tables. Observations stand in books; what changes with each refresh stands beside them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from sqlalchemy import (
     Dialect,
     Float,
     ForeignKey,
-    ForeignKeyConstraint,
-    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -60,13 +58,23 @@ snapshots = Table(
 )
 """What has been published, in order. `gaps` is a JSON list of what was silent then."""
 
-catalogues = Table(
-    "catalogues",
+books = Table(
+    "books",
     metadata,
     Column("sequence", BigId, ForeignKey("snapshots.sequence"), primary_key=True),
     Column("document", LargeBinary, nullable=False),
 )
-"""The columns of the newest snapshots, ready to load. Older ones are dropped; their observations stay."""
+"""The book of each of the newest snapshots, ready to load. The next one holds all of its rows, or a segment does."""
+
+segments = Table(
+    "segments",
+    metadata,
+    Column("sequence", BigId, ForeignKey("snapshots.sequence"), primary_key=True),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+)
+"""Books that have grown long, never changed: each knows all moments from `started_at` until before `ended_at`."""
 
 machines = Table(
     "machines",
@@ -80,63 +88,6 @@ machines = Table(
     Column("memory_gib", Float),
 )
 """What each instance type holds, as last known."""
-
-observations = Table(
-    "observations",
-    metadata,
-    Column("id", BigId, primary_key=True),
-    Column("sequence", BigId, ForeignKey("snapshots.sequence"), nullable=False),
-    Column("origin", Text, nullable=False),
-    Column("provider", Text, nullable=False),
-    Column("region", Text, nullable=False),
-    Column("instance_type", Text, nullable=False),
-    Column("purchase_option", Text, nullable=False),
-    Column("term", Text),
-    Column("payment", Text),
-    Column("offering_class", Text),
-    Column("hourly_nanos", BigInteger, nullable=False),
-    Column("upfront_nanos", BigInteger),
-    Column("recurring_nanos", BigInteger),
-    Column("monthly_nanos", BigInteger),
-    Column("hours_in_month", Integer, nullable=False),
-    Column("currency", String(3), nullable=False),
-    Column("parts", Text, nullable=False),
-    Column("effective_from", UtcDateTime),
-    Column("observed_at", UtcDateTime, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("flags", Text, nullable=False),
-    Column("billing_increment_seconds", Integer, nullable=False),
-    Column("minimum_seconds", Integer, nullable=False),
-    Column("session_hours", Float),
-    Column("hours_per_week", Float),
-    Column("offer_digest", LargeBinary, nullable=False),
-    Column("rate_digest", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["provider", "instance_type"], ["machines.provider", "machines.instance_type"]),
-    Index("observations_of_an_offer", "origin", "offer_digest", "observed_at"),
-    Index("observations_of_a_machine", "instance_type", "provider"),
-)
-"""Every rate as it was first seen, never changed. Money in billionths of its currency unit. `origin` is who brought it."""
-
-sightings = Table(
-    "sightings",
-    metadata,
-    Column("observation_id", BigId, ForeignKey("observations.id"), primary_key=True),
-    Column("month", String(7), primary_key=True),
-    Column("seen_at", UtcDateTime, nullable=False),
-    Column("flags", Text),
-)
-"""When an unchanged rate was seen again: the last moment of each month, so that an unchanged rate stays a fresh one.
-
-`flags` are those of that moment, such as `no_capacity`; empty where they are the observation's.
-"""
-
-retractions = Table(
-    "retractions",
-    metadata,
-    Column("observation_id", BigId, ForeignKey("observations.id"), primary_key=True),
-    Column("sequence", BigId, ForeignKey("snapshots.sequence"), nullable=False),
-)
-"""Observations that a later edition of the packaged prices no longer holds: errors corrected, kept but not served."""
 
 quarantine = Table(
     "quarantine",

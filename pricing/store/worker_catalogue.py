@@ -15,6 +15,7 @@ from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
 log = logging.getLogger("costcalc")
+EARLIER_KEPT = 3  # catalogues of earlier moments in memory
 POLL_SECONDS = 2.0  # a new snapshot is answered from within 5 s, loading included
 
 
@@ -53,6 +54,7 @@ class WorkerCatalogue:
     warm: Callable[[Catalogue], None] = lambda _: None
     _store: Store | None = field(default=None, init=False)
     _catalogue: Catalogue | None = field(default=None, init=False)
+    _earlier: dict[tuple[str | None, tuple[datetime, ...]], Catalogue] = field(default_factory=dict, init=False)
     _state: WorkerState = field(default=WorkerState(), init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
     _starting: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -74,6 +76,20 @@ class WorkerCatalogue:
         if self._catalogue is None:
             raise NoSnapshot(self._state.error or "no prices are loaded yet")
         return self._catalogue
+
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """A catalogue that knows earlier moments too, read from the store. Raises StoreError."""
+        kept = self._earlier.get((self._state.snapshot, moments))
+        if kept is None:
+            kept = self._opened().load_at(moments)
+            while len(self._earlier) >= EARLIER_KEPT:
+                self._earlier.pop(next(iter(self._earlier)), None)
+            self._earlier[self._state.snapshot, moments] = kept
+        return kept
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """A catalogue of all that was ever observed of these machine types. Raises StoreError."""
+        return self._opened().load_history(instance_types)
 
     def state(self) -> WorkerState:
         """The last look at the store."""
@@ -103,15 +119,19 @@ class WorkerCatalogue:
         if self._thread is not None and self._process == os.getpid():
             self._thread.join()
 
-    def _renew(self) -> None:
+    def _opened(self) -> Store:
         self._store = self._store or self.open_store()
-        newest = self._store.current_snapshot_id()
+        return self._store
+
+    def _renew(self) -> None:
+        store = self._opened()
+        newest = store.current_snapshot_id()
         if newest is not None and newest != self._state.snapshot:
-            catalogue = self._store.load(newest)
+            catalogue = store.load(newest)
             self.warm(catalogue)
             self._catalogue = catalogue
-            odd = tuple(each.origin for each in self._store.quarantined())
-            states = self._store.status()
+            odd = tuple(each.origin for each in store.quarantined())
+            states = store.status()
             answered = tuple((state.name, state.succeeded_at) for state in states if state.succeeded_at)
             self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered)
 

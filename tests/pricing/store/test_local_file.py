@@ -50,7 +50,7 @@ def test_another_schema_has_to_be_migrated_first(filled: str) -> None:
 
 
 def test_a_document_of_another_version_has_to_be_rebuilt_first(filled: str) -> None:
-    assert newest_catalogue(changed(filled, "UPDATE catalogues SET document = X'00'"), packaged_digest()) is None
+    assert newest_catalogue(changed(filled, "UPDATE books SET document = X'00'"), packaged_digest()) is None
 
 
 @pytest.mark.parametrize("url", ["postgresql://me@127.0.0.1:1/costs", "sqlite:///{}/none.sqlite3", "sqlite:///{}"])

@@ -9,12 +9,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import StatementError
 from support.prices import LATER, NOW, P3, listed, offer
 
-from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
+from pricing.store import publish as publishing
 from pricing.store import tables as schema
+from pricing.store.book import Book
 from pricing.store.connection import Database, StoreUnavailable
-from pricing.store.publish import CATALOGUES_KEPT, Attempt, Publication
+from pricing.store.publish import BOOKS_KEPT, Attempt, Publication
 from pricing.store.store import SnapshotGone, Store
 
 DAY = timedelta(days=1)
@@ -44,8 +45,7 @@ def test_every_field_of_an_offer_comes_back_exactly(store: Store) -> None:
         parts=(RatePart("Cloud TPU v2-8", Decimal("4")), RatePart("host n1-standard-4", Decimal("0.123456789"))),
         effective_from=NOW - DAY,
         flags=("rounded", "second_hand"),
-        billing_increment_seconds=1,
-        minimum_seconds=60,
+        billing_increment_seconds=1,  # without a meter
         session_hours=12.0,
         hours_per_week=30.5,
     )
@@ -53,7 +53,8 @@ def test_every_field_of_an_offer_comes_back_exactly(store: Store) -> None:
     store.publish(listed("gcp", full), NOW)
     [seen] = store.history("V2-8", "gcp")
     assert seen.offer == full
-    paid = replace(full, upfront=Decimal("100.01"), recurring_hourly=Decimal("0"), region="europe-west4")
+    once = {"upfront": Decimal(8760), "recurring_hourly": Decimal("0.5"), "hourly_rate": Decimal("1.5")}
+    paid = replace(full, region="europe-west4", **once)
     store.publish(listed("gcp", paid), NOW)
     assert store.history("v2-8")[1].offer == paid
 
@@ -147,17 +148,19 @@ def test_hearsay_about_a_machine_fills_gaps_and_overrules_nothing(store: Store) 
     assert {known.machine for known in current(store, LATER)} == {Machine("V100", 1, 16.0, 8, 60.0)}
 
 
-def test_observations_cannot_be_changed(store: Store, store_url: str) -> None:
-    store.publish(listed("aws", offer()), NOW)
-    for statement in ("UPDATE observations SET hourly_nanos = 1", "DELETE FROM observations"):
+def test_a_segment_cannot_be_changed(store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 0)
+    for days in range(3):
+        store.publish(listed("aws", offer(str(days + 1), NOW + days * DAY)), NOW + days * DAY)
+    for statement in ("UPDATE segments SET sequence = 9", "DELETE FROM segments"):
         with pytest.raises(StoreUnavailable, match="append-only"), Database(store_url).writing() as connection:
             connection.execute(text(statement))
-    assert len(store.history("p3.2xlarge")) == 1
+    assert len(store.history("p3.2xlarge")) == 3
 
 
 def test_a_failure_while_publishing_leaves_the_old_snapshot(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = store.publish(listed("aws", offer()), NOW).snapshot
-    monkeypatch.setattr(Catalogue, "to_bytes", lambda _: 1 / 0)
+    monkeypatch.setattr(Book, "to_bytes", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.publish(listed("aws", offer("9")), LATER)
     monkeypatch.undo()
@@ -167,7 +170,7 @@ def test_a_failure_while_publishing_leaves_the_old_snapshot(store: Store, monkey
 
 
 def test_only_the_newest_catalogues_are_kept_ready(store: Store) -> None:
-    names = [store.publish(listed("aws", offer(str(rate))), NOW).snapshot for rate in range(1, CATALOGUES_KEPT + 2)]
+    names = [store.publish(listed("aws", offer(str(rate))), NOW).snapshot for rate in range(1, BOOKS_KEPT + 2)]
     assert len(set(names)) == len(names)
     with pytest.raises(SnapshotGone, match=names[0]):
         store.load(names[0])
@@ -182,11 +185,13 @@ def test_an_empty_store_has_no_snapshot(store: Store) -> None:
         store.load_current()
 
 
-def test_a_document_of_another_version_is_rebuilt_from_the_observations(store: Store, store_url: str) -> None:
+def test_a_book_of_another_version_is_refused_and_says_what_to_do(store: Store, store_url: str) -> None:
     store.publish(listed("aws", offer()), NOW)
     with Database(store_url).writing() as connection:
-        connection.execute(schema.catalogues.update().values(document=b"from the future"))
-    assert current(store, NOW) == [offer()]
+        connection.execute(schema.books.update().values(document=b"from the future"))
+    for ask in (store.load_current, lambda: store.publish(listed("aws", offer()), LATER)):
+        with pytest.raises(StoreUnavailable, match="another version of costcalc: use that version"):
+            ask()
 
 
 def test_gaps_stay_until_their_source_is_asked_again(store: Store) -> None:

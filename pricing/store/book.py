@@ -1,0 +1,276 @@
+"""The book of prices: every observation since it was begun, as columns to which each publication adds its rows.
+
+A row is a rate as it was first seen, with the moment at which it was last seen unchanged. When a book has grown long it becomes
+a segment, which never changes any more, and a new book begins with what stands.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.catalogue.columns import NAMES, Vocabulary, as_array, from_array
+from costcalc.catalogue.encoding import Named, Renumbering, encode, joined, ordered
+from costcalc.hardware import Machine
+from costcalc.offers import ENDED, Gap, Offer
+from costcalc.units import SECONDS_PER_DAY, Flags, Indices
+from pricing.scope import Key
+
+PACKAGED = "packaged"
+DIGEST_BYTES = 16
+DIGEST = np.dtype((np.void, DIGEST_BYTES))
+OWN: dict[str, Any] = {
+    "origin": np.int16,
+    "seen": np.int64,
+    "seen_flags": np.int32,
+    "offer": DIGEST,
+    "rate": DIGEST,
+    "repeat": np.bool_,
+    "kept": np.bool_,
+}
+"""A book's columns beside those of a catalogue: who brought the row, when it was last seen unchanged and with which flags, its
+digests, whether it only repeats the row before, and whether it goes on into every later book: packaged and late ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A new row: the offer, who brought it, what identifies it and what would make it a new rate."""
+
+    origin: str
+    offer: Offer
+    offer_digest: bytes
+    rate_digest: bytes
+
+
+class Last(NamedTuple):
+    """What an origin last said of an offer: its row, the digest of the rate, when it was last seen, and whether it has ended."""
+
+    row: int
+    rate_digest: bytes
+    seen: int
+    flags: str
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nobody can have it any more."""
+        return ENDED in self.flags.split(";")
+
+
+@dataclass(frozen=True, eq=False)
+class Book:
+    """Arrays by name, from `instance` on, in the order in which their rows were added; codes into the vocabulary and `origins`.
+
+    `started_at` is the moment, in seconds since 1970, from which on it knows everything; `begun_with` are the rows of then.
+    """
+
+    named: Named
+    vocabulary: Vocabulary
+    origins: tuple[str, ...] = ()
+    started_at: int = 0
+    begun_with: int = 0
+
+    @classmethod
+    def empty(cls) -> Book:
+        """A book without rows, which knows everything from the first publication on."""
+        named, vocabulary = encode([])
+        return cls(named | {name: np.empty(0, kind) for name, kind in OWN.items()}, vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.named["seen"])
+
+    def rows_of(self, origin: str) -> Indices:
+        """The rows that an origin brought, oldest first."""
+        if origin not in self.origins:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.named["origin"] == self.origins.index(origin))
+
+    def last(self, origin: str) -> dict[bytes, Last]:
+        """What an origin last said of each of its offers, by offer digest."""
+        rows = self.rows_of(origin)
+        rows = rows[np.argsort(self.named["observed"][rows], kind="stable")]
+        newest = dict(zip(digests_in(self.named["offer"][rows]), rows.tolist(), strict=True))
+        found = np.fromiter(newest.values(), np.int64, len(newest))
+        words = [self.vocabulary.flags[code] for code in self.named["seen_flags"][found].tolist()]
+        columns = (found.tolist(), digests_in(self.named["rate"][found]), self.named["seen"][found].tolist(), words)
+        return dict(zip(newest, map(Last, *columns), strict=True))
+
+    def keys(self, rows: Indices) -> list[Key]:
+        """The key of the offer in each row, and its currency behind it."""
+        words, named = self.vocabulary, {name: self.named[name][rows].tolist() for name in KEY_PARTS}
+        machines = [words.instances[code] for code in named["instance"]]
+        return list(
+            zip(
+                (provider for provider, _, _ in machines),
+                (words.regions[code] for code in named["region"]),
+                (name for _, name, _ in machines),
+                (OPTIONS[code].value for code in named["option"]),
+                (words.terms[code] for code in named["term"]),
+                (words.payments[code] for code in named["payment"]),
+                (words.classes[code] for code in named["offering"]),
+                (words.currencies[code] for code in named["currency"]),
+                strict=True,
+            )
+        )
+
+    def taken(self, rows: Indices | Flags) -> Book:
+        """Only these rows."""
+        return replace(self, named={name: values[rows] for name, values in self.named.items()})
+
+    def with_machines(self, machines: Mapping[tuple[str, str], Machine]) -> Book:
+        """The same rows, with these machines for what they rent where they stand here."""
+        instances = tuple(
+            (provider, name, machines.get((provider, name), old)) for provider, name, old in self.vocabulary.instances
+        )
+        return replace(self, vocabulary=replace(self.vocabulary, instances=instances))
+
+    def and_also(self, other: Book) -> Book:
+        """The rows of both, these first; of a machine in both the other says what it holds."""
+        vocabulary, mine, theirs = joined(self.vocabulary, other.vocabulary)
+        origins = (*self.origins, *(name for name in other.origins if name not in self.origins))
+        codes = np.array([origins.index(name) for name in other.origins], np.int16)
+        second = _recoded(other.named, theirs)
+        second["origin"] = codes[second["origin"]] if len(codes) else second["origin"]
+        first = self.named if vocabulary == self.vocabulary else _recoded(self.named, mine)
+        named = {name: np.concatenate([values, second[name]]) for name, values in first.items()}
+        return replace(self, named=named, vocabulary=vocabulary, origins=origins)
+
+    def seen_again(self, rows: Indices, moments: Indices, flags: Sequence[str | None]) -> Book:
+        """These rows were seen unchanged at these moments, with these flags if they had changed.
+
+        The last moment of each month before stays, as a row of its own that repeats the first.
+        """
+        book = self._with_flags({text for text in flags if text is not None})
+        named = {name: values.copy() if name in CHANGING else values for name, values in book.named.items()}
+        before = named["seen"][rows]
+        rolled = (_month(before) != _month(moments)) & (before > named["observed"][rows])
+        repeats = {name: values[rows[rolled]] for name, values in named.items()}
+        repeats |= {
+            "observed": before[rolled],
+            "flags": repeats["seen_flags"],
+            "repeat": np.ones(int(rolled.sum()), bool),
+        }
+        named["seen"][rows[rolled]] = named["observed"][rows[rolled]]
+        named["seen_flags"][rows[rolled]] = named["flags"][rows[rolled]]
+        target = rows.copy()
+        target[rolled] = len(book) + np.arange(int(rolled.sum()))
+        named = {name: np.concatenate([values, repeats[name].astype(values.dtype)]) for name, values in named.items()}
+        named["seen"][target] = moments
+        code = {word: number for number, word in enumerate(book.vocabulary.flags)}
+        for row, text in zip(target.tolist(), flags, strict=True):
+            if text is not None:
+                named["seen_flags"][row] = code[text]
+        return replace(book, named=named)
+
+    def without_digests(self) -> Book:
+        """The same rows with blank digests, which take no room once they are compressed."""
+        return replace(self, named=self.named | {name: np.zeros(len(self), DIGEST) for name in ("offer", "rate")})
+
+    def begun_anew(self, now: datetime) -> Book:
+        """A new book: what each origin last said of each offer, and what is kept."""
+        newest = dict(
+            zip(
+                zip(self.named["origin"].tolist(), digests_in(self.named["offer"]), strict=True),
+                range(len(self)),
+                strict=True,
+            )
+        )
+        stays = self.named["kept"].copy()
+        stays[list(newest.values())] = True
+        return replace(self.taken(stays), started_at=int(now.timestamp()), begun_with=int(stays.sum()))
+
+    def catalogue(self, snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
+        """All rows as a catalogue; a row that was seen again stands there a second time, with the later moment."""
+        again = np.flatnonzero(self.named["seen"] > self.named["observed"])
+        later = {"observed": self.named["seen"][again], "flags": self.named["seen_flags"][again]}
+        named = {
+            name: np.concatenate(
+                [later.get(name, self.named[name][again]).astype(self.named[name].dtype), self.named[name]]
+            )
+            for name in NAMES[2:]
+        }
+        return Catalogue(ordered(named), self.vocabulary, snapshot, gaps, self.started_at)
+
+    def offers(self, rows: Indices) -> list[Offer]:
+        """The offers in these rows as first observed, by key and moment."""
+        catalogue = self.taken(rows).first_seen()
+        return [catalogue.offer(row) for row in range(len(catalogue))]
+
+    def first_seen(self) -> Catalogue:
+        """All rows as a catalogue, each once."""
+        return Catalogue(ordered({name: self.named[name] for name in NAMES[2:]}), self.vocabulary, "")
+
+    def to_bytes(self) -> bytes:
+        """The book as one document."""
+        head = json.dumps([self.origins, self.started_at, self.begun_with]).encode()
+        buffer = io.BytesIO()
+        beside = {"head": np.frombuffer(head, np.uint8), "vocabulary": as_array(self.vocabulary)}
+        arrays: dict[str, Any] = beside | self.named
+        np.savez(buffer, **arrays)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, document: bytes) -> Book:
+        """What `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
+        with np.load(io.BytesIO(document), allow_pickle=False) as arrays:
+            origins, *begun = json.loads(arrays["head"].tobytes())
+            named = {name: arrays[name] for name in (*NAMES[2:], *OWN)}
+            return cls(named, from_array(arrays["vocabulary"]), tuple(origins), *begun)
+
+    def _with_flags(self, texts: set[str]) -> Book:
+        """A vocabulary that has these flags too."""
+        if texts <= {*self.vocabulary.flags}:
+            return self
+        more = replace(Book.empty().vocabulary, flags=tuple(sorted(texts)))
+        return self.and_also(replace(Book.empty(), vocabulary=more))
+
+
+KEY_PARTS = ("instance", "region", "option", "term", "payment", "offering", "currency")
+CHANGING = ("seen", "seen_flags")
+
+
+def book_of(entries: Sequence[Entry], now: datetime) -> Book:
+    """These rows as a book of their own. Packaged and late ones, observed over a day ago, are kept in every later book."""
+    named, vocabulary = encode(entry.offer for entry in entries)
+    origins = tuple(dict.fromkeys(entry.origin for entry in entries))
+    origin = np.array([origins.index(entry.origin) for entry in entries], np.int16)
+    late = named["observed"] < int(now.timestamp()) - SECONDS_PER_DAY
+    own = {
+        "origin": origin,
+        "seen": named["observed"],
+        "seen_flags": named["flags"],
+        "offer": np.frombuffer(b"".join(entry.offer_digest for entry in entries), DIGEST),
+        "rate": np.frombuffer(b"".join(entry.rate_digest for entry in entries), DIGEST),
+        "repeat": np.zeros(len(entries), bool),
+        "kept": late | np.isin(origin, [code for code, name in enumerate(origins) if name == PACKAGED]),
+    }
+    return Book(named | {name: values.astype(OWN[name]) for name, values in own.items()}, vocabulary, origins)
+
+
+def digests_in(digests: NDArray[Any]) -> list[bytes]:
+    """The digests of a column, one by one."""
+    raw = digests.tobytes()
+    return [raw[start : start + DIGEST_BYTES] for start in range(0, len(raw), DIGEST_BYTES)]
+
+
+def moment(seconds: int) -> datetime:
+    """The moment so many seconds after 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _recoded(named: Named, codes: Renumbering) -> Named:
+    """The arrays with other codes."""
+    recoded = {name: new[named[name]] if len(new) else named[name] for name, new in codes.items()}
+    flags = codes["flags"]
+    return named | recoded | {"seen_flags": flags[named["seen_flags"]] if len(flags) else named["seen_flags"]}
+
+
+def _month(seconds: Indices) -> NDArray[Any]:
+    return seconds.astype("datetime64[s]").astype("datetime64[M]")

@@ -1,0 +1,108 @@
+"""A book that grows long becomes a segment, and no question about any moment is answered otherwise than by one long book."""
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+from support.prices import NOW, offer
+
+from costcalc.offers import Offer
+from pricing.scope import EVERYTHING
+from pricing.store import publish as publishing
+from pricing.store.publish import Attempt, Listing, Publication
+from pricing.store.store import Store
+
+HOUR = timedelta(hours=1)
+REGIONS = ("a", "b", "c", "d")
+Known = dict[tuple[str, str], str]
+
+
+def listing(origin: str, offers: list[Offer]) -> Publication:
+    return Publication((Listing(origin, offers, (EVERYTHING,)),), (Attempt(origin, 0.1, len(offers)),))
+
+
+def known(store: Store, moment: datetime) -> Known:
+    catalogue = store.load_at([moment])
+    rows = catalogue.current_offers(moment, 36_500).listed
+    offers = [catalogue.offer(row) for row in rows.tolist()]
+    return {(each.provider, each.region): str(each.hourly_rate) for each in offers}
+
+
+def published(store: Store, hours: int, seed: int) -> dict[datetime, Known]:
+    """Drawn refreshes of two sources, every five hours; a sheet dates some of its rates back. What stood at each moment."""
+    chance, rates = random.Random(seed), {}
+    stood: dict[datetime, Known] = {}
+    for hour in range(0, hours, 5):
+        now = NOW + hour * HOUR
+        for provider in ("aws", "sheet"):
+            for region in REGIONS:
+                key = (provider, region)
+                if chance.random() < 0.2 and key in rates:
+                    del rates[key]
+                elif chance.random() < 0.4 or key not in rates:
+                    rates[key] = str(chance.randint(1, 99))
+            offers = [
+                offer(rate, now, provider=provider, region=region)
+                for (whose, region), rate in rates.items()
+                if whose == provider
+            ]
+            if offers:
+                store.publish(listing(provider, offers), now)
+        stood[now] = dict(rates)
+    return stood
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_moment_is_answered_as_by_a_slow_reference(
+    store: Store, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 20)
+    stood = published(store, 300, seed)
+    catalogue = store.load_current()
+    assert not catalogue.knows(NOW), "some moments are known to segments alone"
+    assert len(catalogue) < 80
+    for at, expected in stood.items():
+        assert known(store, at) == expected
+        assert known(store, at + 4 * HOUR) == expected
+    assert known(store, NOW - HOUR) == {}
+    several = store.load_at([NOW + 50 * HOUR, NOW + 150 * HOUR])
+    assert all(several.knows(NOW + hours * HOUR) for hours in (50, 150))
+
+
+def test_a_rate_that_is_dated_back_is_known_to_earlier_moments(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 5)
+    for hour in range(0, 200, 5):
+        store.publish(listing("aws", [offer(str(hour + 1), NOW + hour * HOUR)]), NOW + hour * HOUR)
+    late = offer("7", NOW + 10 * HOUR, provider="sheet")
+    store.publish(listing("sheet", [late]), NOW + 200 * HOUR)
+    for hour in range(205, 300, 5):
+        store.publish(listing("aws", [offer(str(hour + 1), NOW + hour * HOUR)]), NOW + hour * HOUR)
+    assert ("sheet", "us-east-1") not in known(store, NOW + 9 * HOUR)
+    for hour in (10, 30, 150, 290):
+        assert known(store, NOW + hour * HOUR)["sheet", "us-east-1"] == "7"
+
+
+def test_the_history_of_a_machine_goes_through_all_segments(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 10)
+    rates = [str(1 + hour // 15) for hour in range(0, 300, 5)]
+    for number, rate in enumerate(rates):
+        now = NOW + 5 * number * HOUR
+        store.publish(
+            listing("aws", [offer(rate, now), offer(str(number + 1), now, region="x", instance_type="other")]), now
+        )
+    seen = store.history("P3.2xlarge")
+    assert [str(each.offer.hourly_rate) for each in seen] == list(dict.fromkeys(rates))
+    assert seen[-1].last_seen_at == NOW + 295 * HOUR
+    catalogue = store.load_history(["p3.2xlarge"])
+    assert {
+        name
+        for _, name, _ in (catalogue.vocabulary.instances[code] for code in set(catalogue.columns.instance.tolist()))
+    } == {"p3.2xlarge"}
+
+
+def test_publishing_does_not_grow_with_history(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 30)
+    for hour in range(200):
+        now = NOW + hour * HOUR
+        store.publish(listing("aws", [offer(str(hour + 1), now, region=region) for region in REGIONS]), now)
+        assert len(store.load_current()) <= 30 + 2 * len(REGIONS)
