@@ -90,7 +90,7 @@ class Year:
 
 
 def simulated(store: Store, days: int) -> Year:
-    """Publishes every hour; remembers each hundredth hour's rates."""
+    """Publishes every hour; remembers each hundredth hour's rates, and says every thirty days how long a publication takes."""
     market, year = Market(), Year()
     for hour in range(24 * days):
         now = START + hour * HOUR
@@ -101,6 +101,8 @@ def simulated(store: Store, days: int) -> Year:
         year.seconds.append(time.perf_counter() - started)
         if hour % CHECKED_EVERY == 0:
             year.stood[now + HOUR / 2] = market.standing()
+        if (hour + 1) % (24 * 30) == 0:
+            print(f"     day {(hour + 1) // 24}: {median(year.seconds[-24:]) * 1000:.0f} ms", flush=True)
     return year
 
 
