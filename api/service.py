@@ -198,7 +198,7 @@ def _rate(code: str, day: date) -> ExchangeRate:
 
 def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:
     first = catalogue.first_observed_at
-    if as_of is None or first is None or as_of >= first:
+    if as_of is None or first is None or as_of >= first or not catalogue.knows(as_of):
         return {}
     return {"as_of": [f"{as_of.date()} is before our first price, of {first.date()}; choose that date or a later one"]}
 

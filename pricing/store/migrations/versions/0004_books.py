@@ -80,9 +80,9 @@ def _first_book() -> None:
     entries = [entry(row.origin, _offer(row, machines[row.provider, row.instance_type])) for row in rows]
     book, number = book_of(entries, _utc(newest.published_at)), {row.id: at for at, row in enumerate(rows)}
     for again in connection.execute(sa.select(sightings).order_by(sightings.c.seen_at)):
-        if again.observation_id in number:
-            seen = int(_utc(again.seen_at).timestamp())
-            book = book.seen_again(np.array([number[again.observation_id]]), np.array([seen]), [again.flags])
+        if (row := number.get(again.observation_id)) is not None:
+            seen, flags = int(_utc(again.seen_at).timestamp()), rows[row].flags if again.flags is None else again.flags
+            book = book.seen_again(np.array([row]), np.array([seen]), [flags])
     books = sa.table("books", sa.column("sequence"), sa.column("document"))
     connection.execute(books.insert(), {"sequence": newest.sequence, "document": book.to_bytes()})
 
