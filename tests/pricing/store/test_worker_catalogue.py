@@ -13,6 +13,7 @@ from pricing.store.store import Store
 from pricing.store.worker_catalogue import NoSnapshot, WorkerCatalogue, WorkerState
 
 Build = Callable[..., WorkerCatalogue]
+ANSWERED = (("aws", NOW),)
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_new_snapshot_is_taken_up_by_itself_after_it_was_warmed(build: Build, 
     assert within(5, lambda: worker.catalogue().snapshot == published)
     assert warmed == [first.snapshot, published]
     assert len(first) == 1, "a request that began before goes on with what it has"
-    assert worker.state() == WorkerState(published, True, NOW, None)
+    assert worker.state() == WorkerState(published, True, NOW, None, answered_at=(("aws", LATER),))
 
 
 def test_on_postgresql_too(build: Build, postgres_url: str) -> None:
@@ -87,7 +88,7 @@ def test_the_last_good_snapshot_answers_while_the_store_is_gone(build: Build, st
     assert str(path) in (worker.state().error or "")
     assert worker.state().snapshot == store_name(worker)
     kept.rename(path)
-    assert within(5, lambda: worker.state() == WorkerState(store_name(worker), True, NOW, None))
+    assert within(5, lambda: worker.state() == WorkerState(store_name(worker), True, NOW, None, answered_at=ANSWERED))
 
 
 def store_name(worker: WorkerCatalogue) -> str:
