@@ -22,7 +22,7 @@ Part = Literal["accelerator", "host", "storage", "network"]
 PARTS: tuple[Part, ...] = get_args(Part)
 LOW, HIGH = 0.1, 0.9  # the ends of an 80 % interval
 NORMAL = NormalDist()
-HALVINGS = 8  # of at most 0.7 standard deviations
+HALVINGS = 6  # of at most 0.7 standard deviations
 
 Codes = NDArray[np.int8]
 Widths = NDArray[np.floating[Any]]
