@@ -173,6 +173,10 @@ class ReferenceRates:
         )
         return found
 
+    def slope(self, steeper: float) -> Floats:
+        """What small batches cost [C]: the factor of `step_overhead`, 0 where nothing is known."""
+        return np.nan_to_num(np.maximum(self._lines.slope + steeper, 0))
+
 
 class _Lines:
     """The fitted lines of accelerators by name, `shapes` [C, 2] being how many are in a machine and how many machines."""
@@ -180,17 +184,19 @@ class _Lines:
     def __init__(self, reference: ReferenceModel, names: Sequence[str], shapes: Indices) -> None:
         self.names = _Groups(names)
         self._reference = reference
-        self._intercept, self._slope, self.steepest = np.full((3, len(names)), np.nan)
+        self._intercept, self.slope, self.steepest = np.full((3, len(names)), np.nan)
         for name, at in self.names.members.items():
             if reference.knows(name):
-                self._intercept[at], self._slope[at], self.steepest[at] = reference.hardware(name, *shapes[at].T)
+                self._intercept[at], self.slope[at], self.steepest[at] = reference.hardware(name, *shapes[at].T)
         self._intercept[shapes[:, 0] == 0] = np.nan
+        self._roof = self.names.each(reference.roof)
         self._added: dict[tuple[int, str], Floats] = {}
 
     def log_rate(self, batch: Floats, year: int, framework_family: str, steeper: float) -> Floats:
         overhead = np.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - np.log1p(OVERHEAD_IMAGES / batch)
         software = self._software(year, framework_family)
-        return np.asarray(self._intercept + software + np.maximum(self._slope + steeper, 0) * overhead)
+        each = self._intercept + software + np.maximum(self.slope + steeper, 0) * overhead
+        return np.asarray(np.minimum(each, self._roof))
 
     def _software(self, year: int, framework_family: str) -> Floats:
         def software(name: str) -> float:

@@ -65,6 +65,13 @@ class DataSheets:
         rates = ((part, self.bandwidth_roofline(name)) for name, part in self.accelerators.items())
         return {part.name: min(rate, self._power_limit(part)) for part, rate in rates if rate is not None}
 
+    def memory_roof(self, name: str) -> float:
+        """ln(images/s) at which the accelerator does nothing but move images to and from its memory; infinite where unknown."""
+        chip = self.part(name)
+        if not (chip.memory_bandwidth_gb_per_s and chip.device_memory):
+            return math.inf
+        return math.log(chip.memory_bandwidth_gb_per_s / self.gb_per_image)
+
     def bandwidth_roofline(self, name: str) -> float | None:
         """The same without the limit of power."""
         chip = self.part(name)

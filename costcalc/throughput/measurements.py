@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -11,7 +12,7 @@ import numpy as np
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
-from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.reference_model import UNDATED, step_overhead
 from costcalc.throughput.workloads import training_rate
 from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
@@ -44,8 +45,9 @@ class Measurements:
         self.anywhere = frozenset(system.accelerator for system in self._of_system)
         self.in_one_machine = frozenset(system.accelerator for system in self._of_system if system.nodes == 1)
 
-    def rates(self, recipe: Recipe, cluster: Cluster) -> list[float] | None:
-        """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there.
+    def rates(self, recipe: Recipe, cluster: Cluster, batch: float, slope: float) -> list[float] | None:
+        """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there, as if with
+        `batch` images per accelerator and step, `slope` being what small batches cost there (`step_overhead`).
 
         None when any phase has no measurement on this cluster.
         """
@@ -55,7 +57,7 @@ class Measurements:
         ]
         if not systems or any(system not in self._of_system for system in systems):
             return None
-        return [self._middle(self._of_system[system]) for system in systems]
+        return [self._middle(self._of_system[system], batch, slope) for system in systems]
 
     def nearest(self, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
@@ -87,11 +89,19 @@ class Measurements:
         then = self._rows[number].year
         return then if year == UNDATED else -abs(then - year), -number
 
-    def _middle(self, numbers: Sequence[int]) -> float:
+    def _middle(self, numbers: Sequence[int], batch: float, slope: float) -> float:
         """The median, in ln, of the rates measured on real images, of all where there are none."""
         real = [number for number in numbers if not self._rows[number].is_synthetic]
-        rates = [training_rate(self._rows[number]) for number in real or numbers]
-        return float(np.exp(median(np.log(rates).tolist())))
+        rows = [self._rows[number] for number in real or numbers]
+        logs = [math.log(training_rate(row)) + slope * _gained(row, batch) for row in rows]
+        return math.exp(median(logs))
+
+
+def _gained(row: Throughput, batch: float) -> float:
+    """`step_overhead` of this batch per accelerator beside that of the row; 0 where the row's is unknown."""
+    if not (row.global_batch_size and row.accelerators):
+        return 0.0
+    return step_overhead(batch) - step_overhead(row.global_batch_size / row.accelerators)
 
 
 class AnybodysRates:

@@ -77,8 +77,9 @@ def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurement
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
     refusal = _refusals(features, np.where(hasty, 0.0, batch), room, answered)
-    enough = batch >= FEWEST_IMAGES  # a rate measured with a larger batch is not this recipe's
-    measured = dict(_measured(recipe, features, measurements, enough & ~(is_reference(recipe) & (refusal == 0))))
+    enough = batch >= FEWEST_IMAGES  # the least that a rate measured with a larger batch says something about
+    asked = enough & ~(is_reference(recipe) & (refusal == 0))
+    measured = dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
     for c, rates in measured.items():
         log_rate[c], refusal[c], kind[c] = np.log(rates), 0, TRANSFERRED
     own = _own_system(recipe, features)
@@ -213,11 +214,15 @@ def _is_anchored(recipe: Recipe, reference: ReferenceModel) -> bool:
 
 
 def _measured(
-    recipe: Recipe, features: ClusterFeatures, measurements: Measurements, allowed: Flags
+    recipe: Recipe, features: ClusterFeatures, measurements: Measurements, batch: Floats
 ) -> Iterator[tuple[int, list[float]]]:
-    """The clusters on which the implementation was measured, with its rates there in each phase; last its own system."""
-    for c in np.flatnonzero(measurements.exact & allowed).tolist():
-        rates = measurements.rates(recipe, features.clusters[c])
+    """The clusters on which the implementation was measured, with its rates there in each phase; last its own system.
+
+    `batch` is that of each accelerator [C], 0 where no measurement is asked for.
+    """
+    slope = features.rates_by_twin.slope(features.transfer.slope(recipe.model))
+    for c in np.flatnonzero(measurements.exact & (batch > 0)).tolist():
+        rates = measurements.rates(recipe, features.clusters[c], batch[c], slope[c])
         if rates:
             yield c, rates
     for c in _own_system(recipe, features):

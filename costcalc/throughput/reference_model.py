@@ -148,7 +148,8 @@ class ReferenceModel:
     def _log_rate(self, setup: Setup, steeper: float) -> float:
         line = self.hardware(setup.accelerator, setup.per_node, setup.nodes)
         software = self.software(setup.accelerator, setup.year, setup.framework_family)
-        return float(line.intercept) + software + max(line.slope + steeper, 0.0) * step_overhead(setup.batch)
+        each = float(line.intercept) + software + max(line.slope + steeper, 0.0) * step_overhead(setup.batch)
+        return min(each, self.roof(setup.accelerator))
 
     def hardware(self, accelerator: str, per_node: Counts, nodes: Counts) -> BatchLine:
         """The part that the hardware makes, in the reference year with the reference framework.
@@ -164,6 +165,10 @@ class ReferenceModel:
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
         intercept = self.offset(accelerator) + alone + shared(sharing, count) + several * machines
         return BatchLine(intercept, slope, -machines - np.diff(sharing).min(initial=0.0))
+
+    def roof(self, accelerator: str) -> float:
+        """The most that ln(rate) of an accelerator is taken to be that nobody measured: what its memory allows."""
+        return math.inf if accelerator in self.years else self.data_sheets.memory_roof(accelerator)
 
     def software(self, accelerator: str, year: int, framework_family: str) -> float:
         """What the software's framework and year add to ln(rate), the year held within those known of the accelerator.

@@ -126,6 +126,16 @@ def test_a_doubling_of_the_reference_takes_off_at_most_a_second_machine_and_the_
     assert features.rates.steepest[[0, 5]] == pytest.approx([0.04 + 0.02 + 0.01, 0.04 + 0.02])
 
 
+def test_rates_are_those_of_the_model_below_the_roof_of_memory_too():
+    quick = replace(REFERENCE, effects={**REFERENCE.effects, ("mean",): 3.0})
+    features, batch = ClusterFeatures(CLUSTERS, quick, TRANSFER), np.full(len(CLUSTERS), 64.0)
+    found = features.rates.log_rate(batch, 2022, "mxnet")
+    setups = [Setup(c.accelerator, c.accelerators, c.nodes, 64.0, 2022, "mxnet") for c in CLUSTERS]
+    for each, setup in zip(found.tolist(), setups, strict=True):
+        assert math.isnan(each) or each == pytest.approx(quick.log_rate(setup))
+    assert found[4] == pytest.approx(math.log(1200 / 0.3))
+
+
 def test_doubled_are_as_many_machines_of_twice_the_size_and_twice_as_many():
     clusters = [Cluster("new", 4), Cluster("new", 8), Cluster("new", 4, 2), Cluster("new", 8, 2), Cluster("old", 8)]
     one, two = ClusterFeatures(clusters, REFERENCE, TRANSFER).doubled

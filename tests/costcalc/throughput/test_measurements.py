@@ -101,28 +101,39 @@ def measured(*rows, clusters=CLUSTERS):
 
 def test_the_median_of_what_was_measured_is_taken():
     found = measured(rate(900), rate(1000), rate(1600))
-    assert found.rates(recipe(), CLUSTERS[0]) == [pytest.approx(1000)]
-    assert measured(rate(900), rate(1600)).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1200)]  # in ln: their mean is
+    assert found.rates(recipe(), CLUSTERS[0], 128, 1.0) == [pytest.approx(1000)]
+    assert measured(rate(900), rate(1600)).rates(recipe(), CLUSTERS[0], 128, 1.0) == [
+        pytest.approx(1200)
+    ]  # in ln: their mean is
+
+
+def test_a_rate_of_another_batch_is_brought_to_the_batch_asked_for():
+    eight = measured(rate(1000, global_batch_size=8 * 512))
+    [asked] = eight.rates(recipe(), CLUSTERS[0], 64, 1.5)
+    assert asked == pytest.approx(1000 * ((1 + 20 / 512) / (1 + 20 / 64)) ** 1.5)
+    assert eight.rates(recipe(), CLUSTERS[0], 512, 1.5) == [pytest.approx(1000)]
 
 
 def test_rates_on_made_up_images_count_where_there_are_no_others():
     made_up = rate(2000, data="synthetic")
-    assert measured(rate(1000), made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1000)]
-    assert measured(made_up).rates(recipe(), CLUSTERS[0]) == [pytest.approx(2000)]
+    assert measured(rate(1000), made_up).rates(recipe(), CLUSTERS[0], 128, 1.0) == [pytest.approx(1000)]
+    assert measured(made_up).rates(recipe(), CLUSTERS[0], 128, 1.0) == [pytest.approx(2000)]
 
 
 def test_a_rate_that_counts_evaluation_is_one_of_less_training():
-    assert measured(rate(1000, includes_evaluation=True)).rates(recipe(), CLUSTERS[0]) == [pytest.approx(1006)]
+    assert measured(rate(1000, includes_evaluation=True)).rates(recipe(), CLUSTERS[0], 128, 1.0) == [
+        pytest.approx(1006)
+    ]
 
 
 def test_every_phase_must_have_been_measured_on_that_very_system():
     both = recipe(phases=(Phase(224, 0, 1), Phase(160, 1, 2)))
     rows = [rate(1000), rate(1900, image_size=160)]
-    assert measured(*rows).rates(both, CLUSTERS[0]) == [pytest.approx(1000), pytest.approx(1900)]
-    assert measured(rows[0]).rates(both, CLUSTERS[0]) is None
-    assert measured(*rows).rates(recipe(phases=()), CLUSTERS[0]) is None
+    assert measured(*rows).rates(both, CLUSTERS[0], 128, 1.0) == [pytest.approx(1000), pytest.approx(1900)]
+    assert measured(rows[0]).rates(both, CLUSTERS[0], 128, 1.0) is None
+    assert measured(*rows).rates(recipe(phases=()), CLUSTERS[0], 128, 1.0) is None
     for other in CLUSTERS[1:]:
-        assert measured(*rows).rates(both, other) is None
+        assert measured(*rows).rates(both, other, 128, 1.0) is None
 
 
 def test_measured_systems_are_marked():

@@ -339,6 +339,14 @@ def test_a_chip_is_no_slower_than_with_less_memory(more):
     assert alone.log_rate(setup("new-big")) == pytest.approx(small + more - 0.2 - 0.003)
 
 
+def test_what_nobody_measured_is_no_faster_than_its_memory_allows():
+    quick = replace(REFERENCE, effects={**REFERENCE.effects, ("mean",): 3.0})
+    allowed = math.log(1000 / 0.3)
+    assert quick.log_rate(setup("old")) == pytest.approx(allowed)
+    assert quick.log_rate(setup("new")) > math.log(2000 / 0.3)  # somebody measured more
+    assert quick.roof("silent") == math.inf
+
+
 def test_no_network_makes_small_batches_faster():
     lost = math.log((1 + 20 / 32) / (1 + 20 / 256))
     small = setup(batch=32)
