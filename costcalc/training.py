@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -50,7 +51,8 @@ class Tier(StrEnum):
 class Model:
     """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
 
-    `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d.
+    `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series` differ
+    in depth and width alone. `activations_millions` are what its layers put out for one image.
     """
 
     name: str
@@ -60,6 +62,21 @@ class Model:
     gmacs: float | None
     image_size: int | None
     source: str
+    series: str | None = None
+    activations_millions: float | None = None
+
+    def is_larger_than(self, other: Model) -> bool:
+        """Whether both are of a series and this one computes more for each pixel, with no fewer activations and parameters."""
+        sizes = [one._sizes() for one in (self, other)]
+        if self.series is None or self.series != other.series or not all(map(all, sizes)):
+            return False
+        (gmacs, *mine), (others_gmacs, *others) = sizes
+        return gmacs > others_gmacs and all(more >= less for more, less in zip(mine, others, strict=True))
+
+    def _sizes(self) -> tuple[float, float, float]:
+        """Multiply-adds and activations of a pixel, and parameters; 0 where unknown."""
+        pixels = (self.image_size or math.inf) ** 2
+        return (self.gmacs or 0) / pixels, (self.activations_millions or 0) / pixels, self.parameters_millions or 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 
 from costcalc import load_evidence
 from costcalc.hardware import Accelerator
-from costcalc.training import Phase
+from costcalc.training import Phase, System
 from tools import laws
 
 PARTS = [
@@ -83,12 +83,22 @@ def test_ranges_that_do_not_touch_are_apart(level):
     assert np.nanmax(laws.ranges_apart(level, PARTS)) < 1  # measured apart
 
 
-def test_networks_of_a_family_are_compared_by_their_size(level, packaged_evidence):
-    deeper = level._replace(model=packaged_evidence.models["resnet101"], each=level.each * 1.2)
+def logged(level, packaged_evidence, model, rate):
+    """The recipe with another network of the series, logged at this rate on eight V100."""
+    eight = System("V100", 8, 1)
+    recipe = replace(level.recipes[0], system=eight, images_per_second=rate, phases=(Phase(224, 0, 1, rate),))
+    return level._replace(model=packaged_evidence.models[model], recipes=[recipe])
+
+
+def test_networks_of_a_series_are_compared_by_their_size(level, packaged_evidence):
+    small = logged(level, packaged_evidence, "resnet50", 3000.0)
+    deeper = logged(level, packaged_evidence, "resnet101", 2000.0)._replace(each=level.each * 1.2)
     other = level._replace(model=packaged_evidence.models["resnet101_v1d"])
-    [(names, excess)] = laws.larger_and_faster([level, deeper, other])
-    assert names == "resnet101 and resnet50"
-    assert excess == pytest.approx(np.full(level.each[0].shape, 1.2))
+    [pair] = laws.larger_and_faster([small, deeper, other])
+    assert (pair.name, pair.apart) == ("resnet101 and resnet50", False)
+    assert pair.excess == pytest.approx(np.full(level.each[0].shape, 1.2))
+    [apart] = laws.larger_and_faster([small, logged(level, packaged_evidence, "resnet101", 3100.0)])
+    assert apart.apart
 
 
 def test_a_broken_law_is_an_exit_status(monkeypatch, capsys, level, packaged_evidence):

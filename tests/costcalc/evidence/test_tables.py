@@ -24,7 +24,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
     """A small evidence: one recipe whose system is unknown, two models, one throughput."""
     lines = {
         "accelerators": "V100,NVIDIA,16,125,900,300,2017,V100,,yes,no,yes,no,yes,yes,data sheet\n",
-        "models": "resnet50,rn50;r50,resnet,25.6,4.1,224,paper\nvgg16,,vgg,,,,paper\n",
+        "models": "resnet50,rn50;r50,resnet,resnet,25.6,4.1,11.1,224,paper\nvgg16,,vgg,,,,,,paper\n",
         "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
@@ -91,18 +91,32 @@ def test_packaged_systems_are_read():
     assert system.accelerators_per_node == 8
 
 
+def test_networks_of_a_series_are_larger_if_no_size_is_smaller():
+    models = load_evidence().models
+    for small, large in (
+        ("resnet50", "resnet101"),
+        ("mobilenet_0_25", "mobilenet"),
+        ("efficientnet_b0", "efficientnet_b1"),
+    ):
+        assert models[large].is_larger_than(models[small])
+        assert not models[small].is_larger_than(models[large])
+    assert not models["regnetx_8gf"].is_larger_than(models["regnetx_6400mf"])  # more arithmetic, fewer activations
+    assert not models["resnet101_v1d"].is_larger_than(models["resnet50"])
+    assert not models["amoebanet_d"].is_larger_than(models["amoebanet_d"])
+
+
 @pytest.mark.parametrize(
     ("table", "line", "message"),
     [
-        ("models", "resnet50,,resnet,,,,paper\n", "models.csv: resnet50 stands twice"),
+        ("models", "resnet50,,resnet,,,,,,paper\n", "models.csv: resnet50 stands twice"),
         ("accelerators", "V100,NVIDIA,,,,,,V100,,yes,no,yes,no,yes,yes,sheet\n", "accelerators.csv: V100 stands twice"),
-        ("models", "new,,new,,,,\n", "models.csv, line 4: .*null.*source"),
-        ("models", "new,,new,,,paper\n", "models.csv, line 4: expected 7 cells, not 6"),
-        ("models", "new,,new,,,,paper,more\n", "models.csv, line 4: expected 7 cells, not 8"),
-        ("models", "new,,new,many,,,paper\n", "models.csv, line 4: .*parameters_millions"),
-        ("models", "new,,new,inf,,,paper\n", "models.csv, line 4: a number must be finite, not inf"),
-        ("models", "new,,new,,-NaN,,paper\n", "models.csv, line 4: a number must be finite, not -NaN"),
-        ("models", "new,,new,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
+        ("models", "new,,new,,,,,,\n", "models.csv, line 4: .*null.*source"),
+        ("models", "new,,new,,,,,paper\n", "models.csv, line 4: expected 9 cells, not 8"),
+        ("models", "new,,new,,,,,,paper,more\n", "models.csv, line 4: expected 9 cells, not 10"),
+        ("models", "new,,new,,many,,,,paper\n", "models.csv, line 4: .*parameters_millions"),
+        ("models", "new,,new,,inf,,,,paper\n", "models.csv, line 4: a number must be finite, not inf"),
+        ("models", "new,,new,,,-NaN,,,paper\n", "models.csv, line 4: a number must be finite, not -NaN"),
+        ("models", "new,,new,,,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
         (
             "recipes",
             "r2,resnet50,org,fam,X,other,own,,,,,,,,,,,1,yes,,,,,,no,,2020,,paper,\n",
