@@ -16,6 +16,7 @@ from costcalc.money import to_nanos
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 
 RECORDS_AT_ONCE = 10_000
+LARGEST_CODE = 2**62
 Named = dict[str, NDArray[Any]]
 Renumbering = dict[str, NDArray[Any]]
 OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
@@ -175,8 +176,11 @@ def ordered(named: dict[str, NDArray[Any]]) -> Columns:
 
 def _dense(parts: list[NDArray[Any]]) -> Int32:
     """One small number for each combination of codes, in their lexical order."""
-    combined = np.zeros(len(parts[0]), np.int64)
+    combined, size = np.zeros(len(parts[0]), np.int64), 1
     for part in parts:
-        combined = combined * (int(part.max(initial=0)) + 1) + part
-        combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
-    return combined.astype(np.int32)
+        words = int(part.max(initial=0)) + 1
+        if size * words > LARGEST_CODE:
+            combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
+            size = len(combined)
+        combined, size = combined * words + part, size * words
+    return np.unique(combined, return_inverse=True)[1].astype(np.int32)
