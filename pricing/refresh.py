@@ -20,6 +20,7 @@ from pricing.checks import (
     told,
     violations,
 )
+from pricing.recording import Recording
 from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
@@ -112,10 +113,16 @@ def refresh(
     return RefreshReport(store.publish(_publication(asked), now), (*asked, *skipped))
 
 
-def try_source(name: str, environment: Environment, now: datetime) -> SourceResult:
+def try_source(name: str, environment: Environment, now: datetime, recording: Recording | None = None) -> SourceResult:
     """Ask one source and check its listing, without its past; store nothing. Raises UnknownSource."""
     [spec] = chosen([name])
-    return _Checker(None, now).result(ask(spec, environment, now))
+    return _Checker(None, now).result(ask(spec, environment, now, recording))
+
+
+def recording_of(name: str, environment: Environment) -> Recording:
+    """An empty recording of a source, which keeps none of its secrets. Raises UnknownSource."""
+    [spec] = chosen([name])
+    return Recording(environment.get(variable, "") for variable in spec.secrets)
 
 
 def status(store: Store) -> list[SourceState]:

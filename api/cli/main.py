@@ -189,11 +189,17 @@ def describe_sources(source: str | None) -> None:
 
 @prices.command("try")
 @click.argument("source", shell_complete=completer("sources"))
-def try_source(source: str) -> None:
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep what the provider answered in FOLDER as a recording for the tests; secrets are cut out.",
+)
+def try_source(source: str, save: Path | None) -> None:
     """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
     from api.cli import prices as commands
 
-    sys.exit(commands.try_source(source))
+    sys.exit(commands.try_source(source, save))
 
 
 @prices.command()

@@ -26,6 +26,7 @@ from costcalc.units import SECONDS_PER_HOUR
 from pricing import export as exporting
 from pricing import refresh as refreshing
 from pricing.packaged.tables import PackagedTableError
+from pricing.recording import Recording
 from pricing.sources import SOURCES
 from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
@@ -91,10 +92,16 @@ def _told(result: refreshing.SourceResult) -> str:
     return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))
 
 
-def try_source(name: str) -> int:
-    """Runs one source; its offers go to standard output as CSV, how it fared to standard error. Stores nothing."""
+def try_source(name: str, folder: Path | None) -> int:
+    """Runs one source; its offers go to standard output as CSV, how it fared to standard error. Stores nothing.
+
+    What the provider answered goes to `folder` as a recording, if there is one.
+    """
     try:
-        result = refreshing.try_source(name, os.environ, utc_now())
+        recording = refreshing.recording_of(name, os.environ)
+        result = refreshing.try_source(name, os.environ, utc_now(), recording if folder else None)
+        if folder:
+            _save(recording, folder, name)
     except refreshing.UnknownSource as error:
         return _failed(error, WRONG_USE)
     if result.error:
@@ -109,6 +116,14 @@ def try_source(name: str) -> int:
     for gap in result.gaps:
         click.echo(f"{gap.source}: {gap.reason}", err=True)
     return FAILED if result.faults else FINE
+
+
+def _save(recording: Recording, folder: Path, name: str) -> None:
+    if not len(recording):
+        click.echo(f"{name}: nothing to keep: it was asked by its own library, or did not answer", err=True)
+        return
+    origin = f"Answers to costcalc prices try {name} on {utc_now():%Y-%m-%d}; its secrets are cut out."
+    click.echo(f"{name}: {len(recording)} answers kept in {recording.save(folder, origin)}; read them first", err=True)
 
 
 def describe_all() -> int:

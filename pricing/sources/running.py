@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from traceback import extract_tb
 
+from pricing.recording import Recording
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, Environment, SourceError, SourceSpec
 
@@ -31,12 +32,15 @@ class Outcome:
     error: str | None = None
 
 
-def ask(spec: SourceSpec, environment: Environment, now: datetime) -> Outcome:
-    """One source's answer, observed at `now`. No exception leaves this function, and no secret is in its words."""
+def ask(spec: SourceSpec, environment: Environment, now: datetime, recording: Recording | None = None) -> Outcome:
+    """One source's answer, observed at `now`; `recording` keeps what it was told.
+
+    No exception leaves this function, and no secret is in its words.
+    """
     started = time.monotonic()
     collected, error = None, None
     try:
-        with closing(Http()) as http:
+        with closing(Http(recording=recording)) as http:
             collected = spec.build(environment, http).collect(now)
     except (SourceError, HttpError) as failure:
         error = str(failure).removeprefix(f"{spec.name}: ")

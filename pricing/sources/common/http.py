@@ -16,6 +16,8 @@ import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from pricing.recording import Recording
+
 TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
 STALLS_RETRIED = 1
@@ -86,9 +88,10 @@ class _BoundedRetry(Retry):
 
 
 class Http:
-    """A session for one source. `retries` bounds the attempts after the first."""
+    """A session for one source. `retries` bounds the attempts after the first, `recording` keeps what is read whole."""
 
-    def __init__(self, retries: int = 3, backoff_seconds: float = 0.5) -> None:
+    def __init__(self, retries: int = 3, backoff_seconds: float = 0.5, recording: Recording | None = None) -> None:
+        self._recording = recording
         retry = _BoundedRetry(
             total=retries,
             read=min(retries, STALLS_RETRIED),
@@ -148,11 +151,14 @@ class Http:
 
     def _whole(self, response: requests.Response, url: str) -> bytes:
         try:
-            return b"".join(_bounded(response, MOST_BYTES, _place(url)))
+            content = b"".join(_bounded(response, MOST_BYTES, _place(url)))
         except requests.exceptions.ChunkedEncodingError:
             raise BrokenOff(f"{_place(url)} broke off its answer") from None
         except requests.RequestException as error:
             raise HttpError(f"{_place(url)} {_trouble(error)}") from None
+        if self._recording is not None:
+            self._recording.keep(str(response.request.method), response.url, content)
+        return content
 
     def _send(self, method: str, url: str, **options: Any) -> requests.Response:
         try:

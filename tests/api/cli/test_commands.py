@@ -209,7 +209,7 @@ class TestPrices:
 
     def test_try_prints_what_it_would_store(self, run, monkeypatch):
         result = SourceResult("aws", 2.0, (offer("3.06"), offer("1.53", region="eu-west-1")))
-        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now: result)
+        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now, recording: result)
         ended = run("prices", "try", "aws")
         rows = list(csv.DictReader(io.StringIO(ended.stdout)))
         assert [row["hourly_rate"] for row in rows] == ["3.06", "1.53"]
@@ -218,7 +218,7 @@ class TestPrices:
 
     def test_try_of_a_failing_source_ends_with_1(self, run, monkeypatch):
         failed = SourceResult("aws", 2.0, error="set AWS_ACCESS_KEY_ID")
-        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now: failed)
+        monkeypatch.setattr("pricing.refresh.try_source", lambda name, environment, now, recording: failed)
         ended = run("prices", "try", "aws")
         assert (ended.exit_code, ended.stdout) == (1, "")
         assert "set AWS_ACCESS_KEY_ID" in ended.stderr

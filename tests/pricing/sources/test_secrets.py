@@ -49,7 +49,7 @@ def echo(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
 @pytest.fixture
 def environment(echo: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every address leads to the echo, every secret is set, and hidden in the addresses too."""
-    monkeypatch.setattr(collecting, "Http", lambda: Http(retries=1, backoff_seconds=0))
+    monkeypatch.setattr(collecting, "Http", lambda recording=None: Http(retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (1, 1))
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 1)
     for variable in addresses():

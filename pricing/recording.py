@@ -1,0 +1,48 @@
+"""What a provider answered, kept as the recordings that the tests serve; secrets are cut out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+FILE = "answers.json"
+CUT_OUT = "cut-out"
+
+
+class Recording:
+    """Collects answers over HTTP. `secrets` are texts that must not be kept, wherever they stand."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
+        self._answers: list[dict[str, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def keep(self, method: str, url: str, content: bytes) -> None:
+        """Adds what a request was answered; of its query too the secrets are cut out."""
+        asked = urlsplit(self._cut(url))
+        answer: dict[str, Any] = {"method": method, "path": asked.path or "/"}
+        if query := dict(parse_qsl(asked.query)):
+            answer["query"] = query
+        text = self._cut(content.decode("utf-8", "replace"))
+        try:
+            answer["body"] = json.loads(text)
+        except ValueError:
+            answer["text"] = text
+        self._answers.append(answer)
+
+    def save(self, folder: Path, origin: str) -> Path:
+        """Writes the recording, with where it comes from, into a folder, which is made if need be."""
+        folder.mkdir(parents=True, exist_ok=True)
+        document = {"origin": [origin], "answers": self._answers}
+        (folder / FILE).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return folder / FILE
+
+    def _cut(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, CUT_OUT)
+        return text
