@@ -57,6 +57,7 @@ QUERIES = st.builds(
     evidence=st.sampled_from(["any", "measured"]),
     software=st.sampled_from(["usual", "recipe"]),
     overheads=st.sampled_from(["typical", "none"]),
+    pipeline=st.sampled_from(["recipe", "none", "pytorch", "dali", "ffcv", "tfdata"]),
     crossing=st.sampled_from(Crossing),
     utilization=st.floats(0, 1),
     basis=st.sampled_from(["billed", "effective"]),
