@@ -17,7 +17,7 @@ from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
 from costcalc.offers import AVAILABLE, COMMITMENTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_COUNTED, Recipe
+from costcalc.training import EVALUATION_COUNTED, Code, Recipe
 from costcalc.units import HOURS_PER_DAY
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
@@ -28,6 +28,15 @@ SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
 SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
+WHOSE: Mapping[Code, str] = {
+    "mlperf": "code tuned for MLPerf by makers of chips and servers",
+    "contest": "code written for a contest or a benchmark",
+    "vendor_example": "an example by a maker of chips or a cloud",
+    "library": "a library's own training code",
+    "research": "the code of a paper",
+    "ordinary_user": "published code as somebody else ran it",
+    "unknown": "the middle of all known codes",
+}
 FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
@@ -77,6 +86,17 @@ def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> It
         volume = best_volume(tables.volumes, kind, stored_gb)
         disk = f"{volume.volume} at {volume.megabytes_per_second:,.0f} MB/s" if volume else "a disk of unknown speed"
         yield f"Of the data set's {stored_gb:,.0f} GB, {again:,.0f} do not fit the memory: each epoch reads them from {disk}."
+
+
+def whose_code(code: Code | None, hours_low: float | None, hours_high: float | None) -> Iterator[str]:
+    """Whose program the speed is, and how long other people's takes."""
+    if code:
+        yield f"The speed is that of {WHOSE[code]}."
+    if hours_low is not None and hours_high is not None:
+        yield (
+            f"Other people's code takes between {in_words(hours_low)} and {in_words(hours_high)} for the same training in 8 of "
+            "10 cases."
+        )
 
 
 def curve_note(recipe: Recipe) -> str:

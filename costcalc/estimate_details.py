@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from costcalc.assumptions import (
     interruptions,
     rewritten,
     spot_rate_moves,
+    whose_code,
 )
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked
@@ -38,7 +40,8 @@ from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource, PurchaseOption, spot_rate_factors, spot_rate_width
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
-from costcalc.training import IMAGES_PER_EPOCH, Recipe, Tier
+from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
+from costcalc.training import IMAGES_PER_EPOCH, Code, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 GROUNDS_KEPT = 1024
@@ -81,6 +84,8 @@ class EstimateDetails:
         age = (self.as_of - offer.observed_at).days
         cheaper, dearer = spot_rate_factors(spot_rate_width(offer.purchase_option, age, time.hours), low, point, high)
         known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
+        usual = _usual(known.usual, time, bill, query.basis)
+        whose = whose_code(known.code, usual.hours_low, usual.hours_high)
         even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
@@ -124,7 +129,7 @@ class EstimateDetails:
             evidence=known.tiers,
             components=bill.components(point),
             sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
-            assumptions=self._assumptions(candidate, recipe, known.assumptions),
+            assumptions=self._assumptions(candidate, recipe, (*known.assumptions, *whose)),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by=known.limited_by,
             price_age_days=age,
@@ -132,6 +137,11 @@ class EstimateDetails:
             available=offer.available,
             available_at=offer.available_at,
             evidence_notes=known.notes,
+            code=known.code,
+            usual_hours_low=usual.hours_low,
+            usual_hours_high=usual.hours_high,
+            usual_cost_low=usual.cost_low,
+            usual_cost_high=usual.cost_high,
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -255,6 +265,25 @@ class Grounds(NamedTuple):
     convergence: ConvergenceSource
     limited_by: Part
     assumptions: tuple[str, ...]
+    code: Code | None
+    usual: tuple[float, float] | None
+
+
+class UsualRange(NamedTuple):
+    """What the same training takes and costs with other people's code, in 8 of 10 cases; None where nobody knows."""
+
+    hours_low: float | None = None
+    hours_high: float | None = None
+    cost_low: Decimal | None = None
+    cost_high: Decimal | None = None
+
+
+def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: Bill, basis: Basis) -> UsualRange:
+    if times_as_long is None:
+        return UsualRange()
+    low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
+    cost = bill.billed if basis == "billed" else bill.effective
+    return UsualRange(low, high, *(cents(cost(Decimal(repr(hours)))) for hours in (low, high)))
 
 
 @lru_cache(maxsize=GROUNDS_KEPT)
@@ -272,7 +301,17 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         convergence=ConvergenceSource(one.source),
         limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
         assumptions=notes if logged else (*notes, *_modelled(matrix, recipe, cluster)),
+        code=_code(matrix, recipe, cluster),
+        usual=None
+        if isnan(matrix.usual.low[row, cluster])
+        else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
     )
+
+
+def _code(matrix: TrainingMatrix, recipe: int, cluster: int) -> Code | None:
+    """Whose program the speed is; unknown where nobody published a speed of the recipe's."""
+    carried_over = matrix.speeds.kind[matrix.speed_row[recipe], cluster] == OF_OTHER_CODE
+    return "unknown" if carried_over else matrix.recipes.recipes[recipe].code
 
 
 def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str]:
@@ -292,7 +331,7 @@ def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier)
     near = matrix.speeds.source(row, cluster) or one
     if tier in (Tier.MEASURED, Tier.TRANSFERRED):
         return ThroughputSource(near.source, near.year)
-    if near is one and not matrix.speeds.logged[row]:
+    if near is one and not matrix.speeds.anchored[row]:
         return ThroughputSource("carried over from other codes and networks", one.year)
     return ThroughputSource(f"carried over from {near.source}", near.year)
 

@@ -47,6 +47,11 @@ class Tier(StrEnum):
     MODELLED = "modelled"
 
 
+Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "unknown"]
+"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own; a
+paper's; published code as somebody else runs it; unknown where nobody published a speed of the program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
@@ -170,6 +175,7 @@ class Recipe:
     expensive_optimizer: bool = False
     schedule_shape: str | None = None
     has_borrowed_curve: bool = False
+    code: Code | None = None
 
     @property
     def known_on(self) -> date:
@@ -231,6 +237,7 @@ class Throughput:
     source: str
     note: str
     published: str | None = None
+    code: Code | None = None
 
     @property
     def known_on(self) -> date:

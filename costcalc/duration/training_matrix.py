@@ -46,6 +46,14 @@ class Way(NamedTuple):
 USUAL_WAY = Way()
 
 
+class UsualCode(NamedTuple):
+    """How many times as long as a recipe's own code other people's takes [K, C], from `low` to `high` in 8 of 10 cases; NaN where
+    nobody knows."""
+
+    low: Floats
+    high: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingMatrix:
     """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
@@ -55,8 +63,8 @@ class TrainingMatrix:
     what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
     be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of the
     instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` and
-    `overlap` are those of `FittedParameters`. `is_past` says that recipes and measurements are those known on a past day; what
-    was fitted to them knows later ones too.
+    `overlap` are those of `FittedParameters`, `usual` is what other people's code takes. `is_past` says that recipes and
+    measurements are those known on a past day; what was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
@@ -72,6 +80,7 @@ class TrainingMatrix:
     elapsed_time: ElapsedTime
     widths: Mapping[str, HalfWidth]
     overlap: Overlap
+    usual: UsualCode
     is_past: bool = False
 
     @property
@@ -214,6 +223,8 @@ def training_matrix(
     speeds = every.of(column[offered.standing_for])
     own = _without_waiting(evidence, tuple(alike.values()), speeds, [clusters[c] for c in column[offered.standing_for]])
     limited = slowest(own, speeds.width_80, [limit.of(offered.standing_for) for limit in limits])
+    exchanged = exchange.of(offered.standing_for).seconds_per_epoch
+    limited = waiting(limited, own, exchanged, evidence.fitted.overlap)
     return TrainingMatrix(
         recipes=ModelRecipes(
             recipes,
@@ -225,7 +236,7 @@ def training_matrix(
         clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
-        limited=waiting(limited, own, exchange.of(offered.standing_for).seconds_per_epoch, evidence.fitted.overlap),
+        limited=limited,
         own_cluster=np.array([offered.place(home) for home in homes], np.int64),
         feeds=feeds,
         limit_tables=evidence.limit_tables,
@@ -233,6 +244,7 @@ def training_matrix(
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
         overlap=evidence.fitted.overlap,
+        usual=_usual_code(speeds, limited),
         is_past=evidence.is_past,
     )
 
@@ -285,6 +297,15 @@ def _without_waiting(
             rate = IMAGES_PER_EPOCH / float(phase[k, c]) if phase[k, c] else math.inf
             left[k, c] = phase[k, c] * share_without_waiting(recipes[k], clusters[c], rate, gradients, law)
     return without
+
+
+def _usual_code(speeds: SpeedTable, limited: LimitedSpeeds) -> UsualCode:
+    """No code passes the limits of the machine around the accelerators."""
+    alone = np.nansum(speeds.seconds_per_epoch, axis=2)
+    within = np.maximum(sum(limited.seconds_per_epoch), 1e-9)
+    share = np.where(limited.limited_by == 0, 1.0, alone / within)
+    least = np.where(limited.limited_by == 0, 0.0, np.exp(-limited.width_below))
+    return UsualCode(*(np.maximum(share * np.exp(end), least) for end in (speeds.usual_low, speeds.usual_high)))
 
 
 def _fastest(speeds: SpeedTable) -> Floats:

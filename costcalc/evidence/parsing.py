@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -22,17 +22,19 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
-from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
+from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
+Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
-FITTED, ENDS, INTERRUPTIONS, NETWORKS = "fitted", "seed_noise", "spot_interruptions", "system_networks"
+FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
+NETWORKS, CODES = "system_networks", "codes"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
-TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS)
+TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,15 @@ class Tables:
     code: tuple[PipelineOfCode, ...]
     volumes: tuple[Volume, ...]
     networks: tuple[SystemNetwork, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOf:
+    """Whose program those of a stack are, those of one organisation where it is named."""
+
+    stack: str
+    organisation: str | None
+    code: Code
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -102,11 +113,12 @@ def _packaged_texts() -> dict[str, str]:
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:
+    codes = {(one.stack, one.organisation): one.code for one in (_read(texts, CODES, CodeOf) if CODES in texts else ())}
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", _read(texts, "models", Model, _model)),
-        recipes=_recipes(texts),
-        throughputs=_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)),
+        recipes=_whose(_recipes(texts), codes),
+        throughputs=_whose(_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=_interruptions(texts),
         pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)) if PIPELINES in texts else (),
@@ -120,6 +132,13 @@ def _interruptions(texts: Mapping[str, str]) -> tuple[ObservedInterruptions, ...
     """By date; none where the table is not given."""
     known = _read(texts, INTERRUPTIONS, ObservedInterruptions) if INTERRUPTIONS in texts else []
     return tuple(sorted(known, key=lambda one: one.observed_on))
+
+
+def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code]) -> tuple[Written, ...]:
+    """The same, each with whose program it is."""
+    return tuple(
+        replace(one, code=codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items
+    )
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:

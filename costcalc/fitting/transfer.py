@@ -12,7 +12,7 @@ from costcalc.fitting.reference_model import observation
 from costcalc.fitting.ridge import fit
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
-from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, step_overhead, terms_of
+from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, step_overhead, terms_of, total
 from costcalc.throughput.workloads import (
     Transfer,
     Workload,
@@ -58,6 +58,13 @@ def terms(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Ter
     yield from hardware_terms(ratio.workload, part(accelerators, row.accelerator))
     yield from terms_of(_count_steps(ratio, accelerators))
     yield ("batch", ratio.workload.model), step_overhead(observation(row).setup.batch), 0.3
+    yield from _benchmark_terms(row)
+
+
+def _benchmark_terms(row: Throughput) -> Iterator[Term]:
+    """What a code gains while it neither reads nor decodes an image. No training has it."""
+    if row.is_synthetic:
+        yield ("synthetic", row.stack), 1.0, 0.2
 
 
 def _count_steps(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Doubling]:
@@ -80,4 +87,5 @@ def residual(ratio: Ratio, transfer: Transfer) -> float:
     row = ratio.row
     steeper = transfer.slope(row.model) * step_overhead(observation(row).setup.batch)
     hardware = transfer.hardware(ratio.workload, row.accelerator, row.accelerators // row.nodes)
-    return ratio.value - transfer.software(ratio.workload) + ratio.workload.offset - hardware - steeper
+    benchmark = total(transfer.effects, _benchmark_terms(row))
+    return ratio.value - transfer.software(ratio.workload) + ratio.workload.offset - hardware - steeper - benchmark

@@ -2,7 +2,8 @@
 
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.prediction import REFUSALS, global_batch
-from costcalc.throughput.speed_model import TIERS, WIDE_BY_RULE, SpeedModel, SpeedTable, signature, undated
+from costcalc.throughput.provenance import WIDE_BY_RULE
+from costcalc.throughput.speed_model import TIERS, SpeedModel, SpeedTable, signature, undated
 
 __all__ = [
     "REFUSALS",

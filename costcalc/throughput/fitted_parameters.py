@@ -18,9 +18,9 @@ from costcalc.training import Model
 from costcalc.units import Flags, Floats
 
 Kinds = NDArray[np.int8]  # indices of KINDS
-KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack")
+KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack", "code")
 # kinds of evidence from most to least: none is surer than those before it
-ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack"))
+ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack", "code"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
 SAME_IMPLEMENTATION = KINDS[:3]  # those that rest on rates of the same accelerator with the same implementation
 LEVEL = 0.8  # of every interval that an estimate shows
@@ -43,11 +43,12 @@ def widening(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | flo
 class HalfWidth(NamedTuple):
     """The half-width in ln(time) of an interval at LEVEL: a quantile of out-of-group errors (split conformal).
 
-    `by_rule` where too few errors are known for that quantile, so that a rule of thumb stands for it.
+    `by_rule` where too few errors are known for that quantile, so that a rule of thumb stands for it; `cases` is how many are.
     """
 
     ln: float
     by_rule: bool
+    cases: int = 0
 
 
 Seconds = TypeVar("Seconds", float, Floats)
@@ -94,8 +95,9 @@ USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
 class FittedParameters:
     """Everything the estimator learned from the tables whose fingerprint is `tables`.
 
-    `widths` are by kind of evidence: the speeds' (see `calibrated`), "own" for a run repeated on its own system, "length" for
-    the length of a schedule that nobody ran, "curve" for where a borrowed curve crosses a target (see `ModelRecipes`).
+    `widths` are by kind of evidence: the speeds' (see `calibrated`; "code" also for what other codes take), "own" for a run
+    repeated on its own system, "length" for the length of a schedule that nobody ran, "curve" for where a borrowed curve
+    crosses a target (see `ModelRecipes`).
     """
 
     tables: str

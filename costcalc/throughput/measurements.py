@@ -33,17 +33,16 @@ class Measurements:
     """The throughput rows of one model that one stack made in one class of precision, by their number in the table.
 
     `exact` marks the clusters that are one of the measured systems; `anywhere` and `in_one_machine` name their accelerators.
+    Rates on synthetic images stand for no training: they only say `anywhere` that the accelerator was measured.
     """
 
     def __init__(self, rows: Mapping[int, Throughput], features: ClusterFeatures) -> None:
         self._rows, self._features = rows, features
-        self._of_system: dict[MeasuredSystem, list[int]] = defaultdict(list)
-        for number, row in self._rows.items():
-            system = MeasuredSystem(row.image_size, row.accelerator, row.accelerators, row.nodes)
-            self._of_system[system].append(number)
-        self.exact = features.equal_to({(s.accelerator, s.accelerators, s.nodes) for s in self._of_system})
+        self._of_system = _by_system(rows)
+        self._trained = _by_system({number: row for number, row in rows.items() if not row.is_synthetic})
+        self.exact = features.equal_to({(s.accelerator, s.accelerators, s.nodes) for s in self._trained})
         self.anywhere = frozenset(system.accelerator for system in self._of_system)
-        self.in_one_machine = frozenset(system.accelerator for system in self._of_system if system.nodes == 1)
+        self.in_one_machine = frozenset(system.accelerator for system in self._trained if system.nodes == 1)
 
     def rates(self, recipe: Recipe, cluster: Cluster, batch: float, slope: float) -> list[float] | None:
         """Images per second of the whole cluster in each phase of the recipe, the median of what was measured there, as if with
@@ -55,9 +54,9 @@ class Measurements:
             MeasuredSystem(phase.image_size, cluster.accelerator, cluster.total_accelerators, cluster.nodes)
             for phase in recipe.phases
         ]
-        if not systems or any(system not in self._of_system for system in systems):
+        if not systems or any(system not in self._trained for system in systems):
             return None
-        return [self._middle(self._of_system[system], batch, slope) for system in systems]
+        return [self._middle(self._trained[system], batch, slope) for system in systems]
 
     def nearest(self, year: int) -> Indices:
         """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
@@ -90,11 +89,9 @@ class Measurements:
         return then if year == UNDATED else -abs(then - year), -number
 
     def _middle(self, numbers: Sequence[int], batch: float, slope: float) -> float:
-        """The median, in ln, of the rates measured on real images, of all where there are none."""
-        real = [number for number in numbers if not self._rows[number].is_synthetic]
-        rows = [self._rows[number] for number in real or numbers]
-        logs = [math.log(training_rate(row)) + slope * _gained(row, batch) for row in rows]
-        return math.exp(median(logs))
+        """The median, in ln, of these rates."""
+        rows = (self._rows[number] for number in numbers)
+        return math.exp(median(math.log(training_rate(row)) + slope * _gained(row, batch) for row in rows))
 
 
 def _gained(row: Throughput, batch: float) -> float:
@@ -102,6 +99,13 @@ def _gained(row: Throughput, batch: float) -> float:
     if not (row.global_batch_size and row.accelerators):
         return 0.0
     return step_overhead(batch) - step_overhead(row.global_batch_size / row.accelerators)
+
+
+def _by_system(rows: Mapping[int, Throughput]) -> dict[MeasuredSystem, list[int]]:
+    found: dict[MeasuredSystem, list[int]] = defaultdict(list)
+    for number, row in rows.items():
+        found[MeasuredSystem(row.image_size, row.accelerator, row.accelerators, row.nodes)].append(number)
+    return found
 
 
 class AnybodysRates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from costcalc.throughput.workloads import (
     REFERENCE_PARAMETERS_MILLIONS,
     REFERENCE_SIZE,
     SIXTEEN_BIT,
+    Implementation,
     Workload,
     implementation,
     own_rates,
@@ -38,7 +39,9 @@ REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too
 
 Codes = NDArray[np.int8]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
-TRANSFERRED, INTERPOLATED, MACHINES, ACCELERATOR, NETWORK, STACK = range(len(KINDS))
+TRANSFERRED, INTERPOLATED, MACHINES, ACCELERATOR, NETWORK, STACK, CODE = range(len(KINDS))
+
+ANY = Implementation("", "", "")
 
 BYTES_PER_PARAMETER = 16  # weights, gradients, two optimiser moments; mixed precision keeps a 32-bit copy
 GIB_PER_IMAGE = 0.08  # ResNet-50 at 224 px in 16 bits: MLPerf ran 816 images on 80 GB, 408 on 40 GB, 204 on 24 GB
@@ -57,7 +60,11 @@ SHORTEST_SECONDS = 5.0e-3  # the shortest measured, less a tenth: 5.7 ms, NVIDIA
 class Prediction:
     """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, whether many
     machines are modelled on top of that kind, in how many steps memory makes each accelerator take its share of a batch, and what
-    half the width of the range of ln(rate) is at least."""
+    half the width of the range of ln(rate) is at least.
+
+    `other_code` is ln of how many times longer the middle of all codes takes, NaN where nothing is known, and `headroom` ln of
+    how many times faster the data sheet would allow it to be.
+    """
 
     log_rate: Floats
     refusal: Codes
@@ -65,14 +72,16 @@ class Prediction:
     spread_out: Flags
     steps: Floats
     least_width: Floats
+    other_code: Floats
+    headroom: Floats
 
 
 def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurements, images_per_gib: float) -> Prediction:
     """The recipe's rates on every cluster; on its own system, and where its implementation was measured on the very same one,
     that rate. `images_per_gib` is `densest` of the recipe's network and precision."""
     batch, steps, room = _batch(recipe, features, images_per_gib)
-    reference = _reference(recipe, features, batch)
-    log_each = np.minimum(_modelled(recipe, features, reference), _peak(recipe, features))
+    reference, peak = _reference(recipe, features, batch), _peak(recipe, features)
+    log_each = np.minimum(_modelled(recipe, features, reference), peak)
     log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
@@ -86,13 +95,16 @@ def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurement
     _hold_to_measured(log_rate, features, measured, own)
     steps[own] = 1  # however it held its batch, its rate is that of it
     measured_nodes = 1
-    if recipe.system and _is_anchored(recipe, features.reference) and not is_reference(recipe):
+    if recipe.system and is_anchored(recipe, features.reference) and not is_reference(recipe):
         measured_nodes = recipe.system.nodes
     several = features.several & (kind > INTERPOLATED) & (features.nodes != measured_nodes)
     crowded = (features.total > FULL_NODE) & (kind == INTERPOLATED)
     slower = _next_doubling(recipe, features, batch, reference, log_each)
     least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.nan_to_num(slower))
-    return Prediction(log_rate, refusal, kind, several | crowded, steps, least_width)
+    answered_each = log_rate - features.log_total[:, None]
+    other_code = (answered_each - _anybodys(recipe, features, batch)).mean(axis=1)
+    headroom = (peak - answered_each).min(axis=1)
+    return Prediction(log_rate, refusal, kind, several | crowded, steps, least_width, other_code, headroom)
 
 
 def global_batch(recipe: Recipe) -> float:
@@ -165,19 +177,42 @@ def _modelled(recipe: Recipe, features: ClusterFeatures, reference: Floats) -> F
     if is_reference(recipe):
         return reference[:, None]
     workloads = [workload(recipe, phase.image_size, features.transfer.models) for phase in recipe.phases]
-    known = _is_anchored(recipe, features.reference) or features.transfer.knows(recipe.model)
+    known = is_anchored(recipe, features.reference) or features.transfer.knows(recipe.model)
     if not (workloads and known):
         return np.full((len(reference), len(workloads)), np.nan)
-    hardware, _ = features.transferred(workloads[0])
-    return np.asarray((reference + hardware)[:, None] + _shift(recipe, workloads, features)[None, :])
+    return _carried_over(features, reference, workloads[0], _shift(recipe, workloads, features))
+
+
+def _carried_over(features: ClusterFeatures, reference: Floats, first: Workload, shift: Floats) -> Floats:
+    """ln(images/s of one accelerator) [C, P] from the reference's rates [C], what the hardware adds to those for the first phase,
+    and what the software adds in each [P]."""
+    hardware, _ = features.transferred(first)
+    return np.asarray((reference + hardware)[:, None] + shift)
+
+
+def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
+    """The same of a code of which nothing is known: the middle of all codes; NaN for networks that nobody measured."""
+    transfer = features.transfer
+    phases = recipe.phases[: 1 if is_reference(recipe) else None]
+    if not (phases and transfer.knows(recipe.model)):
+        return np.full((len(batch), 1), np.nan)
+    workloads = [replace(workload(recipe, phase.image_size, transfer.models), implementation=ANY) for phase in phases]
+    shift = np.array([transfer.software(each) for each in workloads])
+    return _carried_over(features, _by_twin(recipe, features, batch), workloads[0], shift)
 
 
 def _reference(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
     """ln(images/s of one accelerator) of the reference network [C], with the recipe's software and cost of small batches."""
-    software = recipe.year, recipe.framework_family
     if is_reference(recipe):
-        return features.rates.log_rate(np.minimum(batch, features.largest_batch), *software)
-    return features.rates_by_twin.log_rate(batch, *software, features.transfer.slope(recipe.model))
+        held = np.minimum(batch, features.largest_batch)
+        return features.rates.log_rate(held, recipe.year, recipe.framework_family)
+    return _by_twin(recipe, features, batch)
+
+
+def _by_twin(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
+    """The same where another network runs."""
+    slope = features.transfer.slope(recipe.model)
+    return features.rates_by_twin.log_rate(batch, recipe.year, recipe.framework_family, slope)
 
 
 def _peak(recipe: Recipe, features: ClusterFeatures) -> Floats:
@@ -195,7 +230,7 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     """What the recipe's network, implementation and image sizes add to ln(rate) [P]: seen on its own system, or learned from
     others."""
     own, reference, transfer = recipe.system, features.reference, features.transfer
-    if own is None or not _is_anchored(recipe, reference):
+    if own is None or not is_anchored(recipe, reference):
         return np.array([transfer.software(each) for each in workloads])
     batch = global_batch(recipe) / own.accelerators
     name = twin(reference.data_sheets.accelerators, own.accelerator)
@@ -207,7 +242,7 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     )
 
 
-def _is_anchored(recipe: Recipe, reference: ReferenceModel) -> bool:
+def is_anchored(recipe: Recipe, reference: ReferenceModel) -> bool:
     """Whether the recipe's rates on its own system are known, and so is the reference's there."""
     own = recipe.system
     return bool(own_rates(recipe)) and own is not None and own.accelerators > 0 and reference.knows(own.accelerator)
@@ -264,7 +299,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     """The nearest thing to each cluster that was measured with this recipe's implementation, as codes of KINDS."""
     in_one_machine, anywhere = set(measurements.in_one_machine), set(measurements.anywhere)
     own = recipe.system
-    if own and _is_anchored(recipe, features.reference):
+    if own and is_anchored(recipe, features.reference):
         anywhere.add(own.accelerator)
         in_one_machine |= {own.accelerator} if own.nodes == 1 else set()
     unseen = np.where(_is_related(recipe, features, anywhere), NETWORK, STACK)
@@ -277,7 +312,10 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
         exact |= measurements.exact
     kind = np.where(exact, TRANSFERRED, kind).astype(np.int8)
     guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
-    return np.maximum(kind, np.int8(STACK)) if guessed else kind
+    weakest = STACK if guessed else TRANSFERRED
+    if not (anywhere or is_reference(recipe) or implementation(recipe) in features.transfer.chips_of):
+        weakest = CODE
+    return np.maximum(kind, np.int8(weakest))
 
 
 def _is_related(recipe: Recipe, features: ClusterFeatures, seen: set[str]) -> Flags:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,17 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, calibrated, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
-from costcalc.throughput.prediction import MACHINES, REFUSALS, TRANSFERRED, Codes, Prediction, densest, predict
+from costcalc.throughput.prediction import (
+    MACHINES,
+    REFUSALS,
+    TRANSFERRED,
+    Codes,
+    Prediction,
+    densest,
+    is_anchored,
+    predict,
+)
+from costcalc.throughput.provenance import notes
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
@@ -31,28 +41,9 @@ TIER_OF_KIND = {
     "accelerator": Tier.MODELLED,
     "network": Tier.MODELLED,
     "stack": Tier.MODELLED,
+    "code": Tier.MODELLED,
 }
 TIER_CODES = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
-SENTENCES = {
-    "transferred": "Speed measured on this accelerator and count: {row}.",
-    "interpolated": "Speed from other counts of this accelerator in one machine; nearest measurement: {row}.",
-    "machines": "Speed modelled from this accelerator in one machine, InfiniBand-class network; nearest: {row}.",
-    "accelerator": "This accelerator was never measured with this code: speed by its data sheet, and others such as {row}.",
-    "network": (
-        "This code was measured on this chip, but not with this network, precision or memory: speed from their ratios; nearest: "
-        "{row}."
-    ),
-    "stack": "This code was never measured on this accelerator: speed carried over, by data sheets and ratios, from {row}.",
-}
-UNLOGGED = "Nobody published a speed of this code: it is carried over, by data sheets and ratios, from other codes and networks."
-WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
-FITTED = (
-    "Speed fitted to all published ones of this accelerator; nearest, of this count: {row}."  # MLPerf's, where measured
-)
-UNDATED_SOFTWARE = (
-    "Software of no year in particular: the middle of what was published; software=recipe takes its own year's."
-)
-
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
 
 
@@ -64,9 +55,10 @@ class SpeedTable:
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
     steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
-    interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none.
-    `sentences` [R] are those of each kind of evidence, the first with a place for that measurement; `logged` [R] says whether the
-    recipe's own log has speeds.
+    interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none,
+    or where the speed follows from the recipe's own log, as `anchored` [R] says.
+
+    Other people's code takes seconds x exp(`usual_low`) to seconds x exp(`usual_high`) in 8 of 10 cases, NaN where nobody knows.
     """
 
     throughputs: tuple[Throughput, ...]
@@ -77,8 +69,12 @@ class SpeedTable:
     steps: Numbers
     width_80: HalfWidths
     row: Numbers
-    sentences: tuple[tuple[tuple[str, ...], ...], ...]
-    logged: tuple[bool, ...] = ()
+    usual_low: HalfWidths
+    usual_high: HalfWidths
+    recipes: tuple[Recipe, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    anchored: tuple[bool, ...] = ()
+    widths: Mapping[str, HalfWidth] = field(default_factory=dict)
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -89,15 +85,16 @@ class SpeedTable:
         """What the speed of a pair rests on, in a sentence, and what else was assumed about it."""
         if self.tier[recipe, cluster] < 0:
             return ()
-        first, *further = self.sentences[recipe][self.kind[recipe, cluster]]
-        measured = self.source(recipe, cluster)
-        if not measured and not self.logged[recipe]:
-            return (UNLOGGED, *further)
-        return (first.format(row=_named(measured) if measured else "the recipe's own log"), *further)
+        one, kind = self.recipes[recipe], int(self.kind[recipe, cluster])
+        width = self.widths[calibrated(KINDS[kind], one.year == UNDATED)]
+        if not is_reference(one):
+            width = max(width, self.widths["network"])
+        return notes(one, self.clusters[cluster], kind, self.source(recipe, cluster), self.anchored[recipe], width)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
-        return replace(self, **{name: getattr(self, name)[:, clusters] for name in COLUMNS})
+        columns = {name: getattr(self, name)[:, clusters] for name in COLUMNS}
+        return replace(self, clusters=tuple(map(self.clusters.__getitem__, clusters.tolist())), **columns)
 
     def copy(self, source: int, target: int) -> None:
         """Gives one recipe the speeds of another."""
@@ -106,13 +103,7 @@ class SpeedTable:
             values[target] = values[source]
 
 
-def _named(row: Throughput) -> str:
-    """A measurement in words: who, with what, when and where."""
-    where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
-    return ", ".join(filter(None, (row.organisation, row.framework, row.precision, str(row.year), where)))
-
-
-COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row")
+COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row", "usual_low", "usual_high")
 
 
 def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
@@ -127,7 +118,8 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         steps=np.ones(shape, np.int32),
         width_80=np.full(shape, np.nan, np.float32),
         row=np.full(shape, -1, np.int32),
-        sentences=(),
+        usual_low=np.full(shape, np.nan, np.float32),
+        usual_high=np.full(shape, np.nan, np.float32),
     )
 
 
@@ -156,14 +148,21 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence)
-        sentences = tuple(_sentences(recipe, self._fitted.widths) for recipe in recipes)
-        return replace(table, sentences=sentences, logged=tuple(bool(own_rates(recipe)) for recipe in recipes))
+        return replace(
+            table,
+            recipes=tuple(recipes),
+            clusters=tuple(clusters),
+            anchored=tuple(map(self._is_from_own_log, recipes)),
+            widths=self._fitted.widths,
+        )
 
     def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence) -> None:
-        measurements, table.row[r] = evidence.measurements(recipe)
+        measurements, nearest = evidence.measurements(recipe)
         anybodys, images_per_gib = evidence.anybodys(recipe)
         found = predict(recipe, evidence.features, measurements, images_per_gib)
         answered = found.refusal == 0
+        measured = measurements.exact & (found.kind == TRANSFERRED)
+        table.row[r] = np.where(self._is_from_own_log(recipe) & ~measured, -1, nearest)
         table.refusal[r], table.kind[r], table.steps[r] = found.refusal, found.kind, found.steps
         table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = IMAGES_PER_EPOCH / np.exp(
             found.log_rate[answered]
@@ -172,6 +171,12 @@ class SpeedModel:
         table.width_80[r] = np.where(answered, self._half_widths(recipe, found, evidence.features), np.nan)
         _widen(table, r, found, anybodys.distance(recipe, found.log_rate))
         _overlap(table.width_80[r], found, evidence.features)
+        width = _with_machines(found, self._fitted.widths["code"].ln, self._fitted.widths["machines"].ln)
+        table.usual_low[r] = np.maximum(found.other_code - width, -found.headroom)
+        table.usual_high[r] = found.other_code + width
+
+    def _is_from_own_log(self, recipe: Recipe) -> bool:
+        return is_anchored(recipe, self._fitted.reference) and not is_reference(recipe)
 
     def _half_widths(self, recipe: Recipe, found: Prediction, features: ClusterFeatures) -> Floats:
         """By cluster. The narrow ones are errors of MLPerf's implementations, the only ones of which it is known how the rates
@@ -182,8 +187,12 @@ class SpeedModel:
             scatter = widening(found.kind, features.several, features.scatter)
         else:
             by_kind = np.maximum(by_kind, self._fitted.widths["network"].ln)
-        machines = np.where(found.spread_out & (found.kind != MACHINES), by_kind[MACHINES], 0)
-        return np.maximum(scatter * np.hypot(by_kind[found.kind], machines), found.least_width)
+        return np.maximum(scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES]), found.least_width)
+
+
+def _with_machines(found: Prediction, width: Floats | float, machines: float) -> Floats:
+    """The half-width by cluster, with that of many machines where those are modelled on top."""
+    return np.hypot(width, np.where(found.spread_out & (found.kind != MACHINES), machines, 0))
 
 
 def _by_kind(widths: Mapping[str, HalfWidth], undated: bool) -> Floats:
@@ -222,13 +231,22 @@ class _Evidence:
         self._of_precision: dict[str | None, tuple[AnybodysRates, float]] = {}
 
     def measurements(self, recipe: Recipe) -> tuple[Measurements, Indices]:
-        """What the recipe's implementation and precision made, and the row nearest to each cluster [C]."""
+        """What the recipe's implementation and precision made, and the row nearest to each cluster [C]: of other precisions or
+        codes where there is none."""
         year = recipe.year if is_reference(recipe) else UNDATED
         key = recipe.stack, precision_class(recipe.precision), year
         if key not in self._of_implementation:
-            found = Measurements(self._of_stack.get(key[:2], {}), self.features)
-            self._of_implementation[key] = found, found.nearest(year)
+            own = self._of_stack.get(key[:2], {})
+            found = Measurements(own, self.features)
+            near = found if own else Measurements(self._alike(recipe), self.features)
+            self._of_implementation[key] = found, near.nearest(year)
         return self._of_implementation[key]
+
+    def _alike(self, recipe: Recipe) -> Mapping[int, Throughput]:
+        """The rows of the same code in other precisions, else those of other codes in the same bits, else all."""
+        same_code = {number: row for number, row in self._rows.items() if row.stack == recipe.stack}
+        same_bits = {number: row for number, row in self._rows.items() if bits(row.precision) == bits(recipe.precision)}
+        return same_code or same_bits or self._rows
 
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:
         """What anybody's implementation made in the recipe's precision, and the most images that memory was seen to hold."""
@@ -252,13 +270,3 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))
-
-
-def _sentences(recipe: Recipe, widths: Mapping[str, HalfWidth]) -> tuple[tuple[str, ...], ...]:
-    """What is said of a speed of each kind of evidence: first what it rests on, `{row}` being the nearest measurement."""
-    said = {**SENTENCES, "transferred": FITTED} if is_reference(recipe) else SENTENCES
-    unknown_year = recipe.year == UNDATED
-    software = (UNDATED_SOFTWARE,) * unknown_year
-    return tuple(
-        (said[kind], *software, *(WIDE_BY_RULE,) * widths[calibrated(kind, unknown_year)].by_rule) for kind in KINDS
-    )

@@ -10,18 +10,20 @@ from costcalc.fitting.network import fit_overlap, over_networks
 from costcalc.fitting.reference_model import fit_reference_model, observations
 from costcalc.fitting.transfer import fit_transfer, ratios
 from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
+from costcalc.throughput.workloads import bits
+from costcalc.training import Code
 from costcalc.validation.chances import brier_scores
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
-from costcalc.validation.outside_mlperf.implementations import Implementations
+from costcalc.validation.outside_mlperf.implementations import RERUN, Implementations
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from costcalc.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
 from costcalc.validation.published import FROZEN, Published, fingerprint
 from costcalc.validation.regret import regret_of_lengths, regret_of_systems
 from costcalc.validation.report import Report
-from costcalc.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score
+from costcalc.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score, with_half_widths
 from costcalc.validation.speeds import (
     SMALL,
     later_rounds,
@@ -40,6 +42,14 @@ NAMES = {
     "machines": "one node to many",
     "accelerator": "accelerator never measured",
 }
+ANY_CODE = "code never measured, organisation left out"
+CODES: dict[Code, str] = {
+    "vendor_example": "examples of makers and clouds",
+    "library": "libraries",
+    "research": "papers",
+    "contest": "contests",
+    "ordinary_user": "ordinary users",
+}
 SCALED = {
     "other_count": "other count in one machine, code that is not MLPerf's",
     "several_machines": "several machines over 10 to 100 Gb/s",
@@ -52,12 +62,14 @@ BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A row of the report: its cases, what is asked for, and the kind of interval that its errors calibrate, if any."""
+    """A row of the report: its cases, what is asked for, the kind of interval that its errors calibrate, if any, and whether each
+    group counts once in it."""
 
     name: str
     cases: Sequence[Case]
     goal: Goal | None = None
     kind: str | None = None
+    by_group: bool = False
 
 
 def experiments(published: Published) -> tuple[Experiment, ...]:
@@ -79,7 +91,9 @@ def report(published: Published, found: Sequence[Experiment]) -> Report:
     return Report(
         evidence=published.evidence.version,
         splits=" ".join(digest[:12] for digest in FROZEN.values()),
-        scores=tuple(score(experiment.name, experiment.cases, experiment.goal) for experiment in found),
+        scores=tuple(
+            score(experiment.name, experiment.cases, experiment.goal, experiment.by_group) for experiment in found
+        ),
         regrets={
             "same accelerator and count (MLPerf)": regret_of_systems(published, cases[SAME_SYSTEM]),
             "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Learner(published)),
@@ -103,9 +117,9 @@ def fitted_parameters(published: Published, found: Sequence[Experiment]) -> Fitt
 def calibrated_widths(found: Sequence[Experiment]) -> dict[str, HalfWidth]:
     """The half-width of each kind of evidence, none narrower than that of more evidence."""
     widths = {
-        experiment.kind: HalfWidth(round(width.ln, 4), width.by_rule)
+        experiment.kind: width._replace(ln=round(width.ln, 4))
         for experiment in found
-        if experiment.kind and (width := half_width(experiment.cases, LEVEL))
+        if experiment.kind and (width := half_width(experiment.cases, LEVEL, experiment.by_group))
     }
     for undated in (True, False):
         for order in ORDERS:
@@ -145,6 +159,18 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
     yield Experiment("implementation measured on one accelerator alone", one_chip, kind="stack")
     reruns = implementations.reruns(tuple(half_width(one_chip, level).ln for level in SCORED_LEVELS))
     yield from _by_bits("NVIDIA's examples, run by Lambda", reruns)
+    yield from _any_code(implementations)
+
+
+def _any_code(implementations: Implementations) -> Iterator[Experiment]:
+    """Code of which nothing is known, each organisation counted once; then by whose code it is."""
+    rows, cases = zip(*implementations.code_never_measured(), strict=True)
+    yield Experiment(ANY_CODE, cases, kind="code", by_group=True)
+    held_out = list(zip(rows, with_half_widths(cases, by_group=True), strict=True))
+    for code, name in CODES.items():
+        yield Experiment(f"{ANY_CODE}: {name}", [case for row, case in held_out if row.code == code], by_group=True)
+    reruns = [(bits(row.precision) or "", case) for row, case in held_out if row.stack == RERUN]
+    yield from _by_bits("NVIDIA's examples, run by Lambda, in the usual range", reruns)
 
 
 def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
@@ -166,8 +192,8 @@ def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
 
 
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:
-    for bits, spoken in BITS.items():
-        yield Experiment(f"{name}, {spoken}", [case for known, case in cases if known == bits])
+    for wanted, spoken in BITS.items():
+        yield Experiment(f"{name}, {spoken}", [case for known, case in cases if known == wanted])
 
 
 def _epochs(published: Published) -> Iterator[Experiment]:

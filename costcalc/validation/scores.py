@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import binomtest
 
 from costcalc.throughput.fitted_parameters import HalfWidth
+from costcalc.units import Floats
 
 SCORED_LEVELS = (0.8, 0.9)  # of the intervals
+TINY = 1e-9  # sums of shares are this exact
 RULE = 1.5  # times the largest error is taken for a quantile that the errors are too few for
 
 
@@ -83,8 +86,9 @@ class Score:
         return self.goal is None or self.mape <= max(self.goal.mape, self.goal.share * self.baseline_mape)
 
 
-def score(experiment: str, cases: Sequence[Case], goal: Goal | None = None) -> Score:
-    """The row of these cases. A baseline that has nothing to go by, NaN, is left out of its mean."""
+def score(experiment: str, cases: Sequence[Case], goal: Goal | None = None, by_group: bool = False) -> Score:
+    """The row of these cases. A baseline that has nothing to go by, NaN, is left out of its mean. With `by_group` the intervals
+    count each group once."""
     errors = np.array([case.error for case in cases])
     sizes = np.abs(np.expm1(errors))
     return Score(
@@ -95,32 +99,57 @@ def score(experiment: str, cases: Sequence[Case], goal: Goal | None = None) -> S
         median=float(np.median(sizes)),
         p90=float(np.quantile(sizes, 0.9)),
         bias=float(errors.mean()),
-        coverage=tuple(coverage(cases, level) for level in SCORED_LEVELS),
+        coverage=tuple(coverage(cases, level, by_group) for level in SCORED_LEVELS),
         goal=goal,
     )
 
 
-def coverage(cases: Sequence[Case], level: float) -> Coverage:
-    """How many cases lie within half-widths from the errors of all other groups, or within their own if they bring some."""
+def coverage(cases: Sequence[Case], level: float, by_group: bool = False) -> Coverage:
+    """How many cases lie within half-widths from the errors of all other groups, or within their own if they bring some.
+
+    With `by_group` each group counts once, in its half-width and in the share.
+    """
     groups = {case.group for case in cases}
-    others = {group: half_width([case for case in cases if case.group != group], level) for group in groups}
+    others = {group: half_width([case for case in cases if case.group != group], level, by_group) for group in groups}
     by_rule = any(others[case.group].by_rule for case in cases if not case.half_widths)
     widths = [
         case.half_widths[SCORED_LEVELS.index(level)] if case.half_widths else case.scatter * others[case.group].ln
         for case in cases
     ]
-    inside = sum(abs(case.error) <= width for case, width in zip(cases, widths, strict=True))
-    share = binomtest(inside, len(cases)).proportion_ci(0.95, method="exact")
-    return Coverage(level, inside / len(cases), float(share.low), float(share.high), float(np.median(widths)), by_rule)
+    inside = np.array([abs(case.error) <= width for case, width in zip(cases, widths, strict=True)])
+    number = len(groups) if by_group else len(cases)
+    observed = float(np.average(inside, weights=_weights(cases, by_group)))
+    share = binomtest(round(observed * number), number).proportion_ci(0.95, method="exact")
+    return Coverage(level, observed, float(share.low), float(share.high), float(np.median(widths)), by_rule)
 
 
-def half_width(cases: Sequence[Case], level: float) -> HalfWidth:
+def with_half_widths(cases: Sequence[Case], by_group: bool = False) -> list[Case]:
+    """The same, each with the half-widths at SCORED_LEVELS that the errors of all other groups make."""
+    widths = {
+        group: tuple(
+            half_width([case for case in cases if case.group != group], level, by_group).ln for level in SCORED_LEVELS
+        )
+        for group in {case.group for case in cases}
+    }
+    return [replace(case, half_widths=widths[case.group]) for case in cases]
+
+
+def half_width(cases: Sequence[Case], level: float, by_group: bool = False) -> HalfWidth:
     """The split-conformal half-width at a scatter of 1: the ceil((n + 1) level)-th smallest of n errors.
 
-    Where n is too small for that, by rule: RULE times the largest error, infinite without cases.
+    With `by_group` each of n groups counts once, its errors sharing its weight (Lee, Barber and Willett, Distribution-free
+    inference with hierarchical data, 2023). Where n is too small, by rule: RULE times the largest error, infinite without cases.
     """
-    sizes = sorted(abs(case.error) / case.scatter for case in cases)
-    rank = math.ceil((len(sizes) + 1) * level)
-    if rank <= len(sizes):
-        return HalfWidth(sizes[rank - 1], by_rule=False)
-    return HalfWidth(RULE * sizes[-1] if sizes else math.inf, by_rule=True)
+    number = len({case.group for case in cases}) if by_group else len(cases)
+    sizes = np.array([abs(case.error) / case.scatter for case in cases])
+    order = np.argsort(sizes)
+    reached = np.cumsum(_weights(cases, by_group)[order]) >= (number + 1) * level - TINY
+    if reached.any():
+        return HalfWidth(float(sizes[order][reached.argmax()]), by_rule=False, cases=number)
+    return HalfWidth(RULE * float(sizes.max()) if number else math.inf, by_rule=True, cases=number)
+
+
+def _weights(cases: Sequence[Case], by_group: bool) -> Floats:
+    """What each case counts: one, or its part of the one that its group counts."""
+    members = Counter(case.group for case in cases)
+    return np.array([1 / members[case.group] if by_group else 1.0 for case in cases])

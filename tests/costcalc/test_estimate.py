@@ -298,12 +298,55 @@ def test_a_jump_of_the_cost_names_the_recipe_that_ends(ask_of, target, told):
     assert any(sentence.startswith("ffcv-rn50-88ep ends at 0.78") for sentence in one.assumptions) == told
 
 
+@pytest.mark.parametrize(
+    ("model", "recipe", "accelerators", "least", "most"),
+    [
+        ("resnet50", "rsb-a1-resnet50-600ep", 4, 90, 130),  # 4.6 days (arXiv:2110.00476)
+        ("resnet50", "rsb-a3-resnet50-100ep", 4, 14, 16),  # 15 hours
+        ("deit_base", "deit-base", 8, 48, 60),  # two to three days, 53 hours (arXiv:2012.12877)
+        ("deit_small", "deit-small", 4, 0, 72),  # less than three days
+    ],
+)
+def test_authors_who_say_how_long_their_runs_took_are_believed(ask_of, model, recipe, accelerators, least, most):
+    machine = offer(machine=Machine("V100", accelerators, 16.0))
+    ends = {"rsb-a1-resnet50-600ep": 0.8038, "rsb-a3-resnet50-100ep": 0.7805, "deit-base": 0.818, "deit-small": 0.799}
+    asked = {
+        "model": model,
+        "recipe": (recipe,),
+        "recipes": "all",
+        "overheads": "none",
+        "target": ends[recipe],
+    }
+    (one,) = ask_of(machine, **asked).estimates
+    assert least <= one.hours <= most
+
+
+def test_an_estimate_says_whose_code_it_is_and_what_others_take(ask_of):
+    machine = offer(instance_type="h100", machine=Machine("H100", 8, 80.0))
+    fast, slow = (
+        ask_of(machine, target=0.757, recipe=(name,), recipes="all").estimates[0]
+        for name in ("mlperf-v3.0-*", "nvidia-pytorch-resnet50-*")
+    )
+    assert (fast.code, slow.code) == ("mlperf", "vendor_example")
+    for one in (fast, slow):
+        middle = (one.usual_hours_low * one.usual_hours_high) ** 0.5
+        assert one.usual_hours_low < middle < one.usual_hours_high
+        assert one.usual_cost_low < one.usual_cost_high
+        assert any("Other people's code takes between" in sentence for sentence in one.assumptions)
+    assert fast.usual_hours_high > 1.5 * fast.hours  # hardly anybody's code is as fast as MLPerf's
+
+
 def test_a_recipe_without_a_logged_speed_says_so(ask_of):
     machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
     (one,) = ask_of(machine, target=0.79, recipe=("torchvision-v2-resnet50",), recipes="all").estimates
-    assert any(sentence.startswith("Nobody published a speed of this code") for sentence in one.assumptions)
+    assert one.evidence_notes.throughput.startswith(
+        "Nobody published a speed of this recipe's code: it is carried over from"
+    )
+    assert one.code == "unknown"
+    assert "The speed is that of the middle of all known codes." in one.assumptions
+    assert one.hours_high / one.hours > 1.7  # as wide as the speeds of all codes
     assert not any("own log" in sentence for sentence in one.assumptions)
-    assert one.sources.throughput.source == "carried over from other codes and networks"
+    assert one.sources.throughput.source.startswith("carried over from NVIDIA/DeepLearningExamples")
 
 
 def test_a_past_date_says_that_speeds_were_fitted_later(ask_of):

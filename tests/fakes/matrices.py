@@ -4,7 +4,7 @@ import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
-from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.duration.training_matrix import TrainingMatrix, UsualCode
 from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.throughput import REFUSALS, SpeedTable
@@ -29,7 +29,8 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         steps=np.ones(shape, np.int32),
         width_80=np.full(shape, WIDTH, np.float32),
         row=np.full(shape, -1, np.int32),
-        sentences=(),
+        usual_low=np.full(shape, np.nan, np.float32),
+        usual_high=np.full(shape, np.nan, np.float32),
     )
     return TrainingMatrix(
         recipes=ModelRecipes(tuple(recipes), 0.07),
@@ -44,5 +45,6 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         refusals={},
         elapsed_time=ElapsedTime(0.5, 0.75),
         overlap=USUAL_OVERLAP,
+        usual=UsualCode(*np.full((2, *shape), np.nan)),
         widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )

@@ -5,7 +5,7 @@ As in `costcalc.costing.bills`: a bill is a fee for every started period and a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -29,16 +29,20 @@ WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes":
           "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11}  # fmt: skip
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
-    **dict.fromkeys(("calendar_hours", "break_even_hours", "epochs", "images_per_second"), "hours"),
+    **dict.fromkeys(
+        ("usual_hours_low", "usual_hours_high", "calendar_hours", "break_even_hours", "epochs", "images_per_second"),
+        "hours",
+    ),
     "hours": "input_hours",
     "hourly_rate": "rate",
     "success_probability": "share",
     **dict.fromkeys(("price_observed_at", "available_at"), "day"),
 }
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
+USUAL = ("usual_hours_low", "usual_hours_high")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
-         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in SCALED), "rate_low_factor",
+         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *USUAL)), "rate_low_factor",
          "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
@@ -55,6 +59,7 @@ BESIDE = "{beside_once}+{beside_hourly}*@h"
 BILLED = "ROUND({fee_per_period}*" + PERIODS + "+@metered*" + METERED_HOURS + "+" + BESIDE + ",2)"
 SHARED = "{fee_per_period}*" + PERIODS + "*@h/(@h+{utilization}*(" + PERIODS + "*{period_hours}-@h))"
 RUN_SHARE = "IF(OR({fee_per_period}=0,@h=0),0," + SHARED + ")+@metered*@h"
+EFFECTIVE = "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)"
 FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
 SAVED = "({on_demand_hourly}-{metered_hourly})"
 COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
@@ -70,9 +75,16 @@ def _at(end: str, template: str) -> str:
     return template.replace("@h", f"{{hours{end}}}").replace("@metered", metered)
 
 
+def _usual(end: str, template: str) -> str:
+    """The template for the hours of other people's code, empty where nobody knows them."""
+    hours = f"{{usual_hours{end}}}"
+    return f'IF({hours}="","",' + template.replace("@h", hours).replace("@metered", "{metered_hourly}") + ")"
+
+
 ENDS = ("", "_low", "_high")
 FORMULAS = {
     **{name: f"{{hours}}*{{{name}_factor}}" for name in SCALED},
+    **{name: f'IF({{{name}_factor}}="","",{{hours}}*{{{name}_factor}})' for name in USUAL},
     "images_per_second": "{images}/({train_hours}*3600)",
     # `costcalc.duration.overheads.calendar_hours`: seven sessions a week are one a day, another quota is waited for
     "calendar_hours": "IF(AND(" + RESTARTED + ">{hours},{hours_per_week}=7*{session_hours})," + RESTARTED
@@ -82,16 +94,22 @@ FORMULAS = {
     "break_even_hours": "IF(OR({fee_per_period}=0,{on_demand_hourly}<={metered_hourly}),\"\","
     f"IF({COMMITTED}/{SAVED}<=MAX({{minimum_periods}},1)*{{period_hours}},{COMMITTED}/{SAVED},\"\"))",
     **{f"billed_cost{end}": _at(end, BILLED) for end in ENDS},
-    **{f"effective_cost{end}": _at(end, "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)") for end in ENDS},
+    **{f"effective_cost{end}": _at(end, EFFECTIVE) for end in ENDS},
 }  # fmt: skip
+USUAL_COSTS = {
+    basis: {f"usual_cost{end}": _usual(end, template) for end in ("_low", "_high")}
+    for basis, template in (("billed", BILLED), ("effective", EFFECTIVE))
+}
 
 
 def write_estimates(sheet: Sheet, answer: Answer, rates: Rates) -> None:
     """One row per estimate: its keys, then, folded, the terms that its figures are computed from."""
     columns = [_column(name, answer.query.currency) for name in NAMES]
     rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
-    own = OwnRow(NAMES)
-    last = sheet.table(columns, (_Row(own, row, rates, *each).cells() for row, each in enumerate(rows, 1)), frozen=5)
+    own, formulas = OwnRow(NAMES), FORMULAS | USUAL_COSTS[answer.query.basis]
+    last = sheet.table(
+        columns, (_Row(own, row, rates, formulas, *each).cells() for row, each in enumerate(rows, 1)), frozen=5
+    )
     sheet.name_columns(columns, NAMED, last)
 
 
@@ -109,6 +127,7 @@ class _Row:
     own: OwnRow
     row: int
     rates: Rates
+    formulas: Mapping[str, str]
     estimate: Estimate
     bill: Bill
     on_demand: Offer | None
@@ -119,7 +138,7 @@ class _Row:
         return [*keys, *self._numbers(), *self._amounts(), *self._limits(), *self._factors()]
 
     def _key(self, name: str, value: Any) -> Any:
-        template = FORMULAS.get(name)
+        template = self.formulas.get(name)
         return value if template is None else self._formula(template, value)
 
     def _formula(self, template: str, value: Any) -> Formula:
@@ -154,6 +173,9 @@ class _Row:
         known = self.estimate
         yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
         yield from (getattr(known, name) / known.hours for name in SCALED)
+        yield from (
+            None if hours is None else hours / known.hours for hours in (known.usual_hours_low, known.usual_hours_high)
+        )
         ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
         width = spot_rate_width(known.purchase_option, known.price_age_days, known.hours)
         yield from spot_rate_factors(width, *ends)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from costcalc.fitting.reference_model import is_reference_row
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from costcalc.throughput.data_sheets import part
+from costcalc.throughput.prediction import ANY
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.throughput.workloads import Implementation, bits
+from costcalc.training import Throughput
 from costcalc.validation.baselines import additive_errors
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 
 FOLDS = 20
+ORGANISATION_FOLDS = 8
 EXAMPLES = Implementation("nvidia-pytorch", "pytorch", "NVIDIA")
 RERUN, RERUN_BY = "lambda-pytorch", "Lambda"  # runs of those examples, on other accelerators
 
@@ -78,6 +82,19 @@ class Implementations:
             (_bits(ratio), replace(case, half_widths=half_widths)) for ratio, case in zip(reruns, cases, strict=True)
         ]
 
+    def code_never_measured(self) -> list[tuple[Throughput, Case]]:
+        """Each rate as that of a code of which nothing is known, without any rate of its organisation, with its row.
+
+        The baseline is MLPerf's code. No two of the largest organisations are in one fold.
+        """
+        organisations = sorted(_grouped(self._outside, lambda ratio: ratio.row.organisation), key=len, reverse=True)
+        folds = [list(chain(*organisations[start::ORGANISATION_FOLDS])) for start in range(ORGANISATION_FOLDS)]
+        return [
+            (ratio.row, Case(ratio.row.name, ratio.row.organisation, error, ratio.value))
+            for fold in folds
+            for ratio, error in self._errors(fold, [_with_any_code(ratio) for ratio in fold])
+        ]
+
     def _folds(self, key: Callable[[Ratio], Hashable]) -> list[list[Ratio]]:
         """Every rate in one of FOLDS folds, those of one group together."""
         groups = _grouped(self._outside, key)
@@ -105,6 +122,10 @@ class Implementations:
     def _without(self, held_out: Sequence[Ratio]) -> list[Ratio]:
         names = {ratio.row.name for ratio in held_out}
         return [ratio for ratio in self._ratios if ratio.row.name not in names]
+
+
+def _with_any_code(ratio: Ratio) -> Ratio:
+    return replace(ratio, workload=replace(ratio.workload, implementation=ANY))
 
 
 def _case(ratio: Ratio, error: float, baseline_error: float) -> Case:

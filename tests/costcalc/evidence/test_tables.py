@@ -29,6 +29,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
+        "codes": "mlperf,,mlperf,entries\nown,them,research,\nown,,library,\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
         "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
         "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,2019,yes,org,2022-01-01,paper,\n",
@@ -52,6 +53,13 @@ def test_blank_cells_are_unknown(texts):
     assert throughput.includes_evaluation
     assert throughput.is_synthetic
     assert evidence.models["vgg16"].aliases == ()
+    assert (throughput.code, recipe.code) == ("mlperf", "library")
+
+
+def test_a_code_may_be_that_of_one_organisation(texts):
+    theirs = texts | {"recipes": texts["recipes"].replace(",org,", ",them,")}
+    assert parse_evidence(theirs).recipes[0].code == "research"
+    assert parse_evidence(texts | {"codes": texts["codes"].splitlines()[0]}).recipes[0].code is None
 
 
 def test_recipes_are_found_by_model(texts):

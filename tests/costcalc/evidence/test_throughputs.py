@@ -72,6 +72,13 @@ def test_throughputs_are_dated_and_in_range(throughputs: list[dict[str, str]]) -
         assert not row["instance_type"] or row["provider"], row
 
 
+def test_every_code_has_a_kind() -> None:
+    listed = {row["stack"] for row in table("codes")}
+    used = {row["stack"] for name in ("throughputs", "recipes", "unseen_speeds") for row in table(name)}
+    assert used == listed
+    assert all(row["note"] for row in table("codes"))
+
+
 def test_counts_are_whole_machines(throughputs: list[dict[str, str]]) -> None:
     for row in throughputs:
         count, nodes = int(row["accelerators"]), int(row["nodes"])

@@ -114,10 +114,13 @@ def test_a_rate_of_another_batch_is_brought_to_the_batch_asked_for():
     assert eight.rates(recipe(), CLUSTERS[0], 512, 1.5) == [pytest.approx(1000)]
 
 
-def test_rates_on_made_up_images_count_where_there_are_no_others():
+def test_rates_on_synthetic_images_stand_for_no_training():
     made_up = rate(2000, data="synthetic")
     assert measured(rate(1000), made_up).rates(recipe(), CLUSTERS[0], 128, 1.0) == [pytest.approx(1000)]
-    assert measured(made_up).rates(recipe(), CLUSTERS[0], 128, 1.0) == [pytest.approx(2000)]
+    alone = measured(made_up)
+    assert alone.rates(recipe(), CLUSTERS[0], 128, 1.0) is None
+    assert (alone.exact.any(), alone.in_one_machine, alone.anywhere) == (False, frozenset(), {"new"})
+    assert alone.nearest(2022).tolist() == [0] * len(CLUSTERS)
 
 
 def test_a_rate_that_counts_evaluation_is_one_of_less_training():

@@ -10,11 +10,19 @@ from support.speeds import REFERENCE, TRANSFER, on, rate, recipe, reference_reci
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, WIDE_BY_RULE, FittedParameters, SpeedModel, signature, undated
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
+from costcalc.throughput.provenance import NO_SPEED, NO_SPEED_OF_CODE, USUAL_SOFTWARE
 from costcalc.throughput.reference_model import UNDATED
-from costcalc.throughput.speed_model import UNLOGGED
 from costcalc.training import IMAGES_PER_EPOCH, Phase, Tier
 
-WIDTH = {"transferred": 0.05, "interpolated": 0.1, "machines": 0.2, "accelerator": 0.3, "network": 0.15, "stack": 0.4}
+WIDTH = {
+    "transferred": 0.05,
+    "interpolated": 0.1,
+    "machines": 0.2,
+    "accelerator": 0.3,
+    "network": 0.15,
+    "stack": 0.4,
+    "code": 0.6,
+}
 WIDTHS = {kind: HalfWidth(width, by_rule=False) for kind, width in WIDTH.items()} | {
     calibrated(kind, True): HalfWidth(2 * WIDTH[kind], by_rule=False) for kind in KINDS[:4]
 }
@@ -93,7 +101,7 @@ def test_without_a_year_intervals_are_wider():
     rows = [rate(5000.0, model="resnet50", stack="mlperf")]
     table = speeds([undated(reference_recipe())], [EIGHT], rows)
     assert table.width_80[0] == pytest.approx([0.8 * 0.1])
-    assert "no year in particular" in table.notes(0, 0)[1]
+    assert table.notes(0, 0)[1] == USUAL_SOFTWARE
 
 
 def test_machines_modelled_on_top_of_another_kind_add_their_error():
@@ -124,8 +132,8 @@ def test_the_nearest_row_and_the_sentence_belong_to_each_pair():
     table = speeds([recipe()], [EIGHT, OLD, Cluster("odd", 8)], rows)
     assert table.source(0, 0) == rows[0]
     assert table.source(0, 1) == rows[1]
-    assert table.notes(0, 0) == ("Speed measured on this accelerator and count: us, PyTorch, amp, 2022, 8 x new.",)
-    assert table.notes(0, 1)[0].endswith("nearest measurement: them, PyTorch, fp16, 2019, 4 x old.")
+    assert table.notes(0, 0)[0] == "Speed measured on this accelerator and count: us, PyTorch, amp, 2022, 8 x new."
+    assert table.notes(0, 1)[0] == "Speed carried over from them, PyTorch, fp16, 2019, 4 x old to 8 accelerators."
     assert table.notes(0, 2) == ()
 
 
@@ -133,13 +141,46 @@ def test_a_sentence_counts_machines_and_falls_back_on_the_recipes_own_log():
     pods = speeds([recipe()], [PODS], [rate(15_000.0, accelerators=32, nodes=4)])
     assert pods.notes(0, 0)[0].endswith("32 x new in 4 machines.")
     own = speeds([recipe(system=on("new"), images_per_second=4000.0)], [EIGHT])
-    assert own.notes(0, 0)[0].endswith(": the recipe's own log.")
+    assert own.notes(0, 0)[0].endswith(": the recipe's own log on 8 x new.")
     assert own.source(0, 0) is None
 
 
 def test_a_recipe_without_a_log_of_its_speed_names_none():
-    table = speeds([recipe()], [EIGHT])
-    assert table.notes(0, 0) == (UNLOGGED,)
+    assert speeds([recipe()], [EIGHT]).notes(0, 0)[0] == NO_SPEED
+    strange = speeds([recipe(stack="nobody's")], [EIGHT], [rate(5000.0, data="synthetic", precision="fp32")])
+    assert strange.notes(0, 0)[0] == (
+        f"{NO_SPEED_OF_CODE}: it is carried over from us, PyTorch, fp32, 2022, 8 x new, synthetic images to amp, this recipe's "
+        "code and real images."
+    )
+    assert KINDS[strange.kind[0, 0]] == "code"
+    assert strange.width_80[0, 0] == pytest.approx(0.6)
+
+
+def test_a_speed_scaled_from_the_recipes_own_log_names_no_other_row():
+    own = recipe(system=on("new"), images_per_second=4000.0)
+    table = speeds([own], [OLD, PODS], [rate(900.0, "old", 4)])
+    assert table.source(0, 0) is None
+    assert table.notes(0, 0)[0] == "Speed carried over from the recipe's own log on 8 x new to old."
+    assert table.notes(0, 1)[0].endswith(" to 32 accelerators and 4 machines.")
+
+
+def test_the_range_says_how_many_results_it_comes_from():
+    many = replace(FITTED, widths=WIDTHS | {"network": HalfWidth(0.15, by_rule=False, cases=607)})
+    table = SpeedModel([rate(5000.0)], many).speeds([recipe()], [EIGHT])
+    assert "8 in 10 of 607 results" in table.notes(0, 0)[1]
+
+
+def test_other_peoples_code_takes_as_long_as_the_middle_of_all_codes():
+    ours, theirs = speeds([recipe(), recipe(stack="theirs")], [EIGHT], [rate(5000.0)]), WIDTH["code"]
+    middle = (ours.usual_low + ours.usual_high)[:, 0] / 2 + np.log(ours.seconds_per_epoch[:, 0, 0])
+    assert middle[0] == pytest.approx(middle[1], rel=1e-5)
+    assert (ours.usual_high - ours.usual_low)[:, 0] == pytest.approx([2 * theirs] * 2, rel=1e-5)
+
+
+def test_other_peoples_code_is_no_faster_than_the_data_sheet_allows():
+    quick = replace(FITTED, transfer=replace(TRANSFER, effects={**TRANSFER.effects, ("model", "small"): 9.0}))
+    table = SpeedModel([], quick).speeds([recipe()], [EIGHT])
+    assert (table.usual_low[0, 0], table.usual_high[0, 0] > 0) == (0, False)  # at the peak, as its own code is
 
 
 def test_the_reference_is_told_a_row_of_its_year():
@@ -148,14 +189,14 @@ def test_the_reference_is_told_a_row_of_its_year():
         [reference_recipe(year=2021), reference_recipe(year=2022), undated(reference_recipe())], [EIGHT], rows
     )
     assert [table.source(r, 0).year for r in range(3)] == [2021, 2022, 2023]
-    assert table.notes(0, 0)[0].startswith("Speed fitted to all published ones")
+    assert table.notes(0, 0)[0].startswith("Speed fitted to all of MLPerf's results; nearest: us, PyTorch, amp, 2021")
 
 
 def test_rows_of_other_networks_stacks_and_precisions_do_not_answer():
     others = [rate(1.0, model="resnet50"), rate(1.0, stack="theirs"), rate(1.0, precision="fp32")]
     table = speeds([recipe()], [EIGHT], others)
     assert table.seconds_per_epoch[0, 0, 0] == speeds([recipe()], [EIGHT]).seconds_per_epoch[0, 0, 0]
-    assert table.source(0, 0) is None
+    assert table.source(0, 0) == others[2]  # the same code in other bits: the nearest of what was measured
 
 
 def test_memory_is_as_dense_as_anybody_ran_it_in_these_bits():
@@ -213,6 +254,6 @@ def test_some_clusters_of_a_table_in_another_order():
 
 
 def test_a_speed_whose_range_is_wide_by_rule_says_so():
-    guessed = replace(FITTED, widths=WIDTHS | {"interpolated": HalfWidth(0.1, by_rule=True)})
+    guessed = replace(FITTED, widths=WIDTHS | {"interpolated": HalfWidth(0.3, by_rule=True)})
     table = SpeedModel([rate(5000.0)], guessed).speeds([recipe()], [EIGHT, FOUR])
     assert [WIDE_BY_RULE in table.notes(0, cluster) for cluster in (0, 1)] == [False, True]

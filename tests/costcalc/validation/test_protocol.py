@@ -274,11 +274,11 @@ class TestCalibration:
 
     def test_each_is_an_order_statistic(self):
         widths = calibrated_widths([*every_kind().values(), experiment("own", 0.01, cases=19)])
-        assert widths["own"] == HalfWidth(0.16, by_rule=False)
+        assert widths["own"] == HalfWidth(0.16, by_rule=False, cases=19)
 
     def test_too_few_errors_make_a_width_by_rule(self):
         widths = calibrated_widths([*every_kind().values(), experiment("length", 0.01, cases=3)])
-        assert widths["length"] == HalfWidth(0.045, by_rule=True)
+        assert widths["length"] == HalfWidth(0.045, by_rule=True, cases=3)
 
     def test_widths_have_four_digits(self):
         widths = calibrated_widths([*every_kind().values(), experiment("own", 0.0123456, cases=19)])

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.throughput.fitted_parameters import HalfWidth
-from costcalc.validation.scores import SCORED_LEVELS, Case, Coverage, Goal, coverage, half_width, score
+from costcalc.validation.scores import (
+    SCORED_LEVELS,
+    Case,
+    Coverage,
+    Goal,
+    coverage,
+    half_width,
+    score,
+    with_half_widths,
+)
 
 CASES = [Case(f"c{i}", f"g{i % 5}", 0.01 * (i % 10 - 5), 0.02 * (i % 10 - 5)) for i in range(100)]
 
@@ -56,13 +65,15 @@ class TestHalfWidth:
 
     def test_it_is_the_ceiling_of_n_plus_one_times_the_level(self):
         errors = [case("x", sign * size) for sign, size in ((1, 0.1), (-1, 0.2), (1, 0.3), (-1, 0.4))]
-        assert half_width(errors, 0.2) == HalfWidth(0.1, by_rule=False)
+        assert half_width(errors, 0.2) == HalfWidth(0.1, by_rule=False, cases=4)
         assert half_width(errors, 0.5).ln == 0.3  # 2.5 of 4: the third
-        assert half_width(errors, 0.8) == HalfWidth(0.4, by_rule=False)
+        assert half_width(errors, 0.8) == HalfWidth(0.4, by_rule=False, cases=4)
         assert half_width(CASES[:9], 0.8).ln == sorted(abs(case.error) for case in CASES[:9])[7]
 
     def test_too_few_errors_are_stretched_by_half_and_called_a_rule(self):
-        assert half_width([case("x", 0.1), case("x", -0.4)], 0.9) == HalfWidth(pytest.approx(0.6), by_rule=True)
+        assert half_width([case("x", 0.1), case("x", -0.4)], 0.9) == HalfWidth(
+            pytest.approx(0.6), by_rule=True, cases=2
+        )
 
     @pytest.mark.parametrize(
         ("cases", "level", "by_rule"), [(4, 0.8, False), (3, 0.8, True), (9, 0.9, False), (8, 0.9, True)]
@@ -72,6 +83,14 @@ class TestHalfWidth:
 
     def test_none_at_all_promise_nothing(self):
         assert half_width([], 0.8) == HalfWidth(math.inf, by_rule=True)
+
+    def test_groups_may_count_once_each(self):
+        """Five organisations: four with one error each, one with a hundred large ones."""
+        errors = [case(f"o{size}", size) for size in (0.1, 0.2, 0.3, 0.4)] + [case("many", 0.9)] * 100
+        assert half_width(errors, 0.8, by_group=True) == HalfWidth(0.9, by_rule=False, cases=5)  # 4.8 of 5
+        assert half_width(errors, 0.6, by_group=True).ln == 0.4  # 3.6 of 5
+        assert half_width(errors, 0.6).ln == 0.9
+        assert half_width(errors, 0.9, by_group=True).by_rule  # 5.4 of 5
 
     def test_errors_count_relative_to_their_scatter(self):
         assert half_width([case("x", 0.4, scatter=2.0)], 0.5).ln == 0.2
@@ -130,3 +149,22 @@ class TestCoverage:
     @pytest.mark.parametrize(("level", "good"), [(0.79, False), (0.8, True), (0.85, True), (0.9, True), (0.91, False)])
     def test_it_is_good_where_the_level_lies_in_that_interval(self, level, good):
         assert Coverage(level, 0.85, 0.8, 0.9, 0.1).good == good
+
+
+class TestByGroup:
+    """Each group counts once."""
+
+    CASES = tuple([case(f"o{number}", 0.1 * number) for number in range(1, 10)] + [case("o1", 0.1)] * 50)
+
+    def test_the_share_inside_is_that_of_groups(self):
+        found = coverage(self.CASES, 0.8, by_group=True)
+        assert found.observed == pytest.approx(8 / 9)
+        assert coverage(self.CASES, 0.8).observed == pytest.approx(51 / 59)
+
+    def test_cases_may_carry_the_widths_of_all_other_groups(self):
+        carried = with_half_widths(self.CASES, by_group=True)
+        assert [each.name for each in carried] == [each.name for each in self.CASES]
+        others = [each for each in self.CASES if each.group != "o9"]
+        expected = tuple(half_width(others, level, by_group=True).ln for level in SCORED_LEVELS)
+        assert next(each for each in carried if each.group == "o9").half_widths == expected
+        assert coverage(carried, 0.8, by_group=True) == coverage(self.CASES, 0.8, by_group=True)

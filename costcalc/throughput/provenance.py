@@ -1,0 +1,105 @@
+"""What a speed rests on, in words: which measurement it was read in or carried over from, and through what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from costcalc.hardware import Cluster
+from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
+from costcalc.throughput.reference_model import UNDATED, is_reference
+from costcalc.throughput.workloads import bits
+from costcalc.training import Recipe, Throughput
+
+TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
+NO_SPEED = "Nobody published a speed of this network: it is carried over from those of other networks."
+NO_SPEED_OF_CODE = "Nobody published a speed of this recipe's code"
+NO_SPEED_OF_NETWORK = "Nobody published a speed of this network with this recipe's code"
+USUAL_SOFTWARE = (
+    "The software is the usual one, the middle of what was published on this accelerator; software=recipe takes that of the "
+    "recipe's own year."
+)
+WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
+DATA = {"synthetic": "synthetic images", "real": "", "whole run": "a whole run"}
+
+
+def notes(
+    recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | None, anchored: bool, width: HalfWidth
+) -> tuple[str, ...]:
+    """What the speed of a recipe on a cluster rests on, in a sentence, and what else was assumed about it.
+
+    `base` is the measurement nearest to it, None where there is none, or where the speed follows from the recipe's own log, which
+    `anchored` says is known.
+    """
+    software = (USUAL_SOFTWARE,) if recipe.year == UNDATED else ()
+    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width, kind))
+
+
+def _how_wide(width: HalfWidth, kind: int) -> str:
+    if width.by_rule:
+        return WIDE_BY_RULE
+    if kind == CODE:
+        return (
+            f"The range is as wide as it must be to hold 8 in 10 results of {width.cases:,} organisations, each counted once and "
+            "predicted from the others."
+        )
+    return f"The range is as wide as it must be to hold 8 in 10 of {width.cases:,} results that were predicted from others."
+
+
+def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | None, anchored: bool) -> str:
+    if base is None and not anchored:
+        return NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is carried over from those of other codes."
+    source = named(base) if base else _own_log(recipe)
+    to = _listed(list(_changes(recipe, cluster, base)))
+    if is_reference(recipe):
+        carried = f", carried over to {to}" if to else ""
+        return f"Speed fitted to all of MLPerf's results; nearest: {source}{carried}."
+    if kind == TRANSFERRED or not to:
+        return f"Speed measured on this accelerator and count: {source}."
+    unknown = {True: NO_SPEED_OF_CODE, False: NO_SPEED_OF_NETWORK}[kind == CODE]
+    if base and base.stack != recipe.stack:
+        return f"{unknown}: it is carried over from {source} to {to}."
+    return f"Speed carried over from {source} to {to}."
+
+
+def named(row: Throughput) -> str:
+    """A measurement in words: who, with what, when, where and on what."""
+    where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
+    return ", ".join(
+        filter(None, (row.organisation, row.framework, row.precision, str(row.year), where, DATA[row.data]))
+    )
+
+
+def _own_log(recipe: Recipe) -> str:
+    system = recipe.system
+    return f"the recipe's own log on {system.accelerators} x {system.accelerator}" if system else "the recipe's own log"
+
+
+def _changes(recipe: Recipe, cluster: Cluster, base: Throughput | None) -> Iterator[str]:
+    """In what the recipe on the cluster differs from the measurement, its own log where that is None: what it has instead."""
+    measured = base or recipe.system
+    if measured is None:
+        return
+    if measured.accelerator != cluster.accelerator:
+        yield cluster.accelerator
+    if measured.accelerators != cluster.total_accelerators:
+        yield "1 accelerator" if cluster.total_accelerators == 1 else f"{cluster.total_accelerators} accelerators"
+    if measured.nodes != cluster.nodes:
+        yield "one machine" if cluster.nodes == 1 else f"{cluster.nodes} machines"
+    if base:
+        yield from _other_work(recipe, base)
+
+
+def _other_work(recipe: Recipe, base: Throughput) -> Iterator[str]:
+    sizes = sorted({phase.image_size for phase in recipe.phases})
+    if bits(base.precision) != bits(recipe.precision):
+        yield recipe.precision or "an unknown precision"
+    if sizes != [base.image_size]:
+        yield f"{_listed([str(size) for size in sizes])} pixels"
+    if base.stack != recipe.stack:
+        yield "this recipe's code"
+    if base.is_synthetic:
+        yield "real images"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
