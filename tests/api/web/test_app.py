@@ -4,9 +4,12 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+from support.services import packaged_service
 
+from api.bootstrap import FixedPrices
 from api.settings import Settings
 from api.web.app import create_app
 
@@ -50,3 +53,15 @@ def test_terminal_slack_reports_and_formats_work_without_flask():
         [sys.executable, "-c", WITHOUT_FLASK], capture_output=True, text=True, timeout=120, check=True
     )
     assert told.stdout.strip() == "[]"
+
+
+def test_metrics_count_the_rates_in_quarantine_by_source():
+    class Odd(FixedPrices):
+        def quarantined(self):
+            return ("aws", "aws")
+
+    known = packaged_service()
+    service = replace(known, prices=Odd(known.catalogue()))
+    lines = create_app(service).test_client().get("/metrics").text.splitlines()
+    assert 'costcalc_prices_quarantined{source="aws"} 2.0' in lines
+    assert 'costcalc_prices_quarantined{source="gcp"} 0.0' in lines
