@@ -205,5 +205,5 @@ def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch,
 def test_an_empty_answer_says_what_to_change_as_an_option(run):
     printed = run("cost resnet50 0.757 --accelerator RTX-2080-Ti --as-of 2026-11-20", 80)
     assert "\nNo estimate answers this question.\n" in printed
-    assert "\nInstead: 1 estimate with --max-price-age=2500.\n" in printed
-    assert "\nInstead: 1 estimate with --as-of=2020-02-01.\n" in printed
+    assert "\nInstead: 1 estimate with --max-price-age=2100.\n" in printed
+    assert "\nInstead: 2 estimates with --as-of=2021-05-20.\n" in printed

@@ -34,9 +34,9 @@ def of_query_string(query_string, service=SERVICE):
 @pytest.mark.parametrize(
     ("parameters", "change"),
     [
-        ({"accelerator": "RTX 2080 Ti"}, "max_price_age=2500"),
-        ({"accelerator": "RTX 2080 Ti"}, "as_of=2020-02-01"),
-        ({"accelerator": "RTX 2080 Ti", "as_of": "2019-06-01"}, "as_of=2020-02-01"),
+        ({"accelerator": "RTX 2080 Ti"}, "max_price_age=2100"),
+        ({"accelerator": "RTX 2080 Ti"}, "as_of=2021-05-20"),
+        ({"accelerator": "RTX 2080 Ti", "as_of": "2019-06-01"}, "as_of=2021-05-20"),
         ({"accelerator": "TPU v3", "provider": "aws"}, "without accelerator"),
         ({"purchase": "spot", "term": "3y"}, "without term"),
         ({"max_hours": "0.001"}, "without max_hours"),

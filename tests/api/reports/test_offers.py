@@ -18,7 +18,7 @@ KEYS = words(
     """
     provider region instance_type accelerator accelerators accelerator_memory_gib vcpus memory_gib
     purchase_option term payment hourly_rate upfront recurring_hourly monthly currency effective_from
-    observed_at source flags offering_class
+    observed_at source flags offering_class available available_at
     """
 )
 
