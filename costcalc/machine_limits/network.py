@@ -20,6 +20,8 @@ from costcalc.throughput.workloads import REFERENCE_PARAMETERS_MILLIONS, SIXTEEN
 from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe, System, Throughput
 from costcalc.units import Floats, Indices
 
+LEAST_SHARE = 1 / 3  # of a measured step: where the law leaves less, its batch was another than the recipe's
+
 
 @dataclass(frozen=True, slots=True)
 class SystemNetwork:
@@ -71,13 +73,13 @@ def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gr
 def share_without_waiting(
     recipe: Recipe, system: System | Cluster, images_per_second: float, gradients: Gradients, overlap: Overlap
 ) -> float:
-    """The share of the time in which a recipe that trains so fast there does not wait for the network between its machines; 1
-    where that is not known."""
+    """The share of the time in which a recipe that trains so fast there does not wait for the network between its machines, not
+    below LEAST_SHARE; 1 where the network is not known."""
     exchange = gradients.exchange(recipe, system.accelerator, system.nodes)
     step = global_batch(recipe) / images_per_second
     if not (exchange and step):
         return 1.0
-    return float(overlap.compute(np.array(step), np.array(exchange))) / step
+    return max(float(overlap.compute(np.array(step), np.array(exchange))) / step, LEAST_SHARE)
 
 
 def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:

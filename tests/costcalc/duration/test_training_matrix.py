@@ -121,3 +121,7 @@ class TestWhole:
         assert (whole.clusters, whole.refusals) == ((), {0: "no_throughput"})
         assert whole.clusters_of_instances == {}
         assert (whole.own_cluster == NOWHERE).all()
+
+    def test_every_known_speed_takes_time(self, packaged_evidence, packaged_prices):
+        whole = training_matrix(packaged_evidence, packaged_prices, "resnet50")
+        assert (whole.seconds_per_epoch[0] > 0).all()

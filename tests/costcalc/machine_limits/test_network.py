@@ -71,6 +71,9 @@ def test_a_rate_logged_on_a_slow_network_holds_its_waiting():
         return own_share(recipe(**{**usual, "phases": phases, **changes}), GRADIENTS, HALF)
 
     assert share() == pytest.approx((0.5 - 0.06) / 0.5)
+    assert share(global_batch_size=100) == pytest.approx(
+        1 / 3
+    )  # a twentieth of a second is shorter than its all-reduce
     assert share(system=System("V100", 8, 1)) == 1
     assert share(organisation="another") == 1
     assert share(phases=(Phase(224, 0, 10),), images_per_second=None) == 1
