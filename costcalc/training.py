@@ -51,6 +51,12 @@ Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "or
 """Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own; a
 paper's; published code as somebody else runs it; unknown where nobody published a speed of the program."""
 
+TRANSFORMERS = frozenset((
+    "vit", "deit", "swin", "convnext", "mlp", "cait", "coat", "convit", "edgenext", "mobilevit", "pit", "poolformer", "twins",
+    "visformer", "xcit",
+))  # fmt: skip
+"""Families of networks of attention, and their kin: those that do most of their arithmetic in matrix multiplications."""
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -69,6 +75,11 @@ class Model:
     source: str
     series: str | None = None
     activations_millions: float | None = None
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether its speed follows its own balance of arithmetic and memory from chip to chip, not that of convolutions."""
+        return self.family in TRANSFORMERS
 
     def is_larger_than(self, other: Model) -> bool:
         """Whether both are of a series and this one computes more for each pixel, with no fewer activations and parameters."""

@@ -78,7 +78,9 @@ def fit_transfer(
     """The effects that explain the ratios."""
     rows = [list(terms(ratio, accelerators)) for ratio in found]
     sharing = [step.terms for ratio in found for step in _count_steps(ratio, accelerators)]
-    learned = fit(rows, np.array([ratio.value for ratio in found]), NOISE, DEGREES, sharing)
+    unfitted = Transfer(models, accelerators, {})
+    target = [ratio.value - unfitted.balance(ratio.workload, ratio.row.accelerator) for ratio in found]
+    learned = fit(rows, np.array(target), NOISE, DEGREES, sharing)
     return Transfer(models, accelerators, learned.effects)
 
 

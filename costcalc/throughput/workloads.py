@@ -11,10 +11,23 @@ from typing import NamedTuple
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.reference_model import Doubling, Key, Term, doublings, never_faster, shared, total
+from costcalc.throughput.reference_model import (
+    REFERENCE_GB_PER_S,
+    REFERENCE_TFLOPS,
+    Doubling,
+    Key,
+    Term,
+    doublings,
+    never_faster,
+    shared,
+    total,
+)
 from costcalc.training import Model, Recipe, Throughput
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50
+REFERENCE_ACTIVATIONS_MILLIONS = 11.11  # timm's count for ResNet-50
+REFERENCE_GB_PER_TFLOP = 8.0  # moved and computed for ResNet-50 where its roofline stands before anything is fitted
+USUAL_MEMORY_SHARE = REFERENCE_GB_PER_TFLOP * REFERENCE_TFLOPS / REFERENCE_GB_PER_S
 
 SIXTEEN_BIT = frozenset({"amp", "fp16", "bf16"})
 THIRTY_TWO_BIT = frozenset({"fp32", "tf32"})
@@ -71,7 +84,8 @@ class Implementation(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Workload:
     """What is computed. `parameters` is ln of half of one plus the parameters in units of ResNet-50's: at least -ln 2, for
-    sharing next to nothing costs a little too; `gmacs` is ln of the multiply-adds in such units. Both are 0 where unknown."""
+    sharing next to nothing costs a little too; `gmacs` is ln of the multiply-adds in such units. Both are 0 where unknown.
+    `activations` are in such units too, None for convolutions."""
 
     model: str
     family: str
@@ -80,6 +94,7 @@ class Workload:
     implementation: Implementation
     parameters: float = 0.0
     gmacs: float = 0.0
+    activations: float | None = None
 
     @property
     def offset(self) -> float:
@@ -99,7 +114,14 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         implementation(of),
         math.log1p(millions / REFERENCE_PARAMETERS_MILLIONS) - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
+        _activations(model),
     )
+
+
+def _activations(model: Model | None) -> float | None:
+    if model is None or model.activations_millions is None or not model.is_transformer:
+        return None
+    return model.activations_millions / REFERENCE_ACTIVATIONS_MILLIONS
 
 
 def implementation(of: Throughput | Recipe) -> Implementation:
@@ -136,6 +158,28 @@ class Transfer:
         """The part that changes with the accelerator and the count in a machine."""
         return float(shared(self.by_doublings(workload, {accelerator: per_node}), per_node))
 
+    def balance(self, workload: Workload, accelerator: str) -> float:
+        """What the chip's balance of arithmetic and memory bandwidth adds to `Workload.offset`; 0 for convolutions.
+
+        A transformer takes the time of its multiply-adds and of moving its activations, ResNet-50 that of its own (the roofline
+        of Williams, Waterman and Patterson 2009, its two times added up).
+        """
+        if workload.activations is None:
+            return 0.0
+        memory = self._memory_share.get(part(self.accelerators, accelerator).chip, USUAL_MEMORY_SHARE)
+        longer = (math.exp(workload.gmacs) + memory * workload.activations) / (1 + memory)
+        return GMACS_EXPONENT * workload.gmacs - math.log(longer)
+
+    @cached_property
+    def _memory_share(self) -> Mapping[str, float]:
+        """By chip the seconds that ResNet-50 moves data for each second that it computes, with the slowest memory sold."""
+        found: dict[str, float] = {}
+        for one in self.accelerators.values():
+            if one.dense_16bit_tflops and one.memory_bandwidth_gb_per_s and one.device_memory:
+                share = REFERENCE_GB_PER_TFLOP * one.dense_16bit_tflops / one.memory_bandwidth_gb_per_s
+                found[one.chip] = max(share, found.get(one.chip, 0.0))
+        return found
+
     def by_doublings(self, workload: Workload, most: Mapping[str, int]) -> list[float]:
         """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most`, one accelerator after the other.
 
@@ -145,7 +189,8 @@ class Transfer:
         found: list[float] = []
         for name, count in most.items():
             chip = part(self.accelerators, name)
-            alone, each = total(self.effects, hardware_terms(workload, chip)), every[chip.peer_to_peer]
+            alone = self.balance(workload, name) + total(self.effects, hardware_terms(workload, chip))
+            each = every[chip.peer_to_peer]
             steps = (each + total(self.effects, size_terms(workload, chip, size)) for size, _ in doublings(count))
             found += [alone + lost for lost in never_faster(steps)]
         return found

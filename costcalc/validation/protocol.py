@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from costcalc.fitting.network import fit_overlap, over_networks
@@ -57,6 +57,7 @@ SCALED = {
     "host_limited": "networks below 1 GMAC, which the host may limit (MindSpore)",
 }
 MINDSPORE = ("one_network_known", "host_limited")  # of SCALED
+TRANSFORMERS = {"transformers on a measured accelerator": True, "transformers, accelerator never measured": False}
 BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
 
@@ -177,8 +178,14 @@ def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
     """What the splits of November 2026 hold out."""
     pipelines = speeds.published.evidence.limit_tables.pipelines.rates
     yield Experiment("host-limited machines, images/s per vCPU", sources_left_out(pipelines))
-    yield Experiment("transformers on a measured accelerator", speeds.transformers(measured=True))
-    yield Experiment("transformers, accelerator never measured", speeds.transformers(measured=False))
+    for name, measured in TRANSFORMERS.items():
+        cases = speeds.transformers(measured=measured)
+        yield Experiment(name, cases)
+        yield Experiment(f"{name}, trained", [case for case in cases if not speeds.is_synthetic(case)])
+        benchmarks = [
+            replace(case, group=case.name) for case in cases if speeds.is_synthetic(case)
+        ]  # all of one author
+        yield Experiment(f"{name}, benchmarks", benchmarks)
     scaled = {split: speeds.scaled(split) for split in SCALED}
     for split, cases in scaled.items():
         yield Experiment(SCALED[split], cases)

@@ -48,7 +48,7 @@ class ScaledSpeeds:
         return cases if len(codes) > 1 else [replace(case, group=case.name) for case in cases]
 
     def transformers(self, *, measured: bool) -> list[Case]:
-        """The rates of transformers and their kin, without those of the same organisation; where the accelerator shall not be
+        """The rates of transformers and their kin, without any of the same organisation; where the accelerator shall not be
         `measured`, without any rate of its chip. The baseline does as many multiply-adds a second as ResNet-50 would."""
         groups: dict[tuple[str, str], list[str]] = defaultdict(list)
         for name, organisation in self._learner.published.groups.get("transformers", {}).items():
@@ -59,6 +59,10 @@ class ScaledSpeeds:
             for (organisation, accelerator), names in groups.items()
             for case in self._transformers(organisation, names, None if measured else accelerator)
         ]
+
+    def is_synthetic(self, case: Case) -> bool:
+        """Whether the rate is one of a benchmark on synthetic images and not of training."""
+        return self._known[case.name].row.is_synthetic
 
     def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
         hidden = frozenset(names).intersection(self._learned)
@@ -84,13 +88,19 @@ class ScaledSpeeds:
         rows = [
             row
             for row in self._evidence.throughputs
-            if groups.get(row.name) != organisation and part(accelerators, row.accelerator).chip != chip
+            if part(accelerators, row.accelerator).chip != chip
+            and groups.get(row.name) != organisation
+            and not (row.organisation == organisation and self._is_transformer(row))
         ]
         learned = self._ratios(rows, reference)
         transfer = fit_transfer(list(learned.values()), self._evidence.models, accelerators)
         for ratio in self._ratios((self._known[name].row for name in names), reference).values():
             if transfer.knows(ratio.workload.model):
                 yield Case(ratio.row.name, organisation, residual(ratio, transfer), _as_resnet50(ratio))
+
+    def _is_transformer(self, row: Throughput) -> bool:
+        model = self._evidence.models.get(row.model)
+        return model is not None and model.is_transformer
 
     def _ratios(self, rows: Iterable[Throughput], reference: ReferenceModel) -> dict[str, Ratio]:
         return {ratio.row.name: ratio for ratio in ratios(rows, reference, self._evidence.models)}

@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from support.speeds import MODELS, PARTS, REFERENCE, TRANSFER, rate
 
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual, terms
 from costcalc.throughput.reference_model import Setup, step_overhead
-from costcalc.throughput.workloads import workload
+from costcalc.throughput.workloads import Transfer, workload
 
 
 def test_a_ratio_is_what_reference_size_and_multiply_adds_leave_to_explain():
@@ -75,3 +76,15 @@ def test_no_count_is_learned_to_make_a_network_faster():
         assert speeds == sorted(speeds, reverse=True)
         assert learned.effects["count", "tiny"] + learned.effects["count", "model", "small"] < 0
     assert residual(found[1], learned) == pytest.approx(0, abs=0.05)
+
+
+def test_a_network_with_its_own_balance_is_learned_on_one_chip_and_follows_it_to_another():
+    """A transformer that is as fast as the reference on one chip by its balance: what is learned there holds on the other."""
+    models = {**MODELS, "small": replace(MODELS["small"], family="vit", activations_millions=2.0)}
+    rows = [rate(1.0, name, 1, model="small") for name in ("new", "old")]
+    made = [workload(row, 224, models) for row in rows]
+    values = [Transfer(models, PARTS, {}).balance(each, row.accelerator) for each, row in zip(made, rows, strict=True)]
+    there, here = (Ratio(row, each, value) for row, each, value in zip(rows, made, values, strict=True))
+    assert abs(values[0] - values[1]) > 0.05
+    learned = fit_transfer([there] * 3, models, PARTS)
+    assert residual(here, learned) == pytest.approx(0, abs=1e-6)

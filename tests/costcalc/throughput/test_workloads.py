@@ -11,8 +11,10 @@ from costcalc.throughput import TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.reference_model import step_overhead, terms_of
 from costcalc.throughput.workloads import (
+    GMACS_EXPONENT,
     Implementation,
     Transfer,
+    Workload,
     bits,
     count_steps,
     hardware_terms,
@@ -307,3 +309,44 @@ def test_a_network_is_known_once_it_was_measured():
     assert not TRANSFER.knows("resnet50")
     assert TRANSFER.chips_of == {("ours", "pytorch", "us"): {"new"}}
     assert TRANSFER.slope("resnet50") == 0
+
+
+class TestBalance:
+    """What a chip's arithmetic and memory bandwidth are to a transformer."""
+
+    RESNET = Workload("resnet50", "resnet", 224, "16bit", Implementation("a", "pytorch", "Ada"), activations=1.0)
+    DENSE = replace(RESNET, gmacs=math.log(4), activations=2.0)  # per activation twice the arithmetic
+
+    def test_convolutions_have_none(self):
+        assert TRANSFER.balance(replace(self.DENSE, activations=None), "old") == 0
+
+    def test_a_network_of_resnet50s_balance_differs_nowhere(self):
+        for gmacs in (0.0, math.log(3)):
+            like = replace(self.RESNET, gmacs=gmacs, activations=math.exp(gmacs))
+            for name in PARTS:
+                assert TRANSFER.balance(like, name) == pytest.approx(GMACS_EXPONENT * gmacs - gmacs)
+
+    def test_dense_arithmetic_gains_where_there_is_more_of_it_for_each_byte(self):
+        assert TRANSFER.balance(self.DENSE, "new") > TRANSFER.balance(self.DENSE, "old")
+
+    def test_a_time_is_that_of_the_arithmetic_and_of_the_memory(self):
+        """ResNet-50 moves for 0.8 seconds for each that it computes: 8 GB for each TFLOP, of 1,000 GB/s and 100 TFLOP/s."""
+        longer = (4 + 0.8 * 2) / (1 + 0.8)
+        assert TRANSFER.balance(self.DENSE, "old") == pytest.approx(GMACS_EXPONENT * math.log(4) - math.log(longer))
+
+    def test_a_chip_has_one_whatever_memory_it_is_sold_with(self):
+        """That of the slowest: with faster memory ResNet-50 gains more, but a transformer must not lose."""
+        faster = PARTS | {"new-big": replace(PARTS["new-big"], memory_bandwidth_gb_per_s=4000)}
+        both = replace(TRANSFER, accelerators=faster)
+        assert (
+            both.balance(self.DENSE, "new-big")
+            == both.balance(self.DENSE, "new")
+            == TRANSFER.balance(self.DENSE, "new")
+        )
+
+    def test_a_chip_without_a_data_sheet_is_taken_as_a_usual_one(self):
+        usual = {"old": replace(PARTS["old"], dense_16bit_tflops=300, memory_bandwidth_gb_per_s=1500)}
+        beside = {"old": replace(PARTS["old"], device_memory=False)}
+        known = replace(TRANSFER, accelerators=usual).balance(self.DENSE, "old")
+        assert TRANSFER.balance(self.DENSE, "silent") == pytest.approx(known)
+        assert replace(TRANSFER, accelerators=beside).balance(self.DENSE, "old") == pytest.approx(known)

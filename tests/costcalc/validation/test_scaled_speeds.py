@@ -10,7 +10,10 @@ from costcalc.training import Model
 from costcalc.validation.held_out import Learner
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 
-NETWORKS = {name: Model(name, (), "vit", 86.0, 17.6, 224, "made up") for name in ("vit_b16", "vit_l16")}
+NETWORKS = {
+    name: Model(name, (), "vit", 86.0, 17.6, 224, "made up", activations_millions=23.9)
+    for name in ("vit_b16", "vit_l16")
+}
 
 
 @pytest.fixture
@@ -105,6 +108,25 @@ class TestTransformers:
             return next(case.error - math.log(faster) for case in cases if case.group == "Ada")
 
         assert predicted(5.0) == pytest.approx(predicted(1.0))
+
+    def test_no_other_transformer_of_its_organisation_moves_it_even_if_the_split_does_not_name_it(
+        self, speeds, rows_of_two
+    ):
+        ada, bob = rows_of_two
+        groups = {each.name: each.organisation for each in (*ada, *bob)}
+        beside = rates(9000.0, 1, model="vit_l16", organisation="Ada", stack="a")
+        without, with_it = (
+            next(c.error for c in speeds(each, transformers=groups).transformers(measured=True) if c.group == "Ada")
+            for each in ([*ada, *bob], [*ada, *bob, *beside])
+        )
+        assert with_it == pytest.approx(without)
+
+    def test_benchmarks_on_synthetic_images_are_told_from_training(self, speeds, rows_of_two):
+        ada, bob = rows_of_two
+        synthetic = [replace(each, data="synthetic") for each in ada]
+        known = speeds([*synthetic, *bob], transformers={each.name: each.organisation for each in (*ada, *bob)})
+        found = {case.group: known.is_synthetic(case) for case in known.transformers(measured=True)}
+        assert found == {"Ada": True, "Bob": False}
 
     def test_a_network_that_nobody_else_ran_is_left_out(self, speeds, rows_of_two):
         ada, _ = rows_of_two
