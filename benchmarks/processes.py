@@ -15,7 +15,7 @@ THIRD_PARTY = (
     "import flask, marshmallow, numpy, msgspec, sqlalchemy, prometheus_client, rapidfuzz, "
     "granian.server, a2wsgi, limits.aio.strategies"
 )
-OURS = "import api.web.app, api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue"
+OURS = "import api.web.app, api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue"
 MEMORY = """
 import resource, sys
 from benchmarks.synthetic import NOW, catalogue
@@ -30,7 +30,7 @@ pathlib.Path(sys.argv[1]).write_bytes(document)
 """
 SERVING = """
 import pathlib, sys
-import api.bootstrap, api.web.server, pricing.store.store, pricing.store.worker_catalogue
+import api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue
 from api.web.app import create_app
 from api.service import Service
 from api.bootstrap import FixedPrices, utc_now

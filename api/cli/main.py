@@ -101,8 +101,8 @@ def serve(bind: str | None, workers: int | None) -> None:
     from dataclasses import replace
 
     from api.settings import address
-    from api.web.server import CannotListen
-    from api.web.server import serve as run
+    from api.web.serving.server import CannotListen
+    from api.web.serving.server import serve as run
     from costcalc.evidence import TableError
     from pricing.packaged.tables import PackagedTableError
 

@@ -14,14 +14,15 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, access_log, costs, evidence, health, pages, plan, prices, slack
+from api.web import access, costs, evidence, health, pages, plan, prices, slack
 from api.web.access import Tokens, check_access
-from api.web.compression import pack
-from api.web.front import MOST_BODY_BYTES, Asgi, Front
 from api.web.problems import handle_errors, problem_response
-from api.web.rate_limit import RateLimit
-from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
+from api.web.serving import access_log
+from api.web.serving.compression import pack
+from api.web.serving.front import MOST_BODY_BYTES, Asgi, Front
+from api.web.serving.rate_limit import RateLimit
+from api.web.serving.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600

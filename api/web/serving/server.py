@@ -28,7 +28,7 @@ from costcalc.evidence import Evidence, load_evidence
 from pricing.packaged.catalogue import packaged_catalogue
 
 if TYPE_CHECKING:  # it imports prometheus_client, which must not be imported before its folder is chosen
-    from api.web.front import Asgi
+    from api.web.serving.front import Asgi
 
 HEADER_SECONDS = 10
 STOP_SECONDS = 15

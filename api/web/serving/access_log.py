@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from api.web.front import Request
+    from api.web.serving.front import Request
 
 access = logging.getLogger("costcalc.access")
 _TOKEN = re.compile(r"(?<![^&;])(token=)[^&;]*")

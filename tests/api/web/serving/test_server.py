@@ -14,7 +14,7 @@ import pytest
 import requests
 from support.live_server import COSTCALC, clean_environment, start_server
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ASKED = "/cost?model=resnet50&target=0.757&limit=3"
 
 

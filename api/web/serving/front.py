@@ -19,10 +19,10 @@ from a2wsgi import WSGIMiddleware
 
 from api.formats.json import to_json
 from api.web import health
-from api.web.access_log import log_access
 from api.web.problems import PROBLEM_TYPE, problem
-from api.web.rate_limit import RateLimit, Visitor
-from api.web.replay import Replay, Wsgi
+from api.web.serving.access_log import log_access
+from api.web.serving.rate_limit import RateLimit, Visitor
+from api.web.serving.replay import Replay, Wsgi
 
 MOST_BODY_BYTES = 1024 * 1024
 BODY_SECONDS = 10
