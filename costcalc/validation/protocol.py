@@ -165,9 +165,11 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
 
 def _any_code(implementations: Implementations) -> Iterator[Experiment]:
     """Code of which nothing is known, each organisation counted once; then by whose code it is."""
-    rows, cases = zip(*implementations.code_never_measured(), strict=True)
+    found = implementations.code_never_measured()
+    cases = [case for _, case in found]
     yield Experiment(ANY_CODE, cases, kind="code", by_group=True)
-    held_out = list(zip(rows, with_half_widths(cases, by_group=True), strict=True))
+    widened = with_half_widths(cases, by_group=True)
+    held_out = [(row, case) for (row, _), case in zip(found, widened, strict=True)]
     for code, name in CODES.items():
         yield Experiment(f"{ANY_CODE}: {name}", [case for row, case in held_out if row.code == code], by_group=True)
     reruns = [(bits(row.precision) or "", case) for row, case in held_out if row.stack == RERUN]

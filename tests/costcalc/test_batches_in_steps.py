@@ -17,7 +17,8 @@ TWINS = ("V100", "V100-32GB")
 
 
 def machine(accelerator, accelerators=8):
-    return offer(instance_type=accelerator, machine=Machine(accelerator, accelerators, None))
+    sold = Machine(accelerator, accelerators, network_gbits_per_second=100.0, most_machines=16)
+    return offer(instance_type=accelerator, machine=sold)
 
 
 @pytest.fixture

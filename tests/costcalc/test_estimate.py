@@ -336,7 +336,7 @@ def test_an_estimate_says_whose_code_it_is_and_what_others_take(ask_of):
     assert fast.usual_hours_high > 1.5 * fast.hours  # hardly anybody's code is as fast as MLPerf's
 
 
-def test_a_recipe_without_a_logged_speed_says_so(ask_of):
+def test_a_recipe_without_a_logged_speed_says_so(ask_of, packaged_evidence):
     machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
     (one,) = ask_of(machine, target=0.79, recipe=("torchvision-v2-resnet50",), recipes="all").estimates
     assert one.evidence_notes.throughput.startswith(
@@ -346,7 +346,11 @@ def test_a_recipe_without_a_logged_speed_says_so(ask_of):
     assert "The speed is that of the middle of all known codes." in one.assumptions
     assert one.hours_high / one.hours > 1.7  # as wide as the speeds of all codes
     assert not any("own log" in sentence for sentence in one.assumptions)
-    assert one.sources.throughput.source.startswith("carried over from NVIDIA/DeepLearningExamples")
+    carried, found = "carried over from ", one.sources.throughput.source
+    assert found.startswith(carried)
+    measured = [row for row in packaged_evidence.throughputs if found == carried + row.source]
+    assert ("resnet50", "A100-40GB", 8) in {(row.model, row.accelerator, row.accelerators) for row in measured}
+    assert "torchvision" not in {row.stack for row in measured}
 
 
 def test_a_past_date_says_that_speeds_were_fitted_later(ask_of):

@@ -108,7 +108,8 @@ def publish(rows, accelerators=ACCELERATORS, *, logged=True, groups=None, **chan
         fitted=unfitted({"resnet50": RESNET50}),
         version="made up",
     )
-    listed = {"organisation": {}, "recipe_family": {}, "round": {"v2.0": "fit", "v3.0": "test"}} | (groups or {})
+    rounds = {"v2.0": "fit", "v3.0": "test"}
+    listed = {"organisation": {}, "recipe_family": {}, "round": rounds, "whole_runs": {}} | (groups or {})
     known = Published(evidence, tuple(row.result for row in rows), (), (), listed)
     points = tuple(ReferencePoint(batch, epochs) for batch, epochs in REFERENCE_POINTS)
     return replace(known, **{"reference_points": points} | changes)
