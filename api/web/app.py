@@ -7,25 +7,22 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
-from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, costs, evidence, health, pages, plan, prices, slack
+from api.web import access, costs, health, lists, pages, plan, slack
 from api.web.access import Tokens, check_access
+from api.web.compression import pack
 from api.web.problems import handle_errors, problem_response
+from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
-from api.web.serving import access_log
-from api.web.serving.compression import pack
-from api.web.serving.front import MOST_BODY_BYTES, Asgi, Front
-from api.web.serving.rate_limit import RateLimit
-from api.web.serving.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
+MOST_BODY_BYTES = 1024 * 1024
 MEMORY = "costcalc.memory"
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -50,7 +47,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions["costcalc"] = around
     app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, costs, plan, prices, evidence, pages, health, slack):
+    for module in (access, costs, plan, lists, pages, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.after_request(_finish)
@@ -61,20 +58,6 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     path = urlsplit(chosen.public_url or "").path.rstrip("/")
     app.wsgi_app = health.Measured(Below(path, replay) if path else replay)  # type: ignore[method-assign]
     return app
-
-
-def create_front(service: Service, settings: Settings) -> Asgi:
-    """The ASGI application that a server runs: the Flask application behind its front.
-
-    Trusted proxies are believed when they say from whom a request came.
-    """
-    app = create_app(service, settings)
-    if settings.access_log:
-        access_log.log_to_stderr()
-    limit = RateLimit(settings.rate_limit, settings.redis_url)
-    front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
-    proxies = list(settings.trusted_proxies)
-    return wrap_asgi_with_proxy_headers(front, trusted_hosts=proxies) if proxies else front
 
 
 class Below:

@@ -27,8 +27,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
+from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
-from api.web.serving.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from costcalc.offers import Gap
 
 blueprint = Blueprint("health", __name__)

@@ -22,10 +22,9 @@ from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.throughput import ThroughputDocument
 from api.service import COST, Service
 from api.web.costs import ACCURACY, COMMITMENTS
-from api.web.evidence import MODELS, THROUGHPUT
 from api.web.health import Alive, Ready
+from api.web.lists import CHANGES, HISTORY, MODELS, OFFERS, THROUGHPUT
 from api.web.plan import PLAN
-from api.web.prices import CHANGES, HISTORY, OFFERS
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import TYPES
 from api.web.slack import PATH as SLASH_COMMAND

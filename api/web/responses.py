@@ -15,7 +15,7 @@ from api.questions.errors import BadParameters
 from api.questions.schemas import Layout
 from api.reports.paging import Rest
 from api.service import Service
-from api.web.serving.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
+from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
 from costcalc.catalogue.catalogue import Catalogue
 
 JSON_TYPE = "application/json"

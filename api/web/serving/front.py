@@ -16,15 +16,18 @@ from time import perf_counter
 from typing import Any
 
 from a2wsgi import WSGIMiddleware
+from granian.utils.proxies import wrap_asgi_with_proxy_headers
 
 from api.formats.json import to_json
+from api.service import Service
+from api.settings import Settings
 from api.web import health
+from api.web.app import MEMORY, MOST_BODY_BYTES, create_app
 from api.web.problems import PROBLEM_TYPE, problem
-from api.web.serving.access_log import log_access
+from api.web.replay import Replay, Wsgi
+from api.web.serving.access_log import log_access, log_to_stderr
 from api.web.serving.rate_limit import RateLimit, Visitor
-from api.web.serving.replay import Replay, Wsgi
 
-MOST_BODY_BYTES = 1024 * 1024
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 SLOW = re.compile(r"/plan\b|.*\.(png|svg|xlsx)/?$")
@@ -229,3 +232,17 @@ def _whole(body: bytes) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
+
+
+def create_front(service: Service, settings: Settings) -> Asgi:
+    """The ASGI application that a server runs: the Flask application behind its front.
+
+    Trusted proxies are believed when they say from whom a request came.
+    """
+    app = create_app(service, settings)
+    if settings.access_log:
+        log_to_stderr()
+    limit = RateLimit(settings.rate_limit, settings.redis_url)
+    front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
+    proxies = list(settings.trusted_proxies)
+    return wrap_asgi_with_proxy_headers(front, trusted_hosts=proxies) if proxies else front

@@ -81,7 +81,7 @@ def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
 
     def load() -> Asgi:
         from api.bootstrap import build
-        from api.web.app import create_front
+        from api.web.serving.front import create_front
 
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
         return create_front(build(settings, evidence), settings)

@@ -15,8 +15,8 @@ from api.formats import csv_export, price_sheet
 from api.questions.schemas import Layout
 from api.reports.offers import OfferRow, offer_row, selected
 from api.web.app import create_app
+from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed
-from api.web.serving.replay import LARGEST
 from costcalc.catalogue.catalogue import Catalogue
 
 NAMES = tuple(OfferRow.__dataclass_fields__)

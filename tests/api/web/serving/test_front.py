@@ -10,12 +10,11 @@ import pytest
 from support.services import packaged_service
 
 from api.settings import Settings
-from api.web.app import create_front
+from api.web.replay import Replay
 from api.web.serving import front as fronts
 from api.web.serving.access_log import access
-from api.web.serving.front import Front
+from api.web.serving.front import Front, create_front
 from api.web.serving.rate_limit import RateLimit
-from api.web.serving.replay import Replay
 
 
 def echo(environ, start_response):

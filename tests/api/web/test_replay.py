@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.web.serving import replay as caching
-from api.web.serving.replay import KEEP, Keep, Replay, matches, tag
+from api.web import replay as caching
+from api.web.replay import KEEP, Keep, Replay, matches, tag
 
 
 class Backend:

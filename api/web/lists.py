@@ -1,0 +1,65 @@
+"""What is known, as lists: offers with their changes and history, measured speeds, and models."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from api.formats import sheets
+from api.formats.json import to_json
+from api.questions.schemas import ChangesSchema, HistorySchema, ModelsSchema, OffersSchema, ThroughputSchema
+from api.reports.changes import changes_report
+from api.reports.history import history_report
+from api.reports.models import model_document, models_document
+from api.reports.offers import offers_report
+from api.reports.throughput import throughput_report
+from api.web.responses import answered, arguments, cached, current_service
+
+blueprint = Blueprint("lists", __name__)
+OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
+THROUGHPUT, MODELS = ThroughputSchema(), ModelsSchema()
+
+
+@blueprint.get("/offers.xlsx")
+@blueprint.get("/offers.csv")
+@blueprint.get("/offers")
+def offers() -> Response:
+    """The rates current at a date, cheapest first within each instance type, all of them unless a limit is asked for."""
+    return answered(OFFERS, offers_report, {"csv": sheets.offers_csv, "xlsx": sheets.offers_xlsx})
+
+
+@blueprint.get("/offers/changes.csv")
+@blueprint.get("/offers/changes")
+def changes() -> Response:
+    """What a rate was at one date and is at another, for every rate that is new or different."""
+    return answered(CHANGES, changes_report, {"csv": sheets.changes_csv})
+
+
+@blueprint.get("/offers/history.csv")
+@blueprint.get("/offers/history")
+def history() -> Response:
+    """Every rate observed for the machines asked about, with its source."""
+    return answered(HISTORY, history_report, {"csv": sheets.history_csv})
+
+
+@blueprint.get("/throughput.csv")
+@blueprint.get("/throughput")
+def throughput() -> Response:
+    """Measured training speeds on what can be rented in dollars, at each offer's cheapest region."""
+    return answered(THROUGHPUT, throughput_report, {"csv": sheets.throughput_csv})
+
+
+@blueprint.get("/models")
+def models() -> Response:
+    """Every model we know something measured about."""
+    service = current_service()
+    service.check(MODELS, arguments())
+    return cached(("",), "json", lambda: to_json(models_document(service.evidence)))
+
+
+@blueprint.get("/models/<model>")
+def one(model: str) -> Response:
+    """One model: its recipes with their curves, its throughputs, and where each was published."""
+    service = current_service()
+    service.check(MODELS, arguments())
+    found = service.model(model)
+    return cached(("", found.name), "json", lambda: to_json(model_document(service.evidence, found)))
