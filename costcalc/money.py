@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 CENT = Decimal("0.01")
+KNOWN = Context(prec=24)  # of the 28 digits that amounts are computed with, those that divisions leave right
 NANOS_PER_UNIT = 1_000_000_000
 
 
@@ -22,8 +23,11 @@ def from_nanos(nanos: int) -> Decimal:
 
 
 def cents(amount: Decimal) -> Decimal:
-    """The amount rounded half-up to hundredths of its currency unit; done once, where an amount is shown."""
-    return amount.quantize(CENT, ROUND_HALF_UP)
+    """The amount rounded half-up to hundredths of its currency unit; done once, where an amount is shown.
+
+    18,925 seconds at 12.24 an hour are half a cent, though 18,925 / 3600 in 28 digits is a little less than it is.
+    """
+    return KNOWN.plus(amount).quantize(CENT, ROUND_HALF_UP)
 
 
 @dataclass(frozen=True, slots=True)

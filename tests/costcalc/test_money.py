@@ -1,6 +1,8 @@
 """Amounts keep every billionth, and are rounded half-up."""
 
 from decimal import Decimal
+from fractions import Fraction
+from math import floor
 
 import pytest
 from hypothesis import given
@@ -34,3 +36,14 @@ def test_stored_amounts_read_without_trailing_zeros(nanos, text):
 )
 def test_cents_round_half_up(amount, rounded):
     assert str(cents(Decimal(amount))) == rounded
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**4), st.integers(1, 99))
+def test_half_a_cent_is_rounded_up_after_a_division_too(seconds, share_of_rate, machines):
+    rate = Decimal(share_of_rate) / 100
+    exact = 100 * Fraction(rate) * seconds * machines / 3600
+    assert 100 * cents(Decimal(seconds) / 3600 * rate * machines) == floor(exact + Fraction(1, 2))
+
+
+def test_a_bill_that_ends_in_half_a_cent_is_rounded_up():
+    assert cents(Decimal(18_925) / 3600 * Decimal("12.24")) == Decimal("64.35")

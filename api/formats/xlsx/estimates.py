@@ -16,8 +16,8 @@ from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
-from costcalc.offers import Offer, spot_rate_factors, spot_rate_width
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, Offer, spot_rate_factors, spot_rate_width
+from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 SHOWN = frozenset((
     "rank", "provider", "region", "instance_type", "nodes", "accelerator", "purchase_option", "term", "payment", "recipe",
@@ -42,8 +42,8 @@ SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hou
 USUAL = ("usual_hours_low", "usual_hours_high")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
-         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *USUAL)), "rate_low_factor",
-         "rate_high_factor")  # fmt: skip
+         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *USUAL)), "rate_width",
+         "rate_low_factor", "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
          "effective_cost", "billed_cost")  # fmt: skip
@@ -63,6 +63,13 @@ EFFECTIVE = "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)"
 FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
 SAVED = "({on_demand_hourly}-{metered_hourly})"
 COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
+RATE_WIDTH = f"{SPOT_RATE_WIDTH}*SQRT(MIN(({{price_age_days}}+{{hours}}/{HOURS_PER_DAY})/{SPOT_RATE_DAYS},1))"
+BEYOND = "IF({hours}=0,1,EXP(@sign(SQRT(@own^2+{rate_width}^2)-@own)))"
+RATE_FACTORS = tuple(
+    BEYOND.replace("@sign", sign).replace("@own", f"ABS(LN({{hours{end}}}/{{hours}}))")
+    for end, sign in (("_low", "-"), ("_high", ""))
+)
+"""`costcalc.offers.spot_rate_width` and `spot_rate_factors`: a longer run leaves a spot rate more time to move."""
 RESTARTED = (
     "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),"
     f"{SPOT_RESTART_HOURS}*ROUNDUP({{hours}}/({{session_hours}}-{SPOT_RESTART_HOURS}),0),0))"
@@ -178,4 +185,6 @@ class _Row:
         )
         ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
         width = spot_rate_width(known.purchase_option, known.price_age_days, known.hours)
-        yield from spot_rate_factors(width, *ends)
+        factors = spot_rate_factors(width, *ends)
+        yield self._formula(RATE_WIDTH, width) if width else 0
+        yield from map(self._formula, RATE_FACTORS, factors) if width else factors
