@@ -33,16 +33,16 @@ def test_a_move_is_told_with_what_it_does_to_the_question():
     [row] = table_of(message.payload())[1:]
     assert row == ["aws p3.2xlarge, us-east-1", "on demand", "3.0600 USD", "1.5300 USD", "-50.0%", "2026-11-20"]
     assert message.text.startswith("*1 price moved by 10% or more since 2026-11-13*")
-    now, then = (notice_cost(service_with("3.06", "1.53"), moment) for moment in (NOW, BEFORE))
-    assert now < then
-    assert f"cheapest: 6.33 h, ${now:,.2f} (" in message.text
-    assert f"(was 6.33 h, ${then:,.2f} (" in message.text
+    now, then = (cheapest_at(service_with("3.06", "1.53"), moment) for moment in (NOW, BEFORE))
+    assert now.billed_cost < then.billed_cost
+    assert f"cheapest: {now.hours:,.2f} h, ${now.billed_cost:,.2f} (" in message.text
+    assert f"(was {then.hours:,.2f} h, ${then.billed_cost:,.2f} (" in message.text
 
 
-def notice_cost(service, as_of):
+def cheapest_at(service, as_of):
     catalogue = service.catalogue()
     query, _ = service.question({"model": ["resnet50"], "target": ["0.757"]}, catalogue)
-    return service.answer(replace(query, as_of=as_of), catalogue).estimates[0].billed_cost
+    return service.answer(replace(query, as_of=as_of), catalogue).estimates[0]
 
 
 @pytest.mark.parametrize(
