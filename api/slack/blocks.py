@@ -24,7 +24,7 @@ from api.formats.words import (
 from api.questions.links import to_url
 from api.reports.cost import waiting
 from api.reports.left_out import left_out
-from api.slack.message import LONGEST_URL, Block, Message, context, escape, image, link, section, table
+from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
 
@@ -54,7 +54,7 @@ def message(answer: Answer, links: Links, most: int, shared: bool) -> Message:
         return _nothing(answer, links, shared)
     blocks = [section(_title(answer)), *_sections(_picks(answer)), _table(answer, best)]
     blocks += _sections("\n".join(_hints(answer)), _free(answer))
-    blocks += [context(_basis(answer, best)), section(_addresses(links))]
+    blocks += [*small_print(_basis(answer, best)), section(_addresses(links))]
     return Message(_in_words(answer, best, links), tuple(blocks), shared)
 
 

@@ -11,6 +11,7 @@ from support.services import packaged_service
 from support.slack import PATH, answered, table_of
 
 from api.settings import Settings
+from api.slack.message import escape
 from api.web.app import create_app
 
 QUESTIONS = (
@@ -105,17 +106,24 @@ class TestReply:
     def test_free_tiers_stand_beside_with_their_time_on_the_calendar(self, client):
         payload = answered(client, "efficientnet_b4 0.82")
         [free] = [block["text"]["text"] for block in payload["blocks"] if "Free, if you can wait" in str(block)]
-        assert "• kaggle GPU T4 x2, any region: 53 days of work take 295 days at 30 h a week" in free
+        tiers = client.get("/cost?model=efficientnet_b4&target=0.82").json["free"]
+        [(work, waited)] = [(each["hours"], each["calendar_hours"]) for each in tiers if each["provider"] == "kaggle"]
+        assert waited == pytest.approx(work * 168 / 30, rel=0.03)  # 30 hours of each week's 168, and restarts
+        on_calendar = f"{waited / 24:.0f} days"
+        assert f"• kaggle GPU T4 x2, any region: {work / 24:.0f} days of work take {on_calendar} at 30 h a week" in free
         assert free in payload["text"]
         assert "free" not in " ".join(row[3] for row in table_of(payload))
         asked = table_of(answered(client, "efficientnet_b4 0.82 free"))
-        assert any("h (295 days with waiting)" in row[4] for row in asked)
+        assert any(f"h ({on_calendar} with waiting)" in row[4] for row in asked)
 
     def test_what_was_assumed_is_told(self, client, payload):
-        told = str(payload["blocks"])
+        pieces = [each["text"] for block in payload["blocks"] for each in block.get("elements", ())]
+        assert all(len(piece) <= 3000 for piece in pieces)
+        told = "\n".join(pieces)
         for estimate in client.get("/cost?model=resnet50&target=0.757&limit=5").json["estimates"]:
             for line in estimate["assumptions"]:
-                assert line.split(";")[0][:40].replace("'", "\\'") in told
+                assert escape(line) in told
+        assert pieces[-1].split("\n")[-1].startswith("• Left out: ")
 
     def test_links_ask_the_same_question(self, client):
         payload = answered(client, "resnet50 0.93 top5 on aws limit=3")
