@@ -161,9 +161,9 @@ def _stored(settings: Settings) -> Catalogue:
 
 
 def _opener(settings: Settings) -> Callable[[], Store]:
-    from pricing.store.store import Store
-
     def open_store() -> Store:
+        from pricing.store.store import Store
+
         store = Store(settings.database_url)
         store.fill(utc_now())
         return store

@@ -342,11 +342,13 @@ def test_a_store_that_cannot_be_reached_is_told_without_a_trace(tmp_path):
     assert "Traceback" not in ended.stderr
 
 
-def test_an_answer_in_a_terminal_imports_no_server_and_no_cloud():
-    code = "import sys; import api.cli.cost; print([m for m in sys.modules if m in %r])"
-    unwanted = ["flask", "sqlalchemy", "alembic", "boto3", "scipy", "requests", "prometheus_client", "gunicorn", "rich"]
-    printed = subprocess.run([sys.executable, "-c", code % unwanted], capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == "[]"
+def test_an_answer_in_a_terminal_imports_no_server_and_no_cloud(tmp_path):
+    asked = "main(['cost', 'resnet50', '0.757'], standalone_mode=False)"
+    code = f"import sys; from api.cli.main import main; {asked}; print([m for m in sys.modules if m in %r])"
+    unwanted = ["flask", "sqlalchemy", "alembic", "boto3", "scipy", "requests", "prometheus_client", "granian", "rich"]
+    command = [sys.executable, "-c", code % unwanted]
+    printed = subprocess.run(command, env=clean_environment(tmp_path), capture_output=True, text=True, check=True)
+    assert printed.stdout.splitlines()[-1] == "[]"
 
 
 def test_serving_imports_no_cloud_and_no_terminal():
