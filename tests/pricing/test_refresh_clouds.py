@@ -77,7 +77,7 @@ def clouds(monkeypatch: pytest.MonkeyPatch, no_account: None) -> Iterator[Clouds
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short waits."""
     monkeypatch.setattr(collecting, "Http", lambda recording=None: Http(retries=1, backoff_seconds=0))
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.5))
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 2))
     monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
