@@ -72,7 +72,7 @@ def offered_clusters(
     """The rented machines [N] put together: those that no limit touches are one with all of their shape, others with those of
     equal limits; machines on which a recipe was run stand for themselves."""
     position: dict[tuple[object, ...], int] = {}
-    places = {nodes: np.full(len(machines.types), NOWHERE) for nodes in np.unique(machines.nodes).tolist()}
+    places = {nodes: np.full(len(machines.types), NOWHERE) for nodes in set(machines.nodes.tolist())}
     clusters: list[OfferedCluster] = []
     standing_for: list[int] = []
     for n, home in enumerate(map(Home, machines.instance.tolist(), machines.nodes.tolist())):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,13 +14,13 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
-from costcalc.duration.offered_clusters import OfferedCluster, offered_clusters, own_cluster
+from costcalc.duration.offered_clusters import Home, OfferedCluster, offered_clusters, own_cluster
 from costcalc.duration.requested_machines import are_homes, are_joined, as_clusters, requested_machines
 from costcalc.hardware import Cluster
-from costcalc.machine_limits.host import Feed, feeds_of
+from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
-from costcalc.machine_limits.limits import Limit, LimitedSpeeds, RentedMachines, matters, slowest
-from costcalc.machine_limits.network import exchanges, own_share, share_without_waiting, waiting
+from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
+from costcalc.machine_limits.network import own_share, share_without_waiting
 from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
@@ -31,8 +31,6 @@ from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
     from costcalc.evidence import Evidence
-
-NO_WIDTH = np.zeros(())  # of what is known exactly
 
 
 class Way(NamedTuple):
@@ -193,6 +191,37 @@ class TrainingMatrix:
         return np.column_stack([self._phase_starts[:, 1:], last])
 
 
+class Requested(NamedTuple):
+    """N machines that a question is about. But for what is around its accelerators, each is one of `clusters`, by its position
+    `cluster` [N]; `speeds` are those of K recipes on the accelerators of the clusters alone."""
+
+    machines: RentedMachines
+    clusters: tuple[Cluster, ...]
+    cluster: Indices
+    speeds: SpeedTable
+
+    def of(self, positions: Indices) -> Requested:
+        """The machines at these positions, in this order."""
+        return self._replace(machines=self.machines.of(positions), cluster=self.cluster[positions])
+
+    def with_a_speed(self, homes: Collection[Home]) -> Requested:
+        """Those on which something is known to run: joined machines with a speed, and all on which a recipe was run."""
+        runs = (self.speeds.refusal == 0).any(axis=0)[self.cluster] & are_joined(self.machines)
+        return self.of(np.flatnonzero(runs | are_homes(self.machines, homes)))
+
+    def fastest(self) -> Floats:
+        """Seconds per epoch of each recipe on each machine [K, N] in its fastest phase; infinite where refused."""
+        seconds = np.nanmin(self.speeds.seconds_per_epoch, axis=2, initial=np.inf)
+        return np.asarray(np.where(self.speeds.refusal != 0, np.inf, seconds)[:, self.cluster])
+
+    def refusals(self) -> dict[int, str]:
+        """Why an instance type does not run anything, by its code: in the smallest number asked about."""
+        worst = self.speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))[self.cluster]
+        worst[~are_joined(self.machines)] = REFUSALS.index("no_network")
+        reasons = (REFUSALS[code] for code in reversed(worst.tolist()))
+        return dict(zip(reversed(self.machines.instance.tolist()), reasons, strict=True))
+
+
 def training_matrix(
     evidence: Evidence,
     catalogue: Catalogue,
@@ -204,49 +233,50 @@ def training_matrix(
     """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
     nothing is known to run are left out."""
     recipes = tuple(map(evidence.with_curve, evidence.recipes_of(model)))
-    run_as = recipes if way.dated else tuple(map(undated, recipes))
-    alike = {signature(recipe): recipe for recipe in reversed(run_as)}
-    row_of = {one: row for row, one in enumerate(alike)}
-    homes = [own_cluster(recipe, catalogue) for recipe in recipes]
-    known_homes = frozenset(home for home in homes if home)
-    asked = requested_machines(catalogue, known_homes, accelerators, nodes)
-    clusters, asked_column = as_clusters(catalogue, asked)
-    every = _speeds(evidence, tuple(alike.values()), clusters)
-    joined, at_home = are_joined(asked), are_homes(asked, known_homes)
-    kept = np.flatnonzero((every.refusal == 0).any(axis=0)[asked_column] & joined | at_home)
-    machines, column = asked.of(kept), asked_column[kept]
-    feeds = feeds_of(alike.values(), evidence.limit_tables.pipelines, way.pipeline, machines)
-    limits = known_limits(evidence.limit_tables, feeds, machines)
-    exchange = Limit("network", exchanges(tuple(alike.values()), machines, evidence.gradients), NO_WIDTH)
-    touched = matters(_fastest(every)[:, column], limits) | exchange.seconds_per_epoch.any(axis=0)
-    offered = offered_clusters(catalogue, machines, known_homes, (*limits, exchange), touched)
-    speeds = every.of(column[offered.standing_for])
-    own = _without_waiting(evidence, tuple(alike.values()), speeds, [clusters[c] for c in column[offered.standing_for]])
-    limited = slowest(own, speeds.width_80, [limit.of(offered.standing_for) for limit in limits])
-    exchanged = exchange.of(offered.standing_for).seconds_per_epoch
-    limited = waiting(limited, own, exchanged, evidence.fitted.overlap)
+    distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
+    own_clusters = [own_cluster(recipe, catalogue) for recipe in recipes]
+    homes = frozenset(filter(None, own_clusters))
+    machines = requested_machines(catalogue, homes, accelerators, nodes)
+    clusters, cluster = as_clusters(catalogue, machines)
+    requested = Requested(machines, clusters, cluster, _speeds(evidence, distinct, clusters))
+    running = requested.with_a_speed(homes)
+    limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
+    offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
+    speeds = requested.speeds.of(running.cluster[offered.standing_for])
+    limited = limits.of(offered.standing_for).limited(
+        _without_waiting(evidence, distinct, speeds, [clusters[c] for c in running.cluster[offered.standing_for]]),
+        speeds.width_80,
+        evidence.fitted.overlap,
+    )
     return TrainingMatrix(
-        recipes=ModelRecipes(
-            recipes,
-            evidence.fitted.widths["length"].ln,
-            evidence.later_recipes_of(model),
-            evidence.fitted.widths["curve"].ln,
-        ),
+        recipes=_model_recipes(evidence, model, recipes),
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
-        speed_row=np.array([row_of[signature(recipe)] for recipe in run_as], np.int64),
+        speed_row=speed_row,
         limited=limited,
-        own_cluster=np.array([offered.place(home) for home in homes], np.int64),
-        feeds=feeds,
+        own_cluster=np.array([offered.place(home) for home in own_clusters], np.int64),
+        feeds=limits.feeds,
         limit_tables=evidence.limit_tables,
-        refusals=_refusals(asked, asked_column, every, joined),
+        refusals=requested.refusals(),
         elapsed_time=evidence.fitted.elapsed_time,
         widths=evidence.fitted.widths,
         overlap=evidence.fitted.overlap,
         usual=_usual_code(speeds, limited),
         is_past=evidence.is_past,
     )
+
+
+def _equally_fast(recipes: Sequence[Recipe]) -> tuple[tuple[Recipe, ...], Indices]:
+    """The first of each recipes that are equally fast everywhere [K], and which of these each recipe is [R]."""
+    first = {signature(recipe): recipe for recipe in reversed(recipes)}
+    row = {one: number for number, one in enumerate(first)}
+    return tuple(first.values()), np.array([row[signature(recipe)] for recipe in recipes], np.int64)
+
+
+def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) -> ModelRecipes:
+    length, curve = (evidence.fitted.widths[name].ln for name in ("length", "curve"))
+    return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
 
 
 def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> SpeedTable:
@@ -271,14 +301,6 @@ def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
     return np.array(
         [c.nodes > 1 and part(evidence.accelerators, c.accelerator).rented_in_slices for c in clusters], bool
     )
-
-
-def _refusals(asked: RentedMachines, column: Indices, speeds: SpeedTable, joined: Flags) -> dict[int, str]:
-    """Why an instance type does not run anything, by its code: in the smallest number asked about."""
-    worst = speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))[column]
-    worst[~joined] = REFUSALS.index("no_network")
-    reasons = (REFUSALS[code] for code in reversed(worst.tolist()))
-    return dict(zip(reversed(asked.instance.tolist()), reasons, strict=True))
 
 
 def _without_waiting(
@@ -306,13 +328,6 @@ def _usual_code(speeds: SpeedTable, limited: LimitedSpeeds) -> UsualCode:
     share = np.where(limited.limited_by == 0, 1.0, alone / within)
     least = np.where(limited.limited_by == 0, 0.0, np.exp(-limited.width_below))
     return UsualCode(*(np.maximum(share * np.exp(end), least) for end in (speeds.usual_low, speeds.usual_high)))
-
-
-def _fastest(speeds: SpeedTable) -> Floats:
-    """Seconds per epoch of each recipe on each cluster in its fastest phase; infinite where refused."""
-    return np.asarray(
-        np.where(speeds.refusal != 0, np.inf, np.nanmin(speeds.seconds_per_epoch, axis=2, initial=np.inf))
-    )
 
 
 def _seconds_per_epoch(speeds: SpeedTable) -> tuple[Floats, ...]:

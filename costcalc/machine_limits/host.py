@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.hardware import Accelerator
-from costcalc.machine_limits.limits import HIGH, NORMAL, InstanceType, Limit, RentedMachines
+from costcalc.machine_limits.limits import HIGH, NORMAL, Limit, RentedMachines
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.workloads import own_rates
@@ -183,11 +183,11 @@ def host_limit(
     seconds_of: dict[Feed | None, Floats] = {None: np.zeros(len(machines))}
     for k, feed in enumerate(feeds):
         if feed and feed not in seconds_of:
-            seconds_of[feed] = IMAGES_PER_EPOCH / (machines.each(partial(_rate, feed, accelerators)) * vcpus)
+            seconds_of[feed] = IMAGES_PER_EPOCH / (machines.by_accelerator(partial(_rate, feed, accelerators)) * vcpus)
         seconds[k] = seconds_of[feed]
     width = np.array([[feed.width_80 if feed else 0.0] for feed in feeds])
     return Limit("host", np.nan_to_num(seconds, nan=0.0), width)
 
 
-def _rate(feed: Feed, accelerators: Mapping[str, Accelerator], kind: InstanceType) -> float:
-    return feed.rate(kind[2].accelerator, part(accelerators, kind[2].accelerator).introduced)
+def _rate(feed: Feed, accelerators: Mapping[str, Accelerator], name: str) -> float:
+    return feed.rate(name, part(accelerators, name).introduced)

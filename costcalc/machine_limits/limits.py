@@ -51,6 +51,11 @@ class RentedMachines:
         found = np.array([find(each) for each in self.types], float)
         return np.asarray(found[self.instance])
 
+    def by_accelerator(self, find: Callable[[str], float]) -> Floats:
+        """A figure of each cluster's accelerator [N]."""
+        found = {name: find(name) for name in {machine.accelerator for *_, machine in self.types}}
+        return self.each(lambda kind: found[kind[2].accelerator])
+
     def without_hosts(self, is_so: Callable[[str], bool]) -> RentedMachines:
         """The same, vCPUs and memory being unknown beside accelerators of whose names `is_so` holds."""
         types = tuple(

@@ -128,12 +128,12 @@ class WorkerCatalogue:
         newest = store.current_snapshot_id()
         if newest is not None and newest != self._state.snapshot:
             catalogue = store.load(newest)
-            self.warm(catalogue)
-            self._catalogue = catalogue
             odd = tuple(each.origin for each in store.quarantined())
             states = store.status()
             answered = tuple((state.name, state.succeeded_at) for state in states if state.succeeded_at)
+            self.warm(catalogue)
             self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered)
+            self._catalogue = catalogue
 
     def _watch(self) -> None:
         with self._starting:

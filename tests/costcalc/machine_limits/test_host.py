@@ -19,7 +19,7 @@ from costcalc.machine_limits.host import (
     host_limit,
     known_feeds,
 )
-from costcalc.machine_limits.known_limits import LimitTables, known_limits
+from costcalc.machine_limits.known_limits import LimitTables, data_limits
 from costcalc.machine_limits.limits import RentedMachines
 from costcalc.training import IMAGES_PER_EPOCH, Phase, System
 from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
@@ -128,9 +128,9 @@ def test_the_limit_grows_with_processors_and_machines():
 
 def test_vcpus_that_feed_nothing_limit_nothing():
     tpu = machines(Machine("TPU v2", 4, 8.0, 4))
-    limit, _ = known_limits(LimitTables(TABLES, accelerators=SHEETS), of(), tpu)
+    limit, _ = data_limits(LimitTables(TABLES, accelerators=SHEETS), of(), tpu)
     assert limit.seconds_per_epoch.tolist() == [[0]]
-    assert known_limits(LimitTables(TABLES), of("none"), tpu) == ()
+    assert data_limits(LimitTables(TABLES), of("none"), tpu) == ()
 
 
 def test_what_is_said_of_the_pipeline():
