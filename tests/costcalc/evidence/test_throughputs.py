@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter, defaultdict
 from importlib import resources
+from itertools import combinations
 
 import pytest
 
@@ -15,6 +16,7 @@ DATA = resources.files("costcalc.evidence") / "data"
 KEYS = {"accelerators": "accelerator", "models": "model", "throughputs": "throughput"}
 SLUG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "amp", ""}
+NAMED_MACHINE = re.compile(r"-(gce|p2\.8xlarge|dgx[12]|cloud)(-|$)")
 SIXTEEN_BIT = {"fp16", "bf16", "amp"}
 
 
@@ -105,6 +107,28 @@ def test_no_fact_stands_twice(throughputs: list[dict[str, str]]) -> None:
         if row["round"]
     )
     assert [run for run, count in runs.items() if count > 1] == []
+
+
+def test_no_run_stands_twice_under_two_names(throughputs: list[dict[str, str]]) -> None:
+    """One publication, network, chip, count and bits, and rates within 1 %: rates of two machines name one of them."""
+    chips = {row["accelerator"]: row["chip"] for row in table("accelerators")}
+    same = ("model", "image_size", "accelerators", "nodes", "organisation", "framework_family", "data")
+    found: dict[tuple[str, ...], list[dict[str, str]]] = defaultdict(list)
+    for row in throughputs:
+        if not row["round"]:
+            publication = re.search(r"arXiv:[0-9.]+", row["source"])
+            bits = "16" if row["precision"] in SIXTEEN_BIT else row["precision"]
+            source = publication[0] if publication else row["source"]
+            found[source, chips[row["accelerator"]], bits, *(row[each] for each in same)].append(row)
+    pairs = [
+        (one["throughput"], other["throughput"])
+        for rows in found.values()
+        for one, other in combinations(rows, 2)
+        if abs(float(one["images_per_second"]) / float(other["images_per_second"]) - 1) < 0.01
+        and not (one["global_batch_size"] and one["global_batch_size"] != other["global_batch_size"])
+        and not any(NAMED_MACHINE.search(row["throughput"]) for row in (one, other))
+    ]
+    assert pairs == []
 
 
 @pytest.mark.parametrize(
