@@ -1,10 +1,11 @@
 import math
 import re
+from pathlib import Path
 
 import pytest
 
 from costcalc.validation.method_page import documented, inserted, require_markers, worked_example
-from costcalc.validation.report import Report
+from costcalc.validation.report import HEADINGS, Report
 from costcalc.validation.scores import Case, score
 
 MARKERS = "<!-- example: begin -->\nold\n<!-- example: end -->\n<!-- validate: begin --><!-- validate: end -->\n"
@@ -72,3 +73,14 @@ class TestWorkedExample:
         minutes = float(re.search(r"= ([\d.]+) min", example)[1])
         assert low * high == pytest.approx(minutes**2, rel=1e-3)
         assert sum(low <= each <= high for each in published) >= 0.6 * len(published)
+
+
+def test_every_row_outside_its_binomial_interval_is_explained():
+    """And no other: the list on the page is that of today's scores."""
+    page = (Path(__file__).parents[3] / "docs" / "method.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and line.endswith(" |")]
+    marked = {
+        row[0].removeprefix("| ") for row in rows if len(row) == len(HEADINGS) and "! " in f"{row[10]} {row[12]} "
+    }
+    listed = page.partition("marked `!`:**\n")[2].partition("\n- ")[0]
+    assert set(re.findall(r"^  - \*(.+?)\*:", listed, re.MULTILINE)) == marked
