@@ -117,6 +117,36 @@ def serve(bind: str | None, workers: int | None) -> None:
         stop(error, FAILED)
 
 
+@main.group(invoke_without_command=True)
+@click.pass_context
+def mcp(context: click.Context) -> None:
+    """Answer an assistant over standard input and output, by the Model Context Protocol."""
+    if context.invoked_subcommand is None:
+        from api.cli import mcp as commands
+
+        with told():
+            commands.run(settings_of_environment())
+
+
+@mcp.command("config")
+@click.argument("client", required=False)
+def configure(client: str | None) -> None:
+    """Print what tells CLIENT of this server, or, without CLIENT, what tells every known client."""
+    from api.cli import mcp as commands
+
+    with told():
+        click.echo(commands.configurations(client))
+
+
+@mcp.command("doctor")
+def diagnose() -> None:
+    """Say what is wrong with this installation and what to do. Exit status 1: something is wrong."""
+    from api.cli import mcp as commands
+
+    with told():
+        sys.exit(commands.diagnose(settings_of_environment()))
+
+
 @main.command()
 @click.option("--read-only", is_flag=True, help="One that may only read, for addresses in spreadsheets.")
 def token(read_only: bool) -> None:

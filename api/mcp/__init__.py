@@ -1,0 +1,1 @@
+"""The answers as tools for an assistant, over the Model Context Protocol."""

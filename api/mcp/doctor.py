@@ -1,0 +1,87 @@
+"""What is wrong with an installation, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+from api.questions.errors import NotReady
+from api.service import Service
+from costcalc import __version__
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+
+EVERY_OFFER = OfferFilter()
+OLD_DAYS = 30
+EXTRAS = {"vl_convert": "charts", "psycopg": "postgresql", "redis": "redis", "scipy": "validate"}
+"""By module, the extra of this package that brings it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: whether it is well, what was found, and what to do; nothing to do is empty."""
+
+    subject: str
+    state: Literal["well", "worth knowing", "wrong"]
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All findings, and whether none is wrong."""
+
+    well: bool
+    version: str
+    findings: tuple[Finding, ...]
+
+
+def diagnosis(service: Service) -> Diagnosis:
+    """Looks at prices, store, sources, evidence and extras; asks no price source."""
+    findings = (*_prices(service), _evidence(service), _extras())
+    return Diagnosis(all(one.state != "wrong" for one in findings), __version__, findings)
+
+
+def _prices(service: Service) -> Iterator[Finding]:
+    if trouble := service.prices.trouble():
+        yield Finding("store", "wrong", f"out of reach: {trouble}", "costcalc prices status")
+    try:
+        catalogue = service.catalogue()
+    except NotReady as error:
+        yield Finding("prices", "wrong", error.detail, "costcalc prices status")
+        return
+    yield _age(service, catalogue)
+    yield from (
+        Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", f"costcalc prices try {gap.source}")
+        for gap in catalogue.gaps
+    )
+    for source, count in Counter(service.prices.quarantined()).items():
+        yield Finding(
+            "quarantine", "worth knowing", f"{count} rates of {source} look odd", "costcalc prices release SOURCE"
+        )
+
+
+def _age(service: Service, catalogue: Catalogue) -> Finding:
+    newest = catalogue.last_seen(service.clock(), EVERY_OFFER)
+    if newest is None:
+        return Finding("prices", "wrong", "the snapshot is empty", "costcalc prices refresh")
+    days = (service.clock() - newest).days
+    found = f"{len(catalogue):,} rates, the newest {days} days old"
+    if days > OLD_DAYS:
+        return Finding("prices", "worth knowing", found, "costcalc prices refresh")
+    return Finding("prices", "well", found)
+
+
+def _evidence(service: Service) -> Finding:
+    run = sum(not recipe.is_interpolated for recipe in service.evidence.recipes)
+    return Finding("evidence", "well", f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds")
+
+
+def _extras() -> Finding:
+    missing = [extra for module, extra in EXTRAS.items() if find_spec(module) is None]
+    if not missing:
+        return Finding("extras", "well", "all installed")
+    return Finding("extras", "worth knowing", f"not installed: {', '.join(missing)}",
+                   f"pip install 'costcalc[{','.join(missing)}]'")  # fmt: skip

@@ -1,0 +1,117 @@
+"""The models that one can ask about and the recipes of one, in short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from api.questions.errors import BadParameters
+from api.reports.models import models_document
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence import Evidence
+from costcalc.training import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class TrainableModel:
+    """A model with the highest accuracies of any recipe, and how many recipes there are."""
+
+    model: str
+    best_top1: float | None
+    best_top5: float | None
+    recipes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainableDocument:
+    """Every model with a recipe; `speed_only` names those of which only speeds were measured."""
+
+    models: tuple[TrainableModel, ...]
+    speed_only: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainableReport:
+    """The models of the evidence."""
+
+    evidence: Evidence
+
+    def document(self) -> TrainableDocument:
+        """The models by name."""
+        every = models_document(self.evidence).models
+        found = [TrainableModel(one.model, one.best_top1, one.best_top5, len(one.recipes)) for one in every]
+        return TrainableDocument(
+            models=tuple(one for one in found if one.recipes),
+            speed_only=tuple(one.model for one in found if not one.recipes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeSummary:
+    """A recipe: what it trains with, and the highest accuracies on its own curve."""
+
+    recipe: str
+    organisation: str
+    framework: str
+    scheduled_epochs: float | None
+    global_batch_size: int | None
+    precision: str | None
+    best_top1: float | None
+    best_top5: float | None
+    accelerator: str | None
+    accelerators: int | None
+    year: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecipesDocument:
+    """The recipes of one model that somebody ran, those with the highest accuracy first."""
+
+    model: str
+    recipes: tuple[RecipeSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipesReport:
+    """The recipes of one model."""
+
+    service: Service
+    model: str
+
+    def document(self) -> RecipesDocument:
+        """The summaries."""
+        run = [recipe for recipe in self.service.evidence.recipes_of(self.model) if not recipe.is_interpolated]
+        found = sorted(map(_summary, run), key=lambda one: (-(one.best_top1 or 0), one.recipe))
+        return RecipesDocument(self.model, tuple(found))
+
+
+def trainable_report(service: Service, *_: object) -> TrainableReport:
+    """The report of all models."""
+    return TrainableReport(service.evidence)
+
+
+def recipes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> RecipesReport:
+    """The report of the model asked about. Raises BadParameters where none is."""
+    if "model" not in values:
+        raise BadParameters({"model": ["missing: write a model, such as resnet50"]})
+    return RecipesReport(service, values["model"].name)
+
+
+def _summary(recipe: Recipe) -> RecipeSummary:
+    points = recipe.evaluations
+    return RecipeSummary(
+        recipe=recipe.name,
+        organisation=recipe.organisation,
+        framework=recipe.framework,
+        scheduled_epochs=recipe.scheduled_epochs,
+        global_batch_size=recipe.global_batch_size,
+        precision=recipe.precision,
+        best_top1=max((point.top1 for point in points if point.top1 is not None), default=None),
+        best_top5=max((point.top5 for point in points if point.top5 is not None), default=None),
+        accelerator=recipe.system.accelerator if recipe.system else None,
+        accelerators=recipe.system.accelerators if recipe.system else None,
+        year=recipe.year,
+        source=recipe.source,
+    )

@@ -1,0 +1,72 @@
+"""`costcalc mcp` as a client starts it: a process that speaks the protocol on its standard input and output."""
+
+import json
+import sys
+import tomllib
+
+import anyio
+import pytest
+from click.testing import CliRunner
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from api.cli.main import main
+from api.mcp.clients import CLIENTS
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {"COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path}/prices.sqlite3"}
+
+
+def test_a_client_starts_the_command_and_asks(environment):
+    command = ["-c", "from api.cli.main import main; main()", "mcp"]
+    server = StdioServerParameters(command=sys.executable, args=command, env=environment)
+
+    async def asked():
+        async with Client(stdio_client(server)) as client:
+            tools = await client.list_tools()
+            return tools, await client.call_tool("cost", {"model": "resnet50", "target": 0.757})
+
+    with anyio.from_thread.start_blocking_portal() as portal:
+        tools, found = portal.call(asked)
+    assert "cost" in {tool.name for tool in tools.tools}
+    assert found.structured_content["picks"][0]["name"] == "cheapest"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_client_is_told_the_command(client, environment):
+    result = CliRunner().invoke(main, ["mcp", "config", client], env=environment)
+    assert result.exit_code == 0
+    where, _, entry = result.stdout.partition("\n")
+    assert where.startswith("# ")
+    assert "COSTCALC_DATABASE_URL" in entry
+    written = entry.partition("\n\n# ")[0]
+    if written.startswith("{"):
+        (servers,) = json.loads(written).values()
+        assert servers["costcalc"]["args"] == ["mcp"]
+    elif written.startswith("["):
+        assert tomllib.loads(written)["mcp_servers"]["costcalc"]["args"] == ["mcp"]
+    else:
+        assert written.startswith("claude mcp add costcalc -- ")
+        assert written.endswith(" mcp")
+
+
+def test_an_unknown_client_is_told_the_known_ones():
+    result = CliRunner().invoke(main, ["mcp", "config", "cursr"])
+    assert result.exit_code == 2
+    assert "cursor" in result.stderr
+
+
+def test_the_doctor_says_what_to_do(environment):
+    result = CliRunner().invoke(main, ["mcp", "doctor"], env=environment)
+    assert "rates, the newest" in result.stdout
+    assert result.exit_code == 0
+
+
+def test_the_doctor_names_a_store_that_cannot_be_read(tmp_path):
+    broken = tmp_path / "prices.sqlite3"
+    broken.write_bytes(b"not a database, but long enough to look like one" * 100)
+    result = CliRunner().invoke(main, ["mcp", "doctor"], env={"COSTCALC_DATABASE_URL": f"sqlite:///{broken}"})
+    assert result.exit_code == 1
+    assert str(broken) in result.stderr + result.stdout

@@ -1,0 +1,103 @@
+"""The tools, asked in memory by the SDK's own client, beside what HTTP answers."""
+
+import json
+
+import anyio
+import jsonschema_rs
+import pytest
+from mcp.client.client import Client
+
+from api.mcp.answers import KEPT
+from api.mcp.server import answered, server_of
+from api.mcp.tools import TOOLS, tool_named
+
+SMALL = 24_000
+"""Bytes of an answer that a conversation takes without losing its thread: about 6,000 tokens."""
+QUESTIONS = {
+    "cost": {"model": "resnet50", "target": 0.757},
+    "accuracy": {"model": "resnet50", "budget": 50},
+    "commitments": {"model": "resnet50", "target": 0.757},
+    "offers": {"provider": ["lambda"]},
+    "price_history": {"instance_type": "p3.8xlarge"},
+    "price_changes": {"since": "2026-06-01"},
+    "throughput": {"model": "resnet50"},
+    "models": {},
+    "recipes": {"model": "resnet18"},
+    "doctor": {},
+}
+
+
+def ask(service, name, **arguments):
+    """What the tool answers a client of the SDK."""
+
+    async def asked():
+        async with Client(server_of(service)) as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(asked)
+
+
+def test_every_tool_is_listed_with_a_schema_that_takes_its_question(service):
+    async def listed():
+        async with Client(server_of(service)) as client:
+            return (await client.list_tools()).tools
+
+    schemas = {tool.name: tool.input_schema for tool in anyio.run(listed)}
+    assert set(schemas) == set(QUESTIONS) == {tool.name for tool in TOOLS}
+    for name, question in QUESTIONS.items():
+        assert jsonschema_rs.is_valid(schemas[name], question), name
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_answer_fits_a_conversation(service, name):
+    found = ask(service, name, **QUESTIONS[name])
+    assert not found.is_error
+    (content,) = found.content
+    assert json.loads(content.text) == found.structured_content
+    assert len(content.text) < SMALL
+
+
+def test_the_figures_are_those_of_http(service, client):
+    found = ask(service, "cost", model="resnet50", target=0.757, provider=["aws", "gcp"], limit=7).structured_content
+    whole = client.get(found["whole_answer"]).get_json()
+    assert found["whole_answer"] == "/cost?model=resnet50&target=0.757&provider=aws&provider=gcp&limit=7"
+    assert found["count"] == whole["count"]
+    assert [pick["name"] for pick in found["picks"]] == [pick["name"] for pick in whole["picks"]]
+    for short, full in zip(found["estimates"], whole["estimates"], strict=True):
+        assert short == {key: full[key] for key in KEPT if full[key] is not None}
+
+
+def test_what_is_not_known_is_in_the_answer(service):
+    found = ask(service, "cost", model="resnet50", target=0.757, provider="cirrascale").structured_content
+    assert {"rejections", "rejection_units", "hints", "best_reached"} <= set(found)
+    assert "gaps" in found["prices"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("cost", {"model": "resnet50", "target": 75.7}, "write the fraction 0.757"),
+        ("cost", {"model": "resnet5O", "target": 0.757}, "resnet50"),
+        ("cost", {"model": "resnet50", "target": 0.757, "providr": "aws"}, "provider"),
+        ("cost", {"model": "resnet50", "target": 0.757, "sep": ";"}, "sep: this says how a sheet looks"),
+        ("recipes", {}, "missing: write a model"),
+        ("cots", {}, "cost"),
+    ],
+)
+def test_a_wrong_question_is_answered_by_what_to_write(service, name, arguments, told):
+    found = ask(service, name, **arguments)
+    assert found.is_error
+    assert told in found.content[0].text
+
+
+def test_parameters_may_be_words_numbers_flags_or_lists(service):
+    flags = answered(service, "cost", {"model": "resnet50", "target": "0.757", "frontier": True, "provider": "aws"})
+    lists = answered(service, "cost", {"model": "resnet50", "target": 0.757, "frontier": "true", "provider": ["aws"]})
+    assert not flags.is_error
+    assert flags.structured_content["estimates"] == lists.structured_content["estimates"]
+
+
+def test_parameters_of_sheets_are_not_offered():
+    parameters = tool_named("cost").parameters()
+    assert not {"sep", "decimal", "excel", "format", "profile", "token"} & set(parameters)
+    assert {"model", "target", "purchase", "as_of", "max_cost"} <= set(parameters)
