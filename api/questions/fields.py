@@ -40,8 +40,8 @@ class Parameter(fields.Field[Any]):
         return text
 
     def schema(self) -> JsonSchema:
-        """JSON Schema of one text."""
-        return {"type": "string", "minLength": 1, "maxLength": LONGEST_VALUE}
+        """JSON Schema of one text, or of several between commas where it is listed."""
+        return {"type": "string"} if self.listed else {"type": "string", "maxLength": LONGEST_VALUE}
 
     def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
         if self.listed:
@@ -93,8 +93,8 @@ class Choice(Parameter):
         return self.choices[found[0]]
 
     def schema(self) -> JsonSchema:
-        """The words."""
-        return {"type": "string", "enum": [*self.choices, *self.also]}
+        """The words, and that they may be spelt otherwise."""
+        return {"anyOf": [{"type": "string", "enum": list(self.choices)}, {"type": "string"}]}
 
 
 class Choices(Choice):
@@ -134,12 +134,13 @@ class Number(Parameter):
         return f"must be {noun} {low} {high}{example}; got {clip(text)}"
 
     def schema(self) -> JsonSchema:
-        """Type and bounds."""
+        """Type and bounds, and that several may stand between commas where it is listed."""
         low, high = (
             "exclusiveMinimum" if self.open_low else "minimum",
             "exclusiveMaximum" if self.open_high else "maximum",
         )
-        return {"type": "integer" if self.kind is int else "number", low: self.low, high: self.high}
+        number = {"type": "integer" if self.kind is int else "number", low: self.low, high: self.high}
+        return {"anyOf": [number, {"type": "string"}]} if self.listed else number
 
 
 class Target(Number):
@@ -177,8 +178,8 @@ class Flag(Parameter):
         return self.words[text.lower()]
 
     def schema(self) -> JsonSchema:
-        """A boolean, a digit, or yes and no."""
-        return {"enum": [True, False, 1, 0, "yes", "no"]}
+        """A boolean, or another word for one."""
+        return {"anyOf": [{"type": "boolean"}, {"type": "string", "examples": ["1", "0", "yes", "no"]}]}
 
 
 class Separator(Parameter):
@@ -194,7 +195,7 @@ class Separator(Parameter):
 
     def schema(self) -> JsonSchema:
         """The four signs."""
-        return {"type": "string", "enum": list(self.signs)}
+        return {"anyOf": [{"type": "string", "enum": list(self.signs)}, {"type": "string"}]}
 
 
 class Moment(Parameter):
@@ -220,13 +221,8 @@ class Moment(Parameter):
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def schema(self) -> JsonSchema:
-        """A date or a date-time since 2017, the first whole year of prices, as far as a pattern can describe it."""
-        leap_days = "20([2468][048]|[3579][26])-02-29"
-        days = "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])"
-        return {
-            "type": "string",
-            "pattern": f"^(20(1[7-9]|[2-9][0-9])-({days})|{leap_days})(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?$",
-        }
+        """The form of a date or a time."""
+        return {"type": "string", "pattern": f"^{_MOMENT.pattern}$"}
 
 
 class Terms(Parameter):
@@ -240,10 +236,6 @@ class Terms(Parameter):
         if known in TERMS or (known.endswith("d") and 0 < int(known[:-1]) <= 3660):
             return known
         raise ValidationError(f"unknown term {clip(text)}: write {', '.join(TERMS)} or a number of days such as 14d")
-
-    def schema(self) -> JsonSchema:
-        """The spellings."""
-        return {"type": "string", "pattern": "^([136] ?mo(nths?)?|[1235] ?(y|yrs?|years?)|[1-9][0-9]{0,2} ?d(ays?)?)$"}
 
 
 class Discounts(Parameter):
@@ -264,10 +256,6 @@ class Discounts(Parameter):
             raise ValidationError(f"must be a fraction such as 0.12, or aws:0.12; got {clip(text)}")
         return Discount(number.parse(fraction.strip()), provider.strip().lower() or None)
 
-    def schema(self) -> JsonSchema:
-        """Both forms."""
-        return {"type": "string", "pattern": r"^((aws|gcp|azure|lambda|oci):)?0(\.[0-9]{1,9})?$"}
-
 
 class OwnRates(Parameter):
     """Exchange rates, each `currency:units per US dollar`; of several for one currency the last applies."""
@@ -285,10 +273,6 @@ class OwnRates(Parameter):
             raise ValidationError(f"must be a currency and its units per US dollar, such as EUR:0.92; got {clip(text)}")
         number = Number(Decimal, 0, 10**9, self.meaning, open_low=True, example="EUR:0.92")
         return OwnRate(Currency(self.meaning).parse(code), number.parse(units))
-
-    def schema(self) -> JsonSchema:
-        """A few currencies."""
-        return {"type": "string", "pattern": r"^(EUR|GBP|JPY|CHF|CAD|AUD):[1-9][0-9]{0,3}(\.[0-9]{1,6})?$"}
 
 
 class Currency(Parameter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,6 @@ import msgspec
 from marshmallow import Schema
 
 from api.questions.fields import MOST_VALUES, Parameter
-from api.questions.names import WHERE, Known
 from api.reports.accuracy import AccuracyDocument
 from api.reports.changes import ChangesDocument
 from api.reports.commitments import CommitmentsDocument
@@ -20,19 +20,23 @@ from api.reports.models import ModelDocument, ModelsDocument
 from api.reports.offers import OffersDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.throughput import ThroughputDocument
-from api.service import COST, Service
+from api.service import COST
+from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.lists import CHANGES, HISTORY, MODELS, OFFERS, THROUGHPUT
-from api.web.plan import PLAN
+from api.web.plan import PLAN, SHEETS
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import TYPES
+from api.web.responses import JSON_TYPE, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
-from pricing import exchange_rates as exchange
 
 Json = dict[str, Any]
 REFERENCE = "#/components/schemas/{name}"
+ABOUT = """What it costs, and how long it takes, to train a model to an accuracy, and where.
+
+Case and spaces around a value do not count, and a parameter without a value counts as not given. Parameters whose names start \
+with `_` are ignored. Every path of GET also takes HEAD; other methods are refused with 405."""
 _CSV_ONLY = ("excel", "sep", "decimal")
 _ASKED_OF_CSV = ("profile", "focus")  # which no other form has
 
@@ -46,58 +50,87 @@ class Operation:
     document: type | None = None
     schema: Schema | None = None
     sheets: tuple[str, ...] = ()
-    media: str = "application/json"
-    errors: tuple[int, ...] = (400, 503)
+    media: str = JSON_TYPE
+    errors: tuple[int, ...] = ()  # beside those of every path
+    method: str = "get"
+    body: Json | None = None
+
+    @property
+    def group(self) -> str:
+        """The part of the interface to which it belongs: its path's first word, or what every service has."""
+        first = re.split("[/.]", self.path)[1]
+        return (first or "page") if self.schema else "service"
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether clients keep the answer, by its tag."""
+        return self.method == "get" and self.schema is not None and self.media != "text/html"
 
 
+_TEXT = {"type": "string"}
+_BYTES = {"type": "string", "format": "binary"}
+_CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
+_CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
+_PLAN_ROW = {
+    "type": "object",
+    "properties": dict.fromkeys(ROW.fields, _CELLS),
+    "patternProperties": {"^_": _CELLS},  # columns of one's own, which the answer repeats
+    "additionalProperties": False,
+}
+_PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
+_PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}
+_PLAN_BODY = {
+    JSON_TYPE: {"schema": _PLAN_ROWS},
+    **dict.fromkeys(("text/csv", *(f"{kind}*" if kind.endswith("/") else kind for kind in SHEETS)), _PLAN_SHEET),
+}
 OPERATIONS = (
     Operation("/cost", "Hours and cost of training to an accuracy, on everything that can be rented", CostDocument, COST,
-              sheets=("csv", "xlsx"), errors=(400, 404, 503)),
-    Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(400, 404, 503)),
-    Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(400, 404, 503)),
+              sheets=("csv", "xlsx"), errors=(404,)),
+    Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(404, 501)),
+    Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(404, 501)),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
-              sheets=("csv",), errors=(400, 404, 503)),
+              sheets=("csv",), errors=(404,)),
     Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
-              errors=(400, 404, 503)),
+              errors=(404,)),
+    Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
+              sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY),
     Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
-              COMMITMENTS, sheets=("csv", "xlsx"), errors=(400, 404, 503)),
+              COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv", "xlsx")),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
     Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
-              sheets=("csv",), errors=(400, 404, 503)),
-    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, errors=(400,)),
+              sheets=("csv",), errors=(404,)),
+    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
-              errors=(400, 404)),
-    Operation("/healthz", "Liveness", Alive, errors=()),
-    Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready, errors=(503,)),
-    Operation("/metrics", "Prometheus metrics", media="text/plain", errors=()),
-    Operation("/", "The page", schema=COST, media="text/html", errors=(400, 404, 503)),
-    Operation("/docs", "This document as a page, with a form for each path", media="text/html", errors=()),
-    Operation("/openapi.json", "This document", media="application/json", errors=()),
+              errors=(404,)),
+    Operation("/healthz", "Liveness", Alive),
+    Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
+    Operation("/metrics", "Prometheus metrics", media="text/plain"),
+    Operation("/", "The page", schema=COST, media="text/html", errors=(404,)),
+    Operation("/docs", "This document as a page, with a form for each path", media="text/html"),
+    Operation("/openapi.json", "This document", media="application/json"),
 )  # fmt: skip
-POST_PLAN = Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
-                      sheets=("csv", "xlsx"), errors=(400, 404, 413, 415, 503))  # fmt: skip
 _MEANINGS = {
-    400: "a parameter is missing, misspelt or out of range",
+    400: "a parameter is missing, misspelt or out of range, or the address is too long",
+    401: "no token that is accepted",
     404: "unknown model",
-    413: "the body is too large",
+    408: "the body did not arrive in time",
+    413: "the body is larger than 1 MiB",
     415: "the body is neither CSV nor JSON",
-    503: "no prices are loaded yet",
+    429: "too many requests: ask again after the seconds of Retry-After",
+    501: "this server draws no pictures",
+    503: "no prices are loaded yet, or too many questions at once: ask again after the seconds of Retry-After",
 }
-_CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
-_PLAN_ROW = {
-    "type": "object",
-    "properties": dict.fromkeys(ROW.fields, _CELL),
-    "additionalProperties": False,
+_OF_EVERY_PATH = (400, 429, 503)
+_OPEN = ("/healthz", "/readyz", SLASH_COMMAND)  # without a token
+_SECURITY = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "token_in_address": {"type": "apiKey", "in": "query", "name": "token"},
+    "signed_in": {"type": "apiKey", "in": "cookie", "name": COOKIE},
 }
-_PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
-_FIRST_ROW = r"^model,target\n[a-z0-9_]+,0\.[0-9]+\n"  # others are told in their rows; no pattern says what a CSV is
-_PLAN_SHEET = {"schema": {"type": "string", "pattern": _FIRST_ROW}, "example": "model,target\nresnet50,0.757\n"}
-_TEXT = {"type": "string"}
-_PROBLEM = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _MESSAGE = {
     "type": "object",
     "required": ["response_type", "text"],
@@ -119,69 +152,59 @@ _FORM = {
     "type": "object",
     "properties": {"text": _TEXT, "response_url": _TEXT, "ssl_check": {"type": "string", "enum": ["1"]}},
 }
-_REFUSALS = {
-    "400": "the form has too many fields",
-    "401": "not signed by Slack, signed more than 300 s ago or ahead, or answered before",
-    "413": "larger than 1 MiB",
-    "415": "not form-encoded",
-    "404": "no signing secret is set: Slack has no command here",
+_SIGNED = {"X-Slack-Request-Timestamp": "seconds since 1970", "X-Slack-Signature": "v0= and an HMAC of the raw body"}
+_REFUSED_TO_SLACK = {
+    400: "the form has too many fields",
+    401: "not signed by Slack, signed more than 300 s ago or ahead, or answered before",
+    404: "no signing secret is set: Slack has no command here",
+    408: "the form did not arrive in time",
+    413: "larger than 1 MiB",
+    415: "not form-encoded",
+    429: "too many requests",
+    503: "too many questions at once",
 }
-_SLASH_COMMAND: dict[str, Any] = {
+
+
+def _error(meaning: str, on_the_page: bool = False) -> Json:
+    """A problem, or its message as a sheet's only cell for who asked for CSV."""
+    kinds = {"text/csv": {"schema": _TEXT}, **({"text/html": {"schema": _TEXT}} if on_the_page else {})}
+    return {
+        "description": meaning,
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": REFERENCE.format(name="Problem")}}, **kinds},
+    }
+
+
+_SLASH_COMMAND: Json = {
     "operationId": "post_slack_cost",
     "summary": "The slash command, as Slack signs and sends it",
+    "tags": ["slack"],
+    "security": [{}],
     "parameters": [
-        {"name": "X-Slack-Request-Timestamp", "in": "header", "schema": _TEXT, "description": "seconds since 1970"},
-        {
-            "name": "X-Slack-Signature",
-            "in": "header",
-            "schema": _TEXT,
-            "description": "v0= and an HMAC of the raw body",
-        },
+        {"name": name, "in": "header", "schema": _TEXT, "description": told} for name, told in _SIGNED.items()
     ],
     "requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": _FORM}}},
     "responses": {
         "200": {
             "description": "A message; nothing for ssl_check",
-            "content": {"application/json": {"schema": _MESSAGE}, "text/plain": {"schema": _TEXT}},
+            "content": {JSON_TYPE: {"schema": _MESSAGE}, "text/plain": {"schema": _TEXT}},
         },
-        **{status: {"description": told, "content": _PROBLEM} for status, told in _REFUSALS.items()},
+        **{str(status): _error(told) for status, told in _REFUSED_TO_SLACK.items()},
     },
 }
 
 
-def document(service: Service, names: Known | None) -> Json:
-    """The whole document; the names of clouds, regions, machines and recipes are those of the current snapshot."""
+def document(private: bool, root: str) -> Json:
+    """The whole document: `private` where tokens are set, `root` the path below which the service is served."""
     types = [operation.document for operation in OPERATIONS if operation.document]
     _, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
-    enums = _enums(service, names)
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "costcalc",
-            "version": __version__,
-            "description": "What it costs, and how long it takes, to train a model to an accuracy, and where.",
-        },
-        "paths": dict(_paths(enums)),
-        "components": {
-            "schemas": _numbers(components) | {_named(kind): _words(words) for kind, words in enums.items()},
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
+        "info": {"title": "costcalc", "version": __version__, "description": ABOUT},
+        "servers": [{"url": root or "/"}],
+        "security": [{name: []} for name in _SECURITY] if private else [{}],
+        "paths": _paths(private),
+        "components": {"schemas": _numbers(components), "securitySchemes": _SECURITY},
     }
-
-
-def _enums(service: Service, names: Known | None) -> dict[str, list[str]]:
-    enums = {kind: list(names.spoken(kind)) for kind in WHERE} if names else {}
-    models = {"model": sorted(service.evidence.suggested), "currency": sorted({"USD", *exchange.current_currencies()})}
-    return {kind: values for kind, values in {**enums, **models}.items() if values}
-
-
-def _named(kind: str) -> str:
-    """The component that lists the known names of a kind, once, because there are hundreds."""
-    return f"Known_{kind}"
-
-
-def _words(words: list[str]) -> Json:
-    return {"type": "string", "enum": words}
 
 
 def _numbers(node: Any) -> Any:
@@ -193,73 +216,67 @@ def _numbers(node: Any) -> Any:
     return [_numbers(each) for each in node] if isinstance(node, (list, tuple)) else node
 
 
-def _paths(enums: dict[str, list[str]]) -> Iterator[tuple[str, Json]]:
+def _paths(private: bool) -> dict[str, Json]:
+    paths: dict[str, Json] = {}
     for operation in OPERATIONS:
         for sheet in ("", *operation.sheets):
-            methods = {"get": _operation(operation, enums, sheet)}
-            if operation.path == POST_PLAN.path:
-                methods["post"] = _posted(_operation(POST_PLAN, enums, sheet))
-            yield f"{operation.path}.{sheet}".rstrip("."), methods
-    yield SLASH_COMMAND, {"post": _SLASH_COMMAND}
+            path = f"{operation.path}.{sheet}".rstrip(".")
+            paths.setdefault(path, {})[operation.method] = _operation(operation, sheet, private)
+    return {**paths, SLASH_COMMAND: {"post": _SLASH_COMMAND}}
 
 
-def _operation(operation: Operation, enums: dict[str, list[str]], sheet: str = "") -> Json:
-    name = operation.path.strip("/{}").replace("/{", "_").replace("/", "_").replace(".", "_") or "page"
+def _operation(operation: Operation, sheet: str, private: bool) -> Json:
+    name = re.sub("[^a-z]+", "_", operation.path).strip("_") or "page"
     told: Json = {
-        "operationId": f"get_{name}_{sheet}".rstrip("_"),
+        "operationId": f"{operation.method}_{name}_{sheet}".rstrip("_"),
         "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
-        "responses": {"200": _success(operation, sheet)},
+        "tags": [operation.group],
+        "parameters": list(_parameters(operation, sheet)),
+        "responses": {"200": _success(operation, sheet), **dict(_refusals(operation, private))},
     }
-    parameters = list(_parameters(operation, enums, sheet))
-    if parameters:
-        told["parameters"] = parameters
-    for status in operation.errors:
-        told["responses"][str(status)] = _error(status, operation, sheet)
+    if operation.path in _OPEN:
+        told["security"] = [{}]
+    if operation.body:
+        told["requestBody"] = {"required": True, "content": operation.body}
     return told
+
+
+def _refusals(operation: Operation, private: bool) -> Iterator[tuple[str, Json]]:
+    if operation.is_kept:
+        yield "304", {"description": "the client has this answer already (If-None-Match)"}
+    unknown = (401,) if private and operation.path not in _OPEN else ()
+    for status in sorted({*_OF_EVERY_PATH, *operation.errors, *unknown}):
+        yield str(status), _error(_MEANINGS[status], operation.media == "text/html")
 
 
 def _success(operation: Operation, sheet: str) -> Json:
     content: Json = {}
     if not sheet:
-        body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
+        body = _BYTES if operation.media == PICTURES["png"] else _TEXT
+        if operation.media == JSON_TYPE:
+            body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
         content[operation.media] = {"schema": body}
     for kind in [sheet] if sheet else operation.sheets:
-        content[TYPES[kind].partition(";")[0]] = {"schema": {"type": "string"}}
+        content[TYPES[kind].partition(";")[0]] = {"schema": _BYTES if kind == "xlsx" else _TEXT}
     is_list = operation.schema is not None and "offset" in operation.schema.fields
-    headers = {**_TAG, **(_OF_CUT_LISTS if is_list else {})}
-    return {"description": operation.summary, "content": content} | ({"headers": headers} if operation.sheets else {})
+    headers = {**(_TAG if operation.is_kept else {}), **(_OF_CUT_LISTS if is_list else {})}
+    return {"description": operation.summary, "headers": headers, "content": content}
 
 
-def _error(status: int, operation: Operation, sheet: str) -> Json:
-    content: Json = {}
-    if sheet != "csv":
-        content[PROBLEM_TYPE] = {"schema": {"$ref": REFERENCE.format(name="Problem")}}
-    if operation.sheets and sheet != "xlsx":
-        content["text/csv"] = {"schema": {"type": "string"}}
-    if operation.media == "text/html":
-        content["text/html"] = {"schema": {"type": "string"}}
-    return {"description": _MEANINGS[status], "content": content}
-
-
-def _parameters(operation: Operation, enums: dict[str, list[str]], sheet: str) -> Iterator[Json]:
+def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
     if "{model}" in operation.path:
-        yield {
-            "name": "model",
-            "in": "path",
-            "required": True,
-            "schema": {"$ref": REFERENCE.format(name=_named("model"))},
-        }
+        yield {"name": "model", "in": "path", "required": True, "schema": _TEXT, "example": "resnet50"}
     for name, field in (operation.schema.fields if operation.schema else {}).items():
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue
         if name in _ASKED_OF_CSV and sheet != "csv":
             continue
         if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
-            yield _parameter(name, field, name in enums)
+            yield _parameter(name, field)
 
 
-def _parameter(name: str, field: Parameter, known: bool) -> Json:
-    one = {"$ref": REFERENCE.format(name=_named(name))} if known else field.schema()
+def _parameter(name: str, field: Parameter) -> Json:
+    one = field.schema()
     schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
     told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
     told |= {"required": True} if field.required else {"allowEmptyValue": True}
@@ -267,15 +284,4 @@ def _parameter(name: str, field: Parameter, known: bool) -> Json:
         told |= {"style": "form", "explode": True}
     if field.example is not None:
         told["example"] = [field.example] if field.listed else field.example
-    return told
-
-
-def _posted(told: dict[str, Any]) -> dict[str, Any]:
-    """An operation as the one that takes rows in its body; what it answers is not kept."""
-    told["operationId"] = told["operationId"].replace("get_", "post_")
-    told["requestBody"] = {
-        "required": True,
-        "content": {"application/json": {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET},
-    }
-    told["responses"]["200"].pop("headers", None)
     return told

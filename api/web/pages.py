@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, current_app, render_template, request, url_for
 
 from api.formats import words
 from api.formats.json import to_json
-from api.questions.errors import NotReady, Refused
+from api.questions.errors import Refused
 from api.questions.fields import Parameter
 from api.questions.links import to_url
 from api.reports.cost import CostReport, waiting
@@ -87,10 +87,4 @@ def docs() -> str:
 def _document() -> dict[str, object]:
     from api.web import openapi  # built on demand: serving answers needs none of it
 
-    service = current_service()
-    try:
-        names = service.names(service.catalogue())
-    except NotReady:
-        names = None
-    document = openapi.document(service, names)
-    return {**document, "servers": [{"url": request.script_root}]} if request.script_root else document
+    return openapi.document(current_app.config["COSTCALC_PRIVATE"], request.script_root)

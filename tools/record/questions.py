@@ -216,5 +216,6 @@ def _newest(offers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _words(schema: dict[str, Any]) -> list[str]:
     """The words among which a parameter chooses."""
-    words = schema.get("enum") or schema.get("items", {}).get("enum", ())
-    return [str(word).lower() for word in words]
+    one = schema.get("items", schema)
+    first = one.get("anyOf", [one])[0]
+    return ["true", "false"] if first.get("type") == "boolean" else list(first.get("enum", ()))
