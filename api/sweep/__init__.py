@@ -1,0 +1,1 @@
+"""`costcalc sweep`: many questions at once, answered on all cores or on Dask, as Parquet."""
