@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -36,7 +36,7 @@ HOUR = timedelta(hours=1)
 CLOUDS = ("aws", "gcp", "azure")
 TYPES, MACHINE = 100, Machine("V100", 8, 16.0, 64, 488.0)
 GROWTH = 1.5
-CHECKED_EVERY = 100
+CHECKED_EVERY, DAYS_PER_MONTH = 100, 30
 LOADING = """
 import resource, sys
 from pricing.store.store import Store
@@ -50,68 +50,109 @@ class Market:
     """Offers whose rates move, of which some vanish for a while; the same from every start."""
 
     chance: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
-    rates: np.ndarray = field(init=False)
+    nanos: np.ndarray = field(init=False)
+    rates: list[Decimal] = field(init=False)
     listed: np.ndarray = field(init=False)
-    offers: list[Offer] = field(init=False)
+    names: list[tuple[str, str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rates = self.chance.integers(10**9, 90 * 10**9, OFFERS)
+        self.nanos = self.chance.integers(10**9, 90 * 10**9, OFFERS)
+        self.rates = list(map(from_nanos, self.nanos.tolist()))
         self.listed = np.ones(OFFERS, bool)
-        self.offers = [_offer(number, from_nanos(rate)) for number, rate in enumerate(self.rates.tolist())]
+        self.names = list(map(_name, range(OFFERS)))
 
     def move(self, now: datetime) -> list[Offer]:
         """An hour later: a third of the rates change, one in a thousand offers comes or goes."""
         changed = self.chance.random(OFFERS) < 1 / CHANGING
-        self.rates = np.where(
-            changed, (self.rates * self.chance.uniform(0.9, 1.111, OFFERS)).astype(np.int64), self.rates
+        self.nanos = np.where(
+            changed, (self.nanos * self.chance.uniform(0.9, 1.111, OFFERS)).astype(np.int64), self.nanos
         )
         self.listed ^= self.chance.random(OFFERS) < 0.001
         for number in np.flatnonzero(changed).tolist():
-            self.offers[number] = replace(self.offers[number], hourly_rate=from_nanos(self.rates[number]))
-        return [replace(self.offers[number], observed_at=now) for number in np.flatnonzero(self.listed).tolist()]
+            self.rates[number] = from_nanos(self.nanos[number])
+        return [
+            Offer(*self.names[number], MACHINE, PurchaseOption.SPOT, self.rates[number], now, "a spot price history")
+            for number in np.flatnonzero(self.listed).tolist()
+        ]
 
     def standing(self) -> dict[tuple[str, str], int]:
         """The rate of each listed offer, by region and machine type: what `as_of` has to answer."""
-        keys = (self.offers[number].key for number in np.flatnonzero(self.listed).tolist())
-        return dict(zip((key[1:3] for key in keys), self.rates[self.listed].tolist(), strict=True))
+        places = (self.names[number][1:] for number in np.flatnonzero(self.listed).tolist())
+        return dict(zip(places, self.nanos[self.listed].tolist(), strict=True))
 
 
-def _offer(number: int, rate: Decimal) -> Offer:
+def _name(number: int) -> tuple[str, str, str]:
     region, kind = divmod(number, TYPES)
-    name = (CLOUDS[region % len(CLOUDS)], f"region-{region}", f"type-{kind}")
-    return Offer(*name, MACHINE, PurchaseOption.SPOT, rate, START, "a spot price history")
+    return CLOUDS[region % len(CLOUDS)], f"region-{region}", f"type-{kind}"
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """How large the database is, and a process that loads the current prices from it."""
+
+    database_mib: float
+    process_mib: float
+    rows: int
+
+    @classmethod
+    def of(cls, url: str) -> Footprint:
+        """Measured in a new process, as a worker is one."""
+        command = [sys.executable, "-c", LOADING, url]
+        peak, rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        return cls(_size(url) / 2**20, float(peak), int(rows))
+
+    def __str__(self) -> str:
+        return f"database {self.database_mib:.0f} MiB, worker {self.process_mib:.0f} MiB with {self.rows:,} rows"
 
 
 @dataclass
 class Year:
     """What was measured of each publication, in seconds: of our processor, since others are busy, and on the wall.
 
-    `stood` is what stood at some moments.
+    `stood` is what stood at some moments, `footprints` are those at the end of the first day and of each month.
     """
 
     seconds: list[float] = field(default_factory=list)
     wall_seconds: list[float] = field(default_factory=list)
     stood: dict[datetime, dict[tuple[str, str], int]] = field(default_factory=dict)
+    footprints: dict[int, Footprint] = field(default_factory=dict)
+
+    @property
+    def days(self) -> int:
+        """The whole days so far."""
+        return len(self.seconds) // 24
 
 
-def simulated(store: Store, days: int, sweep: Callable[[], None]) -> Year:
-    """Publishes every hour; remembers each hundredth hour's rates, and says every thirty days how long a publication takes."""
+def simulated(store: Store, days: int, url: str) -> Year:
+    """Publishes every hour and remembers each hundredth hour's rates. An interrupt ends the year early."""
     market, year = Market(), Year()
-    for hour in range(24 * days):
-        now = START + hour * HOUR
-        offers = market.move(now)
-        publication = Publication((Listing("spot", offers, (EVERYTHING,)),), (Attempt("spot", 1, len(offers)),))
-        started, on_the_wall = time.process_time(), time.perf_counter()
-        store.publish(publication, now)
-        year.seconds.append(time.process_time() - started)
-        year.wall_seconds.append(time.perf_counter() - on_the_wall)
-        if hour % CHECKED_EVERY == 0:
-            year.stood[now + HOUR / 2] = market.standing()
-        if hour % 24 == 0:
-            sweep()
-        if (hour + 1) % (24 * 30) == 0:
-            print(f"     day {(hour + 1) // 24}: {median(year.seconds[-24:]) * 1000:.0f} ms", flush=True)
+    try:
+        for hour in range(24 * days):
+            _an_hour(store, market, year, START + hour * HOUR)
+            if (hour + 1) % 24 == 0:
+                _a_day(year, url)
+    except KeyboardInterrupt:
+        print(f"     interrupted on day {year.days + 1}", flush=True)
     return year
+
+
+def _an_hour(store: Store, market: Market, year: Year, now: datetime) -> None:
+    offers = market.move(now)
+    publication = Publication((Listing("spot", offers, (EVERYTHING,)),), (Attempt("spot", 1, len(offers)),))
+    started, on_the_wall = time.process_time(), time.perf_counter()
+    store.publish(publication, now)
+    year.seconds.append(time.process_time() - started)
+    year.wall_seconds.append(time.perf_counter() - on_the_wall)
+    if len(year.seconds) % CHECKED_EVERY == 1:
+        year.stood[now + HOUR / 2] = market.standing()
+
+
+def _a_day(year: Year, url: str) -> None:
+    """Sweeps, and says after the first day and each month how things are."""
+    _sweep(url)
+    if year.days == 1 or year.days % DAYS_PER_MONTH == 0:
+        year.footprints[year.days] = footprint = Footprint.of(url)
+        print(f"     day {year.days}: {median(year.seconds[-24:]) * 1000:.0f} ms, {footprint}", flush=True)
 
 
 def known_at(store: Store, moment: datetime) -> dict[tuple[str, str], int]:
@@ -128,27 +169,18 @@ def measured(name: str, url: str, days: int) -> bool:
     store = Store(url)
     store.fill(START)
     packaged = set(known_at(store, START))
-    year = simulated(store, days, lambda: _sweep(url))
+    year = simulated(store, days, url)
     first, last = median(year.seconds[:24]), median(year.seconds[-24:])
     ratio = last / first
-    figure = f"{first * 1000:.0f} ms on the first day, {last * 1000:.0f} ms on day {days}, {ratio:.2f} times"
+    figure = f"{first * 1000:.0f} ms on the first day, {last * 1000:.0f} ms on day {year.days}, {ratio:.2f} times"
     fine = report(f"{name}: publication, p50", figure, f"at most {GROWTH} times", ratio <= GROWTH)
     wrong = [at for at, stood in year.stood.items() if _without(known_at(store, at), packaged) != stood]
     fine &= report(f"{name}: as_of of {len(year.stood)} moments", f"{len(wrong)} differ", "none", not wrong)
     early, late = (median(some) * 1000 for some in (year.wall_seconds[:24], year.wall_seconds[-24:]))
     figure = f"{early:.0f} ms on the first day, {late:.0f} ms on the last"
     report(f"{name}: publication on the wall, p50", figure, "for information", True)
-    size = _size(url)
-    report(f"{name}: database", f"{size / 2**20:.0f} MiB, {size / 2**20 / days:.2f} MiB a day", "for information", True)
-    peak, rows = subprocess.run(
-        [sys.executable, "-c", LOADING, url], check=True, capture_output=True, text=True
-    ).stdout.split()
-    report(
-        f"{name}: a process that loads the prices",
-        f"{float(peak):.0f} MiB, {int(rows):,} rows",
-        "for information",
-        True,
-    )
+    for day, footprint in {1: year.footprints[1], year.days: Footprint.of(url)}.items():
+        report(f"{name}: after day {day}", str(footprint), "for information", True)
     return fine
 
 
