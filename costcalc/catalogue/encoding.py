@@ -99,7 +99,7 @@ _DTYPE_OF: dict[str, Any] = {"Int64": np.int64, "Int32": np.int32, "Int16": np.i
 _DTYPES = {field.name: _DTYPE_OF.get(str(field.type), np.float32) for field in fields(Columns)}
 
 
-_KINDS = {
+KINDS = {
     "instance": "instances",
     "region": "regions",
     "term": "terms",
@@ -123,7 +123,7 @@ def encode(offers: Iterable[Offer]) -> tuple[Named, Vocabulary]:
     builder = _Builder()
     named = _arrays(builder.record(offer) for offer in offers)
     vocabulary, renumbered = builder.sorted()
-    for name, kind in _KINDS.items():
+    for name, kind in KINDS.items():
         named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
     return named, vocabulary
 
@@ -135,7 +135,7 @@ def joined(first: Vocabulary, second: Vocabulary) -> tuple[Vocabulary, Renumberi
     """
     machines = {(provider, name): machine for provider, name, machine in (*first.instances, *second.instances)}
     words = {
-        kind: sorted({*getattr(first, kind), *getattr(second, kind)}) for kind in _KINDS.values() if kind != "instances"
+        kind: sorted({*getattr(first, kind), *getattr(second, kind)}) for kind in KINDS.values() if kind != "instances"
     }
     instances = tuple((*name, machines[name]) for name in sorted(machines))
     both = Vocabulary(instances, **{kind: tuple(found) for kind, found in words.items()})
@@ -145,7 +145,7 @@ def joined(first: Vocabulary, second: Vocabulary) -> tuple[Vocabulary, Renumberi
 def _renumbering(old: Vocabulary, new: Vocabulary) -> Renumbering:
     """By column, the new code of every old one."""
     return {
-        name: _positions(_names(new, kind), _names(old, kind)).astype(_DTYPES[name]) for name, kind in _KINDS.items()
+        name: _positions(_names(new, kind), _names(old, kind)).astype(_DTYPES[name]) for name, kind in KINDS.items()
     }
 
 

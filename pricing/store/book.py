@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.catalogue.columns import NAMES, Vocabulary, as_array, from_array
-from costcalc.catalogue.encoding import Named, Renumbering, encode, joined, ordered
+from costcalc.catalogue.encoding import KINDS, Named, Renumbering, encode, joined, ordered
 from costcalc.hardware import Machine
 from costcalc.offers import ENDED, Gap, Offer
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
@@ -172,6 +172,20 @@ class Book:
     def without_digests(self) -> Book:
         """The same rows with blank digests, which take no room once they are compressed."""
         return replace(self, named=self.named | {name: np.zeros(len(self), DIGEST) for name in ("offer", "rate")})
+
+    def with_own_words(self) -> Book:
+        """The same rows with a vocabulary of only the words that stand in them."""
+        kinds = KINDS | {"seen_flags": "flags"}
+        codes = {
+            kind: np.unique(np.concatenate([self.named[name] for name, of in kinds.items() if of == kind]))
+            for kind in KINDS.values()
+        }
+        renumbered = {
+            name: np.searchsorted(codes[kind], self.named[name]).astype(self.named[name].dtype)
+            for name, kind in kinds.items()
+        }
+        words = {kind: tuple(getattr(self.vocabulary, kind)[code] for code in used) for kind, used in codes.items()}
+        return replace(self, named=self.named | renumbered, vocabulary=Vocabulary(**words))
 
     def begun_anew(self, now: datetime) -> Book:
         """A new book: what each origin last said of each offer, and what is kept."""

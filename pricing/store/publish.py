@@ -22,7 +22,7 @@ from pricing.store.book import PACKAGED, Book, Entry, book_of, digests_in, momen
 from pricing.store.inserts import upsert
 from pricing.store.offer_rows import entry, machine_row, read_gaps, write_gaps
 from pricing.store.quarantine import Inspection, record
-from pricing.store.snapshots import Machines, all_machines, newest, newest_book, write_segment
+from pricing.store.snapshots import Machines, all_machines, newest, newest_book, segment_parts
 from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status
 
 BOOKS_KEPT = 3  # a worker may still be loading the one before
@@ -176,8 +176,8 @@ def _open_book(connection: Connection, now: datetime) -> Book:
     if len(book) <= max(ROWS_IN_A_BOOK, 2 * book.begun_with):
         return book
     span = {"started_at": moment(book.started_at), "ended_at": now}
-    row = {"sequence": newest(connection).sequence, "document": write_segment(book), **span}
-    connection.execute(insert(segments), row)
+    whole = {"sequence": newest(connection).sequence, **span}
+    connection.execute(insert(segments), [whole | part for part in segment_parts(book)])
     return book.begun_anew(now)
 
 

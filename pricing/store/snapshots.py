@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select, true
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
@@ -21,6 +21,7 @@ from pricing.store.connection import StoreUnavailable
 from pricing.store.offer_rows import MACHINE_COLUMNS, read_gaps
 from pricing.store.tables import books, machines, segments, snapshots
 
+PARTS = 8  # of a segment: the history of a machine reads one of them
 Machines = Mapping[tuple[str, str], Machine]
 
 
@@ -46,51 +47,50 @@ def catalogue_at(connection: Connection, moments: Iterable[datetime]) -> Catalog
     """A catalogue that knows these moments and the present."""
     row, current = newest(connection), newest_book(connection)
     numbers = {number for moment in moments for number in _segments_at(connection, moment)}
-    documents = select(segments.c.document).where(segments.c.sequence.in_(numbers)).order_by(segments.c.sequence)
-    earlier = [read_segment(document) for document in connection.execute(documents).scalars()]
-    united = _united(earlier, current)
-    return united.catalogue(row.id, read_gaps(row.gaps))
+    earlier = _read_parts(connection, segments.c.sequence.in_(numbers))
+    return _united([*earlier, current]).catalogue(row.id, read_gaps(row.gaps))
 
 
-def observed(connection: Connection, wanted: Callable[[Book], Flags]) -> Book:
-    """All rows that any book holds and that are wanted of it."""
-    current = newest_book(connection)
-    documents = connection.execute(
-        select(segments.c.document).order_by(segments.c.sequence), execution_options={"yield_per": 1}
-    ).scalars()
-    segments_read = map(read_segment, documents)
-    return _united((each.taken(wanted(each)) for each in segments_read), current.taken(wanted(current)))
+def observed_of_types(connection: Connection, instance_types: Collection[str]) -> Book:
+    """All rows of these machine types (case ignored) that any book holds."""
+    names = {name.casefold() for name in instance_types}
+
+    def wanted(book: Book) -> Book:
+        chosen: Flags = np.array([name.casefold() in names for _, name, _ in book.vocabulary.instances], bool)
+        return book.taken(chosen[book.named["instance"]])
+
+    parts = _read_parts(connection, segments.c.part.in_(map(_part_of, names)))
+    return _united([*map(wanted, parts), wanted(newest_book(connection))])
 
 
-def of_types(instance_types: Collection[str]) -> Callable[[Book], Flags]:
-    """Rows of these machine types, case ignored."""
-    wanted = {name.casefold() for name in instance_types}
+def observed_by_others(connection: Connection, origins: Collection[str]) -> Book:
+    """All rows that any book holds, but for those that one of these sources brought."""
 
-    def of_book(book: Book) -> Flags:
-        chosen: Flags = np.array([name.casefold() in wanted for _, name, _ in book.vocabulary.instances], bool)
-        return chosen[book.named["instance"]]
-
-    return of_book
-
-
-def of_others(origins: Collection[str]) -> Callable[[Book], Flags]:
-    """Rows that none of these sources brought."""
-
-    def of_book(book: Book) -> Flags:
+    def wanted(book: Book) -> Book:
         chosen: Flags = np.array([name not in origins for name in book.origins], bool)
-        return chosen[book.named["origin"]]
+        return book.taken(chosen[book.named["origin"]])
 
-    return of_book
-
-
-def write_segment(book: Book) -> bytes:
-    """A book that grows no longer, compressed and without the digests, which only a growing one needs."""
-    return zlib.compress(book.without_digests().to_bytes(), 1)
+    return _united([*map(wanted, _read_parts(connection, true())), wanted(newest_book(connection))])
 
 
-def read_segment(document: bytes) -> Book:
-    """The book that `write_segment` wrote."""
-    return _read(zlib.decompress(document))
+def segment_parts(book: Book) -> Iterator[dict[str, Any]]:
+    """The parts of a book that grows no longer, for the table `segments`: compressed, without what every later book keeps."""
+    own = book.taken(~book.named["kept"])
+    parts = np.array([_part_of(name) for _, name, _ in book.vocabulary.instances], np.int64)[own.named["instance"]]
+    for part in range(PARTS):
+        some = own.taken(parts == part).with_own_words().without_digests()
+        yield {"part": part, "document": zlib.compress(some.to_bytes(), 1)}
+
+
+def _part_of(instance_type: str) -> int:
+    return zlib.crc32(instance_type.casefold().encode()) % PARTS
+
+
+def _read_parts(connection: Connection, wanted: ColumnElement[bool]) -> Iterator[Book]:
+    """These parts of segments, oldest first, one by one."""
+    documents = select(segments.c.document).where(wanted).order_by(segments.c.sequence, segments.c.part)
+    found = connection.execute(documents, execution_options={"yield_per": 1}).scalars()
+    return (_read(zlib.decompress(document)) for document in found)
 
 
 def _read(document: bytes) -> Book:
@@ -119,7 +119,8 @@ def _segments_at(connection: Connection, moment: datetime) -> list[int]:
     return list(connection.execute(wanted).scalars())
 
 
-def _united(earlier: Iterable[Book], current: Book) -> Book:
-    """The rows of all these books; what later books keep is taken from the current one."""
-    rows = (book.taken(~book.named["kept"]) for book in earlier)
-    return reduce(lambda first, second: first.and_also(second), [*rows, current])
+def _united(books: list[Book]) -> Book:
+    """The rows of all these books, oldest first: joined in pairs, so that no row is copied more than a few times."""
+    while len(books) > 1:
+        books = [reduce(Book.and_also, books[start : start + 2]) for start in range(0, len(books), 2)]
+    return books[0]

@@ -96,7 +96,7 @@ class Store:
     def load_history(self, instance_types: Collection[str]) -> Catalogue:
         """A catalogue of all that was ever observed of these machine types (case ignored)."""
         with self._database.reading(bulk=True) as connection:
-            row, book = snapshots.newest(connection), snapshots.observed(connection, snapshots.of_types(instance_types))
+            row, book = snapshots.newest(connection), snapshots.observed_of_types(connection, instance_types)
         return book.catalogue(row.id, read_gaps(row.gaps))
 
     def load_current(self) -> Catalogue:
@@ -126,7 +126,7 @@ class Store:
     def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
         """Every rate and every time that it was seen again, but for those of the sources in `without`."""
         with self._database.reading(bulk=True) as connection:
-            catalogue = snapshots.observed(connection, snapshots.of_others(without)).catalogue("")
+            catalogue = snapshots.observed_by_others(connection, without).catalogue("")
         return tuple(dict.fromkeys(map(catalogue.offer, range(len(catalogue)))))
 
     def standing_offers(self, origin: str) -> tuple[Offer, ...]:
@@ -178,6 +178,6 @@ class Store:
     def history(self, instance_type: str, provider: str | None = None) -> list[Observed]:
         """Every rate ever observed for an instance type (case ignored), oldest first; empty if none was."""
         with self._database.reading(bulk=True) as connection:
-            book = snapshots.observed(connection, snapshots.of_types([instance_type]))
+            book = snapshots.observed_of_types(connection, [instance_type])
         runs = observed_runs(book)
         return [each for each in runs if provider in (None, each.offer.provider)]

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     String,
     Table,
     Text,
@@ -70,11 +71,15 @@ segments = Table(
     "segments",
     metadata,
     Column("sequence", BigId, ForeignKey("snapshots.sequence"), primary_key=True),
+    Column("part", SmallInteger, primary_key=True),
     Column("started_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime, nullable=False),
     Column("document", LargeBinary, nullable=False),
 )
-"""Books that have grown long, never changed: each knows all moments from `started_at` until before `ended_at`."""
+"""Books that have grown long, never changed: each knows all moments from `started_at` until before `ended_at`.
+
+It stands here in parts, of which each has some machine types.
+"""
 
 machines = Table(
     "machines",

@@ -9,6 +9,7 @@ from support.prices import NOW, offer
 from costcalc.offers import Offer
 from pricing.scope import EVERYTHING
 from pricing.store import publish as publishing
+from pricing.store.book import Book
 from pricing.store.publish import Attempt, Listing, Publication
 from pricing.store.store import Store
 
@@ -98,6 +99,21 @@ def test_the_history_of_a_machine_goes_through_all_segments(store: Store, monkey
         name
         for _, name, _ in (catalogue.vocabulary.instances[code] for code in set(catalogue.columns.instance.tolist()))
     } == {"p3.2xlarge"}
+
+
+def test_the_history_of_a_machine_reads_one_part_of_each_segment(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 30)
+    names = [f"type-{number}" for number in range(40)]
+    for hour in range(6):
+        now = NOW + hour * HOUR
+        store.publish(listing("aws", [offer(str(hour + 1), now, instance_type=name) for name in names]), now)
+    read: list[int] = []
+    from_bytes = Book.from_bytes
+    monkeypatch.setattr(Book, "from_bytes", lambda document: read.append(len(book := from_bytes(document))) or book)
+    assert len(store.history("Type-7")) == 6
+    *parts, _ = read
+    assert len(parts) == 3
+    assert max(parts) < 20, "a segment has at least 40 rows"
 
 
 def test_publishing_does_not_grow_with_history(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,30 +2,39 @@
 
 from datetime import timedelta
 from typing import Any
+from zlib import compress
 
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import MetaData, create_engine
+from sqlalchemy import Engine, MetaData, create_engine
 from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.money import to_nanos
 from costcalc.offers import Offer
+from pricing.store.book import PACKAGED, book_of
+from pricing.store.offer_rows import entry
 from pricing.store.store import Store
 
 DAY = timedelta(days=1)
 UNUSED = ("offer_digest", "rate_digest")
 
 
-@pytest.fixture
-def old_store(store_url: str) -> str:
-    """The address of a store of version 0003: a rate that was seen again in two months, its successor, and a packaged one."""
-    engine = create_engine(store_url.replace("postgresql://", "postgresql+psycopg://"))
+def engine_at(url: str, revision: str) -> Engine:
+    """The engine of an empty store of an earlier version."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         config = Config()
         config.set_main_option("script_location", "pricing.store:migrations")
         config.attributes["connection"] = connection
-        command.upgrade(config, "0003")
+        command.upgrade(config, revision)
+    return engine
+
+
+@pytest.fixture
+def old_store(store_url: str) -> str:
+    """The address of a store of version 0003: a rate that was seen again in two months, its successor, and a packaged one."""
+    engine = engine_at(store_url, "0003")
     tables = MetaData()
     tables.reflect(engine)
     rows = [
@@ -98,3 +107,26 @@ def test_it_goes_on_from_there(old_store: str) -> None:
     store.fill(LATER)
     assert [state.name for state in store.status()] == ["aws", "packaged"]
     assert len(store.load_current()) > 1000, "the packaged prices are merged anew"
+
+
+def test_segments_of_one_piece_are_split(store_url: str) -> None:
+    engine = engine_at(store_url, "0004")
+    tables = MetaData()
+    tables.reflect(engine)
+    early, other, kept = offer("1"), offer("2", instance_type="other"), offer("3", region="packaged")
+    segment = book_of([entry("aws", early), entry("aws", other), entry(PACKAGED, kept)], NOW)
+    book = book_of([entry("aws", offer("4", NOW + DAY)), entry(PACKAGED, kept)], NOW + DAY)
+    document = compress(segment.without_digests().to_bytes(), 1)
+    snapshots = [
+        {"sequence": number, "id": str(number), "published_at": NOW + number * DAY, "gaps": "[]"} for number in (0, 1)
+    ]
+    with engine.begin() as connection:
+        connection.execute(tables.tables["snapshots"].insert(), snapshots)
+        connection.execute(tables.tables["books"].insert(), {"sequence": 1, "document": book.to_bytes()})
+        span = {"started_at": NOW, "ended_at": NOW + DAY}
+        connection.execute(tables.tables["segments"].insert(), {"sequence": 0, "document": document, **span})
+    engine.dispose()
+    store = Store(store_url)
+    assert [str(each.offer.hourly_rate) for each in store.history("p3.2xlarge")] == ["1", "3", "4"]
+    assert [str(each.offer.hourly_rate) for each in store.history("other")] == ["2"]
+    assert len(store.load_at([NOW]).current_offers(NOW).listed) == 3
