@@ -25,7 +25,7 @@ from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.lists import CHANGES, HISTORY, MODELS, OFFERS, THROUGHPUT
-from api.web.plan import PLAN, SHEETS
+from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import JSON_TYPE, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
@@ -78,11 +78,8 @@ _PLAN_ROW = {
     "additionalProperties": False,
 }
 _PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
-_PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}
-_PLAN_BODY = {
-    JSON_TYPE: {"schema": _PLAN_ROWS},
-    **dict.fromkeys(("text/csv", *(f"{kind}*" if kind.endswith("/") else kind for kind in SHEETS)), _PLAN_SHEET),
-}
+_PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}  # of any type of text
+_PLAN_BODY = {JSON_TYPE: {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET, "*/*": _PLAN_SHEET}
 OPERATIONS = (
     Operation("/cost", "Hours and cost of training to an accuracy, on everything that can be rented", CostDocument, COST,
               sheets=("csv", "xlsx"), errors=(404,)),
