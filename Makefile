@@ -1,10 +1,10 @@
-# make serve | test | quick | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
+# make serve | cluster | test | quick | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: setup serve test quick check bench fit compact mutants lock audit
+.PHONY: setup serve cluster test quick check bench fit compact mutants lock audit
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -19,6 +19,11 @@ setup: .venv/dev-installed
 
 serve: .venv/installed
 	$(BIN)/costcalc serve --bind 127.0.0.1:$(PORT)
+
+# nginx, two servers, PostgreSQL and Redis on this machine without containers; CLUSTER_PORT is the first port
+CLUSTER_PORT ?= 8080
+cluster: setup
+	$(BIN)/python -m tools.cluster --port $(CLUSTER_PORT)
 
 test: setup
 	$(PYTEST)

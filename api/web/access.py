@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import cast
@@ -78,9 +79,11 @@ class Tokens:
         return URLSafeTimedSerializer(sha256(b"".join(token.digest for token in self.all)).digest(), salt="signed in")
 
     def remembered(self, cookie: str) -> Token | None:
-        """The token with which the browser of this cookie signed in."""
+        """The token with which the browser of this cookie signed in; a server whose clock is fast may have signed it."""
         try:
-            return self.named(bytes.fromhex(self.cookies.loads(cookie, max_age=SIGNED_IN_SECONDS)))
+            digest, signed_at = self.cookies.loads(cookie, return_timestamp=True)
+            is_old = datetime.now(UTC) - signed_at > timedelta(seconds=SIGNED_IN_SECONDS)
+            return None if is_old else self.named(bytes.fromhex(digest))
         except (BadSignature, ValueError, TypeError):
             return None
 

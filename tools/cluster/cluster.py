@@ -1,0 +1,216 @@
+"""nginx before several servers of costcalc, which share PostgreSQL and Redis; settings are those of `deploy/`."""
+
+from __future__ import annotations
+
+import http.client
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from tools.cluster.postgres import PostgresServer, binaries
+from tools.cluster.program import NotStarted, Program, clean_environment, installed
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+UPSTREAM = "server web:8000 max_fails=3 fail_timeout=1s;"
+FAIL_SECONDS = 1.5  # after which nginx asks a server again that failed
+COSTCALC = (sys.executable, "-c", "from api.cli.main import main; main()")
+REDIS_PORT = 10  # behind nginx's port; the servers follow nginx's port one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where the parts listen on this machine."""
+
+    nginx: int
+    redis: int
+    servers: tuple[int, ...]
+
+    @classmethod
+    def from_first(cls, first: int, servers: int) -> Ports:
+        """nginx at the first port, the servers at the next ones, Redis ten after the first."""
+        return cls(first, first + REDIS_PORT, tuple(range(first + 1, first + 1 + servers)))
+
+    @classmethod
+    def free(cls, servers: int) -> Ports:
+        """Ports that nobody listens on now."""
+        with ExitStack() as open_sockets:
+            taken = [open_sockets.enter_context(socket.socket()) for _ in range(servers + 2)]
+            for each in taken:
+                each.bind(("127.0.0.1", 0))
+            nginx, redis, *others = (each.getsockname()[1] for each in taken)
+        return cls(nginx, redis, tuple(others))
+
+
+@dataclass
+class Cluster:
+    """The running topology. `settings` come on top of those of `deploy/compose.yaml`."""
+
+    folder: Path
+    ports: Ports
+    settings: dict[str, str]
+    postgres: PostgresServer = field(init=False)
+    redis: Program = field(init=False)
+    nginx: Program = field(init=False)
+    servers: list[Program] = field(init=False)
+    database_url: str = field(init=False)
+
+    @property
+    def url(self) -> str:
+        """The address at which clients ask."""
+        return f"http://127.0.0.1:{self.ports.nginx}"
+
+    def start(self) -> None:
+        """Starts every part, and returns when questions are answered. Raises NotStarted."""
+        self._start_postgres()
+        compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+        self.redis = self._redis(compose["services"]["memory"]["command"])
+        self.settings = {**compose["x-costcalc"]["environment"], **self._addresses(), **self.settings}
+        self.settings = {name: value for name, value in self.settings.items() if "${" not in value}
+        self.servers = [self.server(port) for port in self.ports.servers]
+        self.nginx = self._nginx()
+        for each in (self.redis, *self.servers):
+            each.start()
+        for each in (self.redis, *self.servers):
+            each.wait()
+        self.nginx.start()
+        self.nginx.wait()
+
+    def stop(self) -> None:
+        """Stops every part that was started, those first that ask others."""
+        for name in ("nginx", "servers", "redis"):
+            part = getattr(self, name, [])
+            for each in part if isinstance(part, list) else [part]:
+                each.stop()
+        if hasattr(self, "database_url"):
+            self.postgres.stop()
+
+    def server(self, port: int, command: Sequence[str] = COSTCALC) -> Program:
+        """A server of costcalc that is not started yet, at this port."""
+        return Program(
+            f"server-{port}",
+            (*command, "serve", "--bind", f"127.0.0.1:{port}"),
+            self.folder / f"server-{port}.log",
+            self.environment(),
+            lambda: status_of(port, "/readyz") == 200,
+        )
+
+    def environment(self, **settings: str) -> dict[str, str]:
+        """The environment of a server, and of a command that shall work on its prices."""
+        return clean_environment(**self.settings, **settings, HOME=str(self.folder), PYTHONPATH=str(ROOT))
+
+    def restart(self, server: Program) -> None:
+        """Restarts a server; it ends what it was asked, and nginx asks the others meanwhile."""
+        server.stop()
+        self.bring_back(server)
+
+    def bring_back(self, server: Program) -> None:
+        """Starts a server that went away, and returns when nginx asks it again."""
+        server.start()
+        server.wait()
+        time.sleep(FAIL_SECONDS)
+
+    def refresh(self, *names: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """`costcalc prices refresh` on the prices of the servers."""
+        command = [*COSTCALC, "prices", "refresh", *names]
+        environment = self.environment(**settings)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+    def _start_postgres(self) -> None:
+        found = binaries()
+        if found is None:
+            raise NotStarted("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+        folder = self.folder / "postgresql"
+        folder.mkdir()
+        self.postgres = PostgresServer(found, folder)
+        self.postgres.initialise()
+        self.postgres.start()
+        self.database_url = self.postgres.database()
+
+    def _addresses(self) -> dict[str, str]:
+        return {
+            "COSTCALC_DATABASE_URL": self.database_url,
+            "COSTCALC_REDIS_URL": f"redis://127.0.0.1:{self.ports.redis}/0",
+            "COSTCALC_TRUSTED_PROXIES": "127.0.0.1",
+        }
+
+    def _redis(self, command: Sequence[str]) -> Program:
+        place = ("--bind", "127.0.0.1", "--port", str(self.ports.redis), "--dir", str(self.folder))
+        return Program(
+            "redis",
+            (installed(command[0], "redis-server"), *command[1:], *place),
+            self.folder / "redis.log",
+            clean_environment(),
+            lambda: is_open(self.ports.redis),
+        )
+
+    def _nginx(self) -> Program:
+        self._write_nginx()
+        command = (installed("nginx", "nginx-light"), "-c", str(self.folder / "nginx.conf"), "-g", "daemon off;")
+        log = self.folder / "nginx.log"
+        return Program(
+            "nginx", command, log, clean_environment(), lambda: status_of(self.ports.nginx, "/readyz") == 200
+        )
+
+    def _write_nginx(self) -> None:
+        """`deploy/nginx.conf` with the ports and folders of this machine."""
+        text = (DEPLOY / "nginx.conf").read_text()
+        own = {
+            UPSTREAM: "\n        ".join(
+                UPSTREAM.replace("web:8000", f"127.0.0.1:{port}") for port in self.ports.servers
+            ),
+            "listen 8080;": f"listen 127.0.0.1:{self.ports.nginx};",
+            "/tmp/": f"{self.folder}/",
+        }
+        for theirs, ours in own.items():
+            if theirs not in text:
+                raise NotStarted(f"deploy/nginx.conf has no {theirs!r} any more: change {__file__}")
+            text = text.replace(theirs, ours)
+        (self.folder / "nginx.conf").write_text(text)
+
+
+@contextmanager
+def running(ports: Ports, **settings: str) -> Iterator[Cluster]:
+    """A cluster in a folder of its own, which goes with it. Raises NotStarted."""
+    folder = Path(tempfile.mkdtemp(prefix="costcalc-", dir="/tmp"))  # short: a socket's path may have 107 characters
+    folder.chmod(0o755)  # PostgreSQL and the workers of nginx are not root
+    cluster = Cluster(folder, ports, settings)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def status_of(port: int, path: str) -> int | None:
+    """The status of an answer; None where there is none."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with closing(connection), suppress(OSError, http.client.HTTPException):
+        connection.request("GET", path)
+        return connection.getresponse().status
+    return None
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_for(true: Callable[[], bool], seconds: float = 60) -> None:
+    """Returns when it is so. Raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {seconds:g} s in vain")
+        time.sleep(0.05)
