@@ -22,7 +22,7 @@ from tools.cluster.program import NotStarted, Program, clean_environment, instal
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 UPSTREAM = "server web:8000 max_fails=3 fail_timeout=1s;"
-FAIL_SECONDS = 1.5  # after which nginx asks a server again that failed
+FAIL_SECONDS = 3  # after which nginx, which counts in whole seconds, asks a server again that failed
 COSTCALC = (sys.executable, "-c", "from api.cli.main import main; main()")
 REDIS_PORT = 10  # behind nginx's port; the servers follow nginx's port one by one
 
