@@ -281,7 +281,8 @@ def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) 
 
 def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> SpeedTable:
     """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
-    speeds = SpeedModel(evidence.throughputs, evidence.fitted).speeds(recipes, clusters)
+    of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
+    speeds = SpeedModel(evidence.throughputs, evidence.fitted).speeds(recipes, clusters, of_larger)
     answered = speeds.refusal == 0
     speeds.refusal[answered & _foreign(evidence, recipes, clusters)] = REFUSALS.index("no_throughput")
     speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")

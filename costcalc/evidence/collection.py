@@ -156,6 +156,11 @@ class Evidence:
             nearest = min(family, key=lambda other: abs((other.parameters_millions or 0) - (size or 0)))
             yield nearest.name, "the nearest of its family"
 
+    def recipes_of_larger(self, model: str) -> tuple[Recipe, ...]:
+        """The recipes that train larger networks of the model's series."""
+        larger = [one.name for one in self.models.values() if one.is_larger_than(self.models[model])]
+        return tuple(recipe for name in larger for recipe in self.recipes_of(name))
+
     def later_recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes of the model of this exact name that were published after the day asked about."""
         return tuple(recipe for recipe in self.later if recipe.model == model)

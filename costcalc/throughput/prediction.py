@@ -39,6 +39,8 @@ REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too
 
 Codes = NDArray[np.int8]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
+RAISED, LOWER = 1, 2
+EQUAL = 1e-6  # ln(rates) nearer than this
 TRANSFERRED, INTERPOLATED, MACHINES, ACCELERATOR, NETWORK, STACK, CODE = range(len(KINDS))
 
 ANY = Implementation("", "", "")
@@ -62,6 +64,8 @@ class Prediction:
     machines are modelled on top of that kind, in how many steps memory makes each accelerator take its share of a batch, and what
     half the width of the range of ln(rate) is at least.
 
+    `beside_larger` is RAISED where the rate is that of a larger network, which came out faster, and LOWER where what was measured
+    of this one is slower all the same.
     `other_code` is ln of how many times longer the middle of all codes takes, NaN where nothing is known, and `headroom` ln of
     how many times faster the data sheet would allow it to be.
     """
@@ -72,23 +76,32 @@ class Prediction:
     spread_out: Flags
     steps: Floats
     least_width: Floats
+    beside_larger: Codes
     other_code: Floats
     headroom: Floats
 
 
-def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurements, images_per_gib: float) -> Prediction:
+def predict(
+    recipe: Recipe,
+    features: ClusterFeatures,
+    measurements: Measurements,
+    images_per_gib: float,
+    of_larger: Floats | float = -np.inf,
+) -> Prediction:
     """The recipe's rates on every cluster; on its own system, and where its implementation was measured on the very same one,
-    that rate. `images_per_gib` is `densest` of the recipe's network and precision."""
+    that rate. `images_per_gib` is `densest` of the recipe's network and precision. No other rate is below `of_larger`: that of
+    larger networks of its series with the same code, `carried_over` [C, P]."""
     batch, steps, room = _batch(recipe, features, images_per_gib)
     reference, peak = _reference(recipe, features, batch), _peak(recipe, features)
-    log_each = np.minimum(_modelled(recipe, features, reference), peak)
+    own_each = np.minimum(_modelled(recipe, features, reference), peak)
+    log_each = np.maximum(own_each, of_larger)
     log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
     refusal = _refusals(features, np.where(hasty, 0.0, batch), room, answered)
     enough = batch >= FEWEST_IMAGES  # the least that a rate measured with a larger batch says something about
     asked = enough & ~(is_reference(recipe) & (refusal == 0))
-    measured = dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
+    modelled, measured = log_rate.copy(), dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
     for c, rates in measured.items():
         log_rate[c], refusal[c], kind[c] = np.log(rates), 0, TRANSFERRED
     own = _own_system(recipe, features)
@@ -102,9 +115,34 @@ def predict(recipe: Recipe, features: ClusterFeatures, measurements: Measurement
     slower = _next_doubling(recipe, features, batch, reference, log_each)
     least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.nan_to_num(slower))
     answered_each = log_rate - features.log_total[:, None]
+    beside_larger = _beside_larger(own_each, of_larger, answered_each, modelled - log_rate)
     other_code = (answered_each - _anybodys(recipe, features, batch)).mean(axis=1)
     headroom = (peak - answered_each).min(axis=1)
-    return Prediction(log_rate, refusal, kind, several | crowded, steps, least_width, other_code, headroom)
+    return Prediction(
+        log_rate, refusal, kind, several | crowded, steps, least_width, beside_larger, other_code, headroom
+    )
+
+
+def carried_over(recipe: Recipe, features: ClusterFeatures, images_per_gib: float) -> Floats:
+    """ln(images/s of one accelerator) [C, P] by the fitted models alone, no measurement of the very same cluster considered;
+    minus infinity where they say nothing."""
+    batch, _, _ = _batch(recipe, features, images_per_gib)
+    modelled = _modelled(recipe, features, _reference(recipe, features, batch))
+    return np.nan_to_num(np.minimum(modelled, _peak(recipe, features)), nan=-np.inf)
+
+
+def same_work(recipe: Recipe) -> tuple[object, ...]:
+    """Of recipes that agree in this the one with the larger network of a series never takes less time."""
+    sizes = tuple(phase.image_size for phase in recipe.phases)
+    return recipe.stack, recipe.precision, recipe.global_batch_size, sizes
+
+
+def _beside_larger(own_each: Floats, of_larger: Floats | float, answered: Floats, lowered: Floats) -> Codes:
+    """Whether rates of one accelerator [C, P] were raised to those of larger networks, and whether what was measured keeps them
+    below: `lowered` is by how much measurements changed them [C, P]."""
+    raised = (own_each < of_larger).any(axis=1)
+    lower = ((lowered > EQUAL) & (answered < of_larger - EQUAL)).any(axis=1)
+    return np.where(lower, LOWER, RAISED * raised).astype(np.int8)
 
 
 def global_batch(recipe: Recipe) -> float:

@@ -18,6 +18,11 @@ USUAL_SOFTWARE = (
     "The software is the usual one, the middle of what was published on this accelerator; software=recipe takes that of the "
     "recipe's own year."
 )
+BESIDE_LARGER = (
+    (),
+    ("The speed is that of a larger network of the same series with the same code, which came out faster.",),
+    ("A larger network of the same series is faster with the same code; the measured speed of this one stands.",),
+)  # by `Prediction.beside_larger`
 WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
 DATA = {"synthetic": "synthetic images", "real": "", "whole run": "a whole run"}
 

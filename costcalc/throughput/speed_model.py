@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,11 +19,13 @@ from costcalc.throughput.prediction import (
     TRANSFERRED,
     Codes,
     Prediction,
+    carried_over,
     densest,
     is_anchored,
     predict,
+    same_work,
 )
-from costcalc.throughput.provenance import notes
+from costcalc.throughput.provenance import BESIDE_LARGER, notes
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class
 from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
@@ -54,7 +56,8 @@ class SpeedTable:
     `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
-    steps its memory makes each accelerator take its share of a batch. `width_80` is the half-width in ln(seconds) of the 80 %
+    steps its memory makes each accelerator take its share of a batch, `beside_larger` whether rates of larger networks raised it
+    (`Prediction`). `width_80` is the half-width in ln(seconds) of the 80 %
     interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none,
     or where the speed follows from the recipe's own log, as `anchored` [R] says.
 
@@ -67,6 +70,7 @@ class SpeedTable:
     tier: Codes
     kind: Codes
     steps: Numbers
+    beside_larger: Codes
     width_80: HalfWidths
     row: Numbers
     usual_low: HalfWidths
@@ -89,7 +93,8 @@ class SpeedTable:
         width = self.widths[calibrated(KINDS[kind], one.year == UNDATED)]
         if not is_reference(one):
             width = max(width, self.widths["network"])
-        return notes(one, self.clusters[cluster], kind, self.source(recipe, cluster), self.anchored[recipe], width)
+        source, larger = self.source(recipe, cluster), BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
+        return (*notes(one, self.clusters[cluster], kind, source, self.anchored[recipe], width), *larger)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -103,7 +108,18 @@ class SpeedTable:
             values[target] = values[source]
 
 
-COLUMNS = ("seconds_per_epoch", "refusal", "tier", "kind", "steps", "width_80", "row", "usual_low", "usual_high")
+COLUMNS = (
+    "seconds_per_epoch",
+    "refusal",
+    "tier",
+    "kind",
+    "steps",
+    "beside_larger",
+    "width_80",
+    "row",
+    "usual_low",
+    "usual_high",
+)
 
 
 def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
@@ -116,6 +132,7 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         tier=np.full(shape, -1, np.int8),
         kind=np.zeros(shape, np.int8),
         steps=np.ones(shape, np.int32),
+        beside_larger=np.zeros(shape, np.int8),
         width_80=np.full(shape, np.nan, np.float32),
         row=np.full(shape, -1, np.int32),
         usual_low=np.full(shape, np.nan, np.float32),
@@ -134,20 +151,26 @@ class SpeedModel:
             self._of_model[row.model][number] = row
         self._widths_by_kind = {undated: _by_kind(fitted.widths, undated) for undated in (False, True)}
 
-    def speeds(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
-        """One table for recipes of one model; every pair is answered or refused with its reason."""
+    def speeds(
+        self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
+    ) -> SpeedTable:
+        """One table for recipes of one model; every pair is answered or refused with its reason.
+
+        `of_larger` are the recipes of larger networks of its series: with the same code, these are no faster.
+        """
         features = ClusterFeatures(clusters, self._fitted.reference, self._fitted.transfer)
         phases = max((len(recipe.phases) for recipe in recipes), default=1)
         table = empty_table(self._throughputs, len(recipes), len(clusters), phases)
         rows = self._of_model.get(recipes[0].model, {}) if recipes else {}
         evidence = _Evidence(rows, features)
+        floors = self._floors({same_work(recipe) for recipe in recipes}, of_larger, features)
         first: dict[tuple[object, ...], int] = {}
         for r, recipe in enumerate(recipes):
             same = first.setdefault(signature(recipe), r)
             if same != r:
                 table.copy(same, r)
                 continue
-            self._fill(table, r, recipe, evidence)
+            self._fill(table, r, recipe, evidence, floors.get(same_work(recipe), -np.inf))
         return replace(
             table,
             recipes=tuple(recipes),
@@ -156,14 +179,27 @@ class SpeedModel:
             widths=self._fitted.widths,
         )
 
-    def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence) -> None:
+    def _floors(
+        self, works: Set[object], of_larger: Sequence[Recipe], features: ClusterFeatures
+    ) -> dict[object, Floats]:
+        """What larger networks reach with the same code: ln(images/s of one accelerator) [C, P]."""
+        evidence = {one.model: _Evidence(self._of_model.get(one.model, {}), features) for one in of_larger}
+        floors: dict[object, Floats] = {}
+        for one in {signature(one): one for one in of_larger if same_work(one) in works}.values():
+            _, images_per_gib = evidence[one.model].anybodys(one)
+            reached = carried_over(one, features, images_per_gib)
+            floors[same_work(one)] = np.maximum(floors.get(same_work(one), -np.inf), reached)
+        return floors
+
+    def _fill(self, table: SpeedTable, r: int, recipe: Recipe, evidence: _Evidence, of_larger: Floats | float) -> None:
         measurements, nearest = evidence.measurements(recipe)
         anybodys, images_per_gib = evidence.anybodys(recipe)
-        found = predict(recipe, evidence.features, measurements, images_per_gib)
+        found = predict(recipe, evidence.features, measurements, images_per_gib, of_larger)
         answered = found.refusal == 0
         measured = measurements.exact & (found.kind == TRANSFERRED)
         table.row[r] = np.where(self._is_from_own_log(recipe) & ~measured, -1, nearest)
         table.refusal[r], table.kind[r], table.steps[r] = found.refusal, found.kind, found.steps
+        table.beside_larger[r] = found.beside_larger
         table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = IMAGES_PER_EPOCH / np.exp(
             found.log_rate[answered]
         )

@@ -27,6 +27,7 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         tier=np.zeros(shape, np.int8),
         kind=np.zeros(shape, np.int8),
         steps=np.ones(shape, np.int32),
+        beside_larger=np.zeros(shape, np.int8),
         width_80=np.full(shape, WIDTH, np.float32),
         row=np.full(shape, -1, np.int32),
         usual_low=np.full(shape, np.nan, np.float32),

@@ -1,5 +1,7 @@
 """Laws of speed, on any network, accelerator and count that can be asked for."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from costcalc import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel
-from costcalc.throughput.prediction import TRANSFERRED
+from costcalc.throughput.prediction import LOWER, RAISED, TRANSFERRED, same_work
 from costcalc.training import IMAGES_PER_EPOCH
 
 EVIDENCE = load_evidence()
@@ -76,3 +78,40 @@ def test_ranges_of_a_count_and_of_twice_as_many_overlap(model, accelerator, coun
 def test_a_chip_with_more_memory_is_not_slower(less, more, model, count, machines):
     _, each = table(model, Cluster(less, count, machines), Cluster(more, count, machines))
     assert np.nanmax(each[:, 0] - each[:, 1], initial=-np.inf) < EQUAL
+
+
+SMALLER = sorted({model for model in MODELS if EVIDENCE.recipes_of_larger(model)})
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(SMALLER), accelerators, per_node, nodes)
+def test_no_network_is_slower_than_a_larger_one_of_its_series_with_the_same_code(model, accelerator, count, machines):
+    cluster = Cluster(accelerator, count, machines)
+    found = SPEEDS.speeds(EVIDENCE.recipes_of(model), [cluster], EVIDENCE.recipes_of_larger(model))
+    may_be_slow = found.beside_larger[:, 0] == LOWER
+    for larger in {one.model for one in EVIDENCE.recipes_of_larger(model)}:
+        others = SPEEDS.speeds(EVIDENCE.recipes_of(larger), [cluster], EVIDENCE.recipes_of_larger(larger))
+        alike = [
+            (s, k)
+            for (s, small), (k, large) in product(enumerate(found.recipes), enumerate(others.recipes))
+            if same_work(small) == same_work(large) and not may_be_slow[s]
+        ]
+        for s, k in alike:
+            phases = len(found.recipes[s].phases)
+            times = found.seconds_per_epoch[s, 0, :phases] / others.seconds_per_epoch[k, 0, :phases]
+            assert not (np.log(times) > EQUAL).any()
+
+
+def test_a_network_logged_slower_than_a_larger_one_is_as_fast_elsewhere_and_says_so_everywhere():
+    """GluonCV logged 3,726 images/s of MobileNet 0.5 on eight V100, 5,640 of the whole one."""
+    clusters = [Cluster("V100", 8), Cluster("H100", 8)]
+    small, whole = (
+        SPEEDS.speeds(EVIDENCE.recipes_of(name), clusters, EVIDENCE.recipes_of_larger(name))
+        for name in ("mobilenet_0_5", "mobilenet")
+    )
+    assert list(small.beside_larger[0]) == [LOWER, RAISED]
+    assert IMAGES_PER_EPOCH / small.seconds_per_epoch[0, 0, 0] == pytest.approx(3726)
+    assert small.seconds_per_epoch[0, 1, 0] <= whole.seconds_per_epoch[0, 1, 0]
+    assert small.notes(0, 0)[-1].endswith("the measured speed of this one stands.")
+    assert small.notes(0, 1)[-1].endswith("which came out faster.")
+    assert not whole.beside_larger.any()
