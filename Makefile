@@ -15,6 +15,12 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist wo
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# the launchers' own parsers, apart because they pin what they need
+build/launchers/installed: tests/support/launchers.txt
+	$(PYTHON) -m venv build/launchers
+	build/launchers/bin/python -m pip install --quiet --requirement $<
+	touch $@
+
 setup: .venv/dev-installed
 
 serve: .venv/installed
@@ -25,7 +31,7 @@ CLUSTER_PORT ?= 8080
 cluster: setup
 	$(BIN)/python -m tools.cluster --port $(CLUSTER_PORT)
 
-test: setup
+test: setup build/launchers/installed
 	$(PYTEST)
 
 quick: setup

@@ -129,6 +129,29 @@ def sweep(
             stop(error, FAILED)
 
 
+def launching() -> Schema:
+    """The parameters of a launch file."""
+    from api.questions.schemas import LaunchSchema
+
+    return LaunchSchema()
+
+
+@main.command(
+    cls=SchemaCommand,
+    schema=launching,
+    params=[click.Argument([name], shell_complete=completer(name)) for name in ("model", "target")],
+)
+def launch(**given: Any) -> None:
+    """Print a launch file of the best estimate of MODEL to TARGET.
+
+    SkyPilot or dstack reads it, rents the machines and starts the command of --run.
+    """
+    from api.cli import launch as commands
+
+    with told():
+        click.echo(commands.answer(settings_of_environment(), texts(given)), nl=False)
+
+
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:

@@ -53,7 +53,7 @@ THEMES = (
     Theme(
         "Output",
         "These change how the answer is written, never its figures.",
-        "format explain excel sep decimal profile focus table label cost_center help",
+        "format explain excel sep decimal profile focus table label cost_center to run help",
     ),
     Theme("The sweep", "These say where its axes stand and who answers.", "grid workers dask"),
 )

@@ -29,6 +29,7 @@ class Parameter(fields.Field[Any]):
     """One parameter. `load` gets the list of its non-empty texts; subclasses parse a single one."""
 
     listed: ClassVar[bool] = False
+    longest: ClassVar[int] = LONGEST_VALUE
 
     def __init__(self, meaning: str, example: object = None, **keywords: Any) -> None:
         super().__init__(**keywords)
@@ -41,7 +42,7 @@ class Parameter(fields.Field[Any]):
 
     def schema(self) -> JsonSchema:
         """JSON Schema of one text, or of several between commas where it is listed."""
-        return {"type": "string"} if self.listed else {"type": "string", "maxLength": LONGEST_VALUE}
+        return {"type": "string"} if self.listed else {"type": "string", "maxLength": self.longest}
 
     def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
         if self.listed:
@@ -57,13 +58,19 @@ class Parameter(fields.Field[Any]):
         return tuple(dict.fromkeys(self._one(part) for part in parts))
 
     def _one(self, text: str) -> Any:
-        if len(text) > LONGEST_VALUE:
-            raise ValidationError(f"{clip(text)} is too long: at most {LONGEST_VALUE} characters")
+        if len(text) > self.longest:
+            raise ValidationError(f"{clip(text)} is too long: at most {self.longest:,} characters")
         return self.parse(text)
 
 
 class Text(Parameter):
     """Free text."""
+
+
+class Command(Text):
+    """A line or a few for a shell."""
+
+    longest = 2000
 
 
 class Names(Parameter):

@@ -12,6 +12,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from api.questions.fields import (
     Choice,
     Choices,
+    Command,
     Currency,
     Discounts,
     Flag,
@@ -33,6 +34,7 @@ FORMATS = ("json", "csv")
 WORKBOOK_FORMATS = (*FORMATS, "xlsx")
 COST_LAYOUT = ("profile", "focus")
 WORDS = ("label", "cost_center")
+BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
@@ -252,6 +254,20 @@ class PlanSchema(PlanDefaultsSchema):
 
     model = Names("models to train, one or more", example="resnet50,resnet18", required=True)  # type: ignore[assignment]
     target = Targets("accuracies to reach, as fractions, one or more", example="0.757,0.76", required=True)
+
+
+class LaunchSchema(CostSchema):
+    """The parameters of `/launch`."""
+
+    to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
+    purchase = Choices(BY_THE_HOUR, "purchase option; default both", example="spot", also=PURCHASES)
+    run = Command("command that trains; the file has a place for it otherwise", example="python train.py")
+    limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
+
+    class Meta:
+        """Launchers compare list rates in dollars."""
+
+        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "offset", "currency", "fx", "discount")
 
 
 class OffersSchema(OfferFilters):

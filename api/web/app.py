@@ -13,7 +13,7 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, costs, health, lists, pages, plan, slack
+from api.web import access, costs, health, launch, lists, pages, plan, slack
 from api.web.access import Tokens, check_access
 from api.web.compression import pack
 from api.web.problems import handle_errors, problem_response
@@ -47,7 +47,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions["costcalc"] = around
     app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, costs, plan, lists, pages, health, slack):
+    for module in (access, costs, launch, plan, lists, pages, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.after_request(_finish)

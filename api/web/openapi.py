@@ -24,10 +24,11 @@ from api.service import COST
 from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
+from api.web.launch import LAUNCH
 from api.web.lists import CHANGES, HISTORY, MODELS, OFFERS, THROUGHPUT
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import JSON_TYPE, PICTURES, TYPES
+from api.web.responses import JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
 
@@ -69,6 +70,7 @@ class Operation:
 
 _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
+_BODIES = {PICTURES["png"]: _BYTES, LAUNCH_FILES["yaml"]: {"type": "object"}}
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
 _PLAN_ROW = {
@@ -93,6 +95,8 @@ OPERATIONS = (
               sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY),
     Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,)),
+    Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
+              errors=(404,)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv", "xlsx")),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
@@ -249,7 +253,7 @@ def _refusals(operation: Operation, private: bool) -> Iterator[tuple[str, Json]]
 def _success(operation: Operation, sheet: str) -> Json:
     content: Json = {}
     if not sheet:
-        body = _BYTES if operation.media == PICTURES["png"] else _TEXT
+        body = _BODIES.get(operation.media, _TEXT)
         if operation.media == JSON_TYPE:
             body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
         content[operation.media] = {"schema": body}

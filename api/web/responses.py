@@ -23,6 +23,7 @@ CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
+LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
 
 
@@ -129,7 +130,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     g.version = version
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES)[kind])
+    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES)[kind])
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:

@@ -1,0 +1,81 @@
+"""`/launch`: the machines of the best estimate that a launcher can rent, and what to expect of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from api.questions.errors import NotFound
+from api.questions.schemas import BY_THE_HOUR
+from api.reports.left_out import left_out
+from api.service import Service, query_of
+from costcalc.answers import Answer, Estimate
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
+from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
+
+Launcher = Literal["skypilot", "dstack"]
+MOST_SEARCHED = 1000
+TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
+
+
+@dataclass(frozen=True, slots=True)
+class Launchable:
+    """An estimate, and what the launcher calls its machine."""
+
+    estimate: Estimate
+    name: LaunchName
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchReport:
+    """One question, the launcher that rents its answer, and the command to run there; empty where none was given."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+    launcher: Launcher
+    command: str
+
+    @property
+    def title(self) -> str:
+        """What the launcher calls itself."""
+        return TITLES[self.launcher]
+
+    def machines(self) -> tuple[Launchable, ...]:
+        """The first estimate on machines that the launcher rents, then others of that recipe on as many machines, in order.
+
+        There are at most `query.limit`. Raises NotFound if there are none.
+        """
+        answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
+        found = [one for estimate in answer.estimates if (one := self._launchable(estimate))]
+        if not found:
+            raise NotFound(self._nothing(answer), "to")
+        first = found[0].estimate
+        alike = [one for one in found if (one.estimate.recipe, one.estimate.nodes) == (first.recipe, first.nodes)]
+        return tuple(alike[: self.query.limit])
+
+    @property
+    def question(self) -> EstimateQuery:
+        """The question about what the launcher rents: by the hour, from clouds that it knows. Raises NotFound."""
+        rented = launchable_providers(self.launcher)
+        providers = tuple(name for name in self.query.provider if name in rented) or rented
+        if self.query.provider and not set(self.query.provider) & set(rented):
+            raise NotFound(f"{self.title} rents from {', '.join(rented)}: name one of these", "provider")
+        return replace(self.query, provider=providers, purchase=self.query.purchase or BY_THE_HOUR)
+
+    def _launchable(self, estimate: Estimate) -> Launchable | None:
+        one = estimate
+        name = launch_name(self.launcher, one.provider, one.instance_type, one.accelerator)
+        return Launchable(estimate, name) if name else None
+
+    def _nothing(self, answer: Answer) -> str:
+        if answer.count:
+            return f"{self.title} rents none of the machines of {answer.count} estimates: allow more machines"
+        return f"no estimate remains: {left_out(answer)}"
+
+
+def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
+    """The report that parsed parameters of `/launch` ask for."""
+    asked = {name: value for name, value in values.items() if name not in ("to", "run")}
+    return LaunchReport(service, catalogue, query_of(asked, limit=5), values["to"], values.get("run", ""))

@@ -1,0 +1,156 @@
+"""Launch files, read by SkyPilot's and dstack's own parsers."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from api.formats.launch_files import launch_file
+from api.questions.errors import Refused
+from api.questions.schemas import LaunchSchema
+from api.reports.launch import launch_report
+
+ROOT = Path(__file__).parents[3]
+PARSERS = ROOT / "build/launchers/bin/python"
+QUESTIONS = [
+    {"to": "skypilot"},
+    {"to": "skypilot", "sort": "time", "limit": "1"},
+    {"to": "skypilot", "provider": "gcp", "accelerator": "TPU v5e"},
+    {"to": "skypilot", "provider": "gcp", "accelerator": "V100", "max_price_age": "4000"},
+    {"to": "skypilot", "provider": "runpod"},
+    {"to": "skypilot", "provider": "aws", "purchase": "on_demand", "nodes": "4"},
+    {"to": "dstack"},
+    {"to": "dstack", "provider": "gcp", "purchase": "spot"},
+    {
+        "to": "dstack",
+        "provider": "gcp",
+        "accelerator": "V100",
+        "max_price_age": "4000",
+        "run": 'python train.py --name "a: b"\nls',
+    },
+    {"to": "dstack", "provider": "aws", "purchase": "on_demand", "nodes": "4"},
+]
+
+
+@pytest.fixture(scope="module")
+def report(service):
+    def ask(**parameters):
+        given = {"model": "resnet50", "target": "0.757", **parameters}
+        catalogue = service.catalogue()
+        values, _ = service.parse(LaunchSchema(), {name: [value] for name, value in given.items()}, catalogue)
+        return launch_report(service, catalogue, values)
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def reports(report):
+    return [report(**question) for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module")
+def understood(reports):
+    """What the launchers' parsers make of all files, and of a wrong one each."""
+    if not PARSERS.exists():
+        missing = f"{PARSERS} is not there: run `make test`"
+        assert os.environ.get("CI") != "true", missing
+        pytest.skip(missing)
+    files = [[one.launcher, launch_file(one).decode()] for one in reports]
+    wrong = [["skypilot", "resources: {infra: nowhere}\nrunn: ls"], ["dstack", "type: task\nnodess: 1"]]
+    environment = {**os.environ, "SKYPILOT_DISABLE_USAGE_COLLECTION": "1"}
+    ran = subprocess.run(
+        [PARSERS, ROOT / "tests/support/read_launch_files.py"],
+        input=json.dumps(files + wrong),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    *read, skypilot_refusal, dstack_refusal = json.loads(ran.stdout.splitlines()[-1])
+    assert "refused" in skypilot_refusal
+    assert "refused" in dstack_refusal
+    return read
+
+
+def test_the_launchers_understand_the_first_estimate(reports, understood):
+    for one, read in zip(reports, understood, strict=True):
+        first, *others = [machine.estimate for machine in one.machines()]
+        assert read["nodes"] == first.nodes, one.query
+        assert read["envs"]["RECIPE"] == first.recipe
+        if one.launcher == "skypilot":
+            resources = read["resources"]
+            assert len(resources) == 1 + len(others)
+            assert [each["use_spot"] for each in resources] == [
+                each.purchase_option == "spot" for each in [first, *others]
+            ]
+            assert resources[0]["cloud"] == first.provider
+        else:
+            assert read["backends"] == [first.provider]
+            assert read["instance_types"] == [first.instance_type.partition("+")[0]]
+            assert read["accelerators"] == first.accelerators / first.nodes
+            assert read["spot"].replace("-", "_") == first.purchase_option
+            assert read["max_price"] >= float(first.hourly_rate) / first.nodes
+
+
+def test_machines_with_attached_accelerators_and_slices_keep_their_count(reports, understood):
+    tpu, attached = understood[2]["resources"][0], understood[3]["resources"][0]
+    assert list(tpu["accelerators"]) == [f"tpu-{reports[2].machines()[0].estimate.instance_type}"]
+    first = reports[3].machines()[0].estimate
+    assert attached["accelerators"] == {"V100": first.accelerators}
+    assert attached["instance_type"] == first.instance_type.partition("+")[0]
+
+
+def test_a_command_arrives_as_it_was_written(understood):
+    assert understood[8]["run"] == ['python train.py --name "a: b"\nls']
+
+
+def test_without_a_command_the_file_says_where_it_goes_and_spends_nothing(report):
+    assert "exit 1" in yaml.safe_load(launch_file(report(to="skypilot")))["run"]
+
+
+def test_the_comments_hold_the_figures_of_the_estimate(report):
+    one = report(to="skypilot", provider="aws")
+    first = one.machines()[0].estimate
+    comments = "".join(line for line in launch_file(one).decode().splitlines(True) if line.startswith("#"))
+    for figure in (f"{first.hours:.2f} h", f"{first.billed_cost} USD", first.recipe, first.instance_type):
+        assert figure in comments
+
+
+def test_the_question_in_the_comments_gives_the_same_estimate(report, client):
+    one = report(to="dstack", provider="aws,lambda")
+    (line,) = [line for line in launch_file(one).decode().splitlines() if line.startswith("# The question: ")]
+    first = client.get(line.removeprefix("# The question: ")).get_json()["estimates"][0]
+    assert first["instance_type"] == one.machines()[0].estimate.instance_type
+    assert f"{first['billed_cost']:.2f} USD" in launch_file(one).decode()
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter", "told"),
+    [
+        ({"to": "skypilot", "provider": "cirrascale"}, "provider", "SkyPilot rents from aws, azure"),
+        ({"to": "dstack", "purchase": "reserved"}, "purchase", "on_demand or spot"),
+        ({"to": "skypilot", "max_cost": "0.001"}, "to", "no estimate remains: "),
+        ({"to": "kubernetes"}, "to", "skypilot or dstack"),
+        ({}, "to", "missing: add to=skypilot"),
+    ],
+)
+def test_what_cannot_be_launched_is_refused_in_words(report, question, parameter, told):
+    with pytest.raises(Refused) as refused:
+        launch_file(report(**question))
+    assert told in refused.value.errors[parameter][0]
+
+
+def test_over_http(client):
+    answer = client.get("/launch?model=resnet50&target=0.757&to=dstack")
+    assert answer.status_code == 200
+    assert answer.content_type == "application/yaml"
+    assert "resnet50-0757.dstack.yaml" in answer.headers["Content-Disposition"]
+    again = client.get(
+        "/launch?model=resnet50&target=0.757&to=dstack", headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert again.status_code == 304
+    assert yaml.safe_load(answer.text)["type"] == "task"
