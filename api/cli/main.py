@@ -319,6 +319,32 @@ def export(folder: Path) -> None:
 
 
 @prices.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def backup(file: Path) -> None:
+    """Copy the SQLite store into the new FILE, also while a server or a refresh uses it. The copy is read before it is named."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.backup(settings_of_environment(), file))
+
+
+@prices.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def restore(file: Path) -> None:
+    """Put the backup FILE in the place of the SQLite store. Servers go on from it; the former store is kept beside it."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.restore(settings_of_environment(), file))
+
+
+@prices.command()
+def rebuild() -> None:
+    """Begin anew where the SQLite store is damaged: it is set aside, and what is lost is named. Prefer a backup."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.rebuild(settings_of_environment()))
+
+
+@prices.command()
 def status() -> None:
     """Show the last success, age, number of rows and last error of each source."""
     from api.cli import prices as commands

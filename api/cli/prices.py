@@ -28,6 +28,7 @@ from pricing import refresh as refreshing
 from pricing.packaged.tables import PackagedTableError
 from pricing.recording import Recording
 from pricing.sources import SOURCES
+from pricing.store import backups
 from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
 from pricing.store.store import Store
@@ -174,6 +175,41 @@ def export(settings: Settings, folder: Path) -> int:
             click.echo(line)
     except (StoreError, PackagedTableError, OSError) as error:
         return _failed(error, FAILED)
+    return FINE
+
+
+def backup(settings: Settings, file: Path) -> int:
+    """Copies the store into a new file."""
+    try:
+        backups.backup(settings.database_url, file)
+    except StoreError as error:
+        return _failed(error, FAILED)
+    click.echo(f"{file} is a whole copy of the store")
+    return FINE
+
+
+def restore(settings: Settings, file: Path) -> int:
+    """Puts a copy in the place of the store, and says where the former one lies."""
+    try:
+        aside = backups.restore(settings.database_url, file, utc_now())
+        snapshot = Store(settings.database_url).current_snapshot_id()
+    except StoreError as error:
+        return _failed(error, FAILED)
+    click.echo(f"the store is {file} again, snapshot {snapshot}")
+    if aside:
+        click.echo(f"the former store is kept as {aside}")
+    return FINE
+
+
+def rebuild(settings: Settings) -> int:
+    """Begins a new store where the present one is damaged, and says what is lost."""
+    try:
+        done = backups.rebuild(settings.database_url, utc_now())
+    except (StoreError, PackagedTableError) as error:
+        return _failed(error, FAILED)
+    click.echo(f"the damaged store is kept as {done.path}")
+    click.echo(f"lost: {done.lost}")
+    click.echo("the new store has the packaged prices: costcalc prices refresh adds today's")
     return FINE
 
 

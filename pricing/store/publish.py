@@ -19,11 +19,10 @@ from pricing.offer_flags import WITHDRAWN
 from pricing.packaged.offers import PackagedPrices
 from pricing.scope import Key, Scope
 from pricing.store.book import PACKAGED, Book, Entry, book_of, digests_in, moment
-from pricing.store.inserts import upsert
 from pricing.store.offer_rows import entry, machine_row, read_gaps, write_gaps
 from pricing.store.quarantine import Inspection, record
 from pricing.store.snapshots import Machines, all_machines, newest, newest_book, segment_parts
-from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status
+from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status, upsert
 
 BOOKS_KEPT = 3  # a worker may still be loading the one before
 ROWS_IN_A_BOOK = 40_000  # beyond that it becomes a segment

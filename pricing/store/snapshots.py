@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from typing import Any
@@ -89,17 +89,18 @@ def _part_of(instance_type: str) -> int:
 def _read_parts(connection: Connection, wanted: ColumnElement[bool]) -> Iterator[Book]:
     """These parts of segments, oldest first, one by one."""
     documents = select(segments.c.document).where(wanted).order_by(segments.c.sequence, segments.c.part)
-    found = connection.execute(documents, execution_options={"yield_per": 1}).scalars()
-    return (_read(zlib.decompress(document)) for document in found)
+    with connection.execute(documents, execution_options={"yield_per": 1}) as found:
+        for document in found.scalars():
+            yield _read(document, zlib.decompress)
 
 
-def _read(document: bytes) -> Book:
+def _read(document: bytes, unpack: Callable[[bytes], bytes] = bytes) -> Book:
     try:
-        return Book.from_bytes(document)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        return Book.from_bytes(unpack(document))
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise StoreUnavailable(
-            "the prices in the store were written by another version of costcalc: use that version, or set "
-            "COSTCALC_DATABASE_URL to a new store"
+            "the prices in the store are damaged, or were written by another version of costcalc: use that version, put a "
+            "backup in their place, or set COSTCALC_DATABASE_URL to a new store"
         ) from error
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
+    Connection,
     DateTime,
     Dialect,
     Float,
@@ -21,8 +25,11 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 ROWS_AT_ONCE = 10_000  # read or written together
+Row = Mapping[str, Any]
+Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -133,3 +140,15 @@ source_status = Table(
     Column("error", Text),
 )
 """How each source last fared; `offers` is the length of its last good listing."""
+
+
+def upsert(connection: Connection, table: Table, rows: Iterable[Row], merge: Merge) -> None:
+    """Insert; where the primary key stands already, set each other column to `merge(old, new)`."""
+    dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table)
+    key = [column.name for column in table.primary_key]
+    others = [column for column in table.columns if column.name not in key]
+    merged = {column.name: merge(column, statement.excluded[column.name]) for column in others}
+    on_conflict, waiting = statement.on_conflict_do_update(index_elements=key, set_=merged), iter(rows)
+    while some := list(islice(waiting, ROWS_AT_ONCE)):
+        connection.execute(on_conflict, some)

@@ -1,0 +1,260 @@
+"""No history is lost: backups of a store that is written, what damage looks like, and what comes back after it."""
+
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from conftest import PostgresServer
+from sqlalchemy import text
+from support.live_server import clean_environment
+from support.prices import LATER, NOW, listed, many, offer
+
+from pricing.store import backups
+from pricing.store.connection import Database, StoreDamaged, StoreError, fault
+from pricing.store.store import Store
+
+ROOT = Path(__file__).parents[3]
+OFFERS = 300
+COSTCALC = f'{sys.executable} -c "from api.cli.main import main; main()"'
+
+
+def published(url: str, generations: int = 3) -> Store:
+    """A store with a rate for each of these generations."""
+    store = Store(url)
+    for number in range(generations):
+        moment = NOW + timedelta(hours=number)
+        store.publish(listed("aws", *many(OFFERS, str(number + 1), moment)), moment)
+    return store
+
+
+def known(store: Store) -> object:
+    """All that a store can tell."""
+    return store.current_snapshot_id(), store.all_offers(), store.history("p3.2xlarge"), store.status()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "prices.sqlite3"
+
+
+@pytest.fixture
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def test_backups_of_a_store_that_is_written_hold_whole_generations(url: str, tmp_path: Path) -> None:
+    store, done = published(url, 1), threading.Event()
+
+    def write() -> None:
+        number = 1
+        while not done.is_set():
+            moment = NOW + timedelta(hours=number)
+            store.publish(listed("aws", *many(OFFERS, str(number + 1), moment)), moment)
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(5):
+            backups.backup(url, tmp_path / f"{number}.sqlite3")
+    finally:
+        done.set()
+        writer.join()
+    for number in range(5):
+        copy = Store(f"sqlite:///{tmp_path / f'{number}.sqlite3'}")
+        rates = {each.hourly_rate for each in copy.standing_offers("aws")}
+        assert len(rates) == 1
+        assert len(copy.history("p3.2xlarge")) == OFFERS * int(rates.pop())
+
+
+def test_a_restored_store_tells_the_same_also_to_those_who_have_it_open(url: str, path: Path, tmp_path: Path) -> None:
+    store = published(url)
+    before, copy = known(store), tmp_path / "copy.sqlite3"
+    backups.backup(url, copy)
+    store.publish(listed("aws", offer("99", LATER)), LATER)
+    after = known(store)
+    aside = backups.restore(url, copy, LATER)
+    assert known(store) == before
+    assert aside == path.with_name("prices-replaced-20261120T130000Z.sqlite3")
+    assert known(Store(f"sqlite:///{aside}")) == after
+    assert backups.restore(url, copy, LATER + timedelta(1)) != aside
+
+
+def test_a_lost_store_comes_back(url: str, path: Path, tmp_path: Path) -> None:
+    before = known(published(url))
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    path.unlink()
+    assert backups.restore(url, tmp_path / "copy.sqlite3", NOW) is None
+    assert known(Store(url)) == before
+
+
+def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
+    url: str, path: Path, tmp_path: Path
+) -> None:
+    published(url)
+    (tmp_path / "there").write_text("a letter")
+    with pytest.raises(StoreError, match="exists already: name a new file"):
+        backups.backup(url, tmp_path / "there")
+    with pytest.raises(StoreError, match="there is no backup at"):
+        backups.restore(url, tmp_path / "missing", NOW)
+    with pytest.raises(StoreError, match="cannot be copied"):
+        backups.restore(url, tmp_path / "there", NOW)
+    flip(path, 8192, 40960)
+    with pytest.raises(StoreError, match="is damaged"):
+        backups.backup(url, tmp_path / "copy")
+    assert {each.name for each in tmp_path.iterdir()} - {"prices.sqlite3-wal", "prices.sqlite3-shm"} == {
+        "prices.sqlite3",
+        "there",
+    }
+
+
+def test_without_a_store_there_is_nothing_to_copy(url: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no store at"):
+        backups.backup(url, tmp_path / "copy")
+
+
+def flip(path: Path, first: int, end: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[first:end] = bytes(255 - byte for byte in content[first:end])
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "header": lambda path: flip(path, 0, 16),
+    "first page": lambda path: flip(path, 100, 4096),
+    "cut in half": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "cut to nothing": lambda path: os.truncate(path, 0),
+    "a page": lambda path: flip(path, 4096, 8192),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_named_and_left_alone_until_a_person_says_so(url: str, path: Path, damage: str) -> None:
+    published(url)
+    DAMAGES[damage](path)
+    content = path.read_bytes()
+    with pytest.raises(StoreDamaged, match=rf"{path} is damaged \(.+\): `costcalc prices restore FILE`"):
+        Store(url)
+    assert path.read_bytes() == content
+    done = backups.rebuild(url, LATER)
+    assert done.path == path.with_name("prices-damaged-20261120T130000Z.sqlite3")
+    assert done.path.read_bytes() == content
+    assert re.match(
+        r"3 snapshots published from 2026-11-20 12:00 to 2026-11-20 14:00|what it held cannot be read", done.lost
+    )
+    assert fault(path) is None
+    assert len(Store(url).load_current()) > 1000
+    assert not Store(url).history("none")
+
+
+def test_a_whole_store_is_not_rebuilt(url: str) -> None:
+    before = known(published(url))
+    with pytest.raises(StoreError, match="is not damaged: nothing was done"):
+        backups.rebuild(url, LATER)
+    assert known(Store(url)) == before
+
+
+def test_a_changed_byte_anywhere_is_noticed_or_changes_nothing(url: str, path: Path, tmp_path: Path) -> None:
+    before, whole, drawn = known(published(url)), path.read_bytes(), random.Random(14)
+    noticed = 0
+    for number in range(40):
+        place, other = drawn.randrange(len(whole)), tmp_path / f"{number}.sqlite3"
+        other.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << drawn.randrange(8))]) + whole[place + 1 :])
+        try:
+            assert known(Store(f"sqlite:///{other}")) == before, f"bit of byte {place}"
+        except StoreError:
+            noticed += 1
+    assert noticed
+
+
+def test_a_damaged_segment_is_said_in_words(store_url: str) -> None:
+    store = published(store_url)
+    with Database(store_url).writing() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO segments (sequence, part, started_at, ended_at, document) VALUES (1, 0, :first, :last, :document)"
+            ),
+            {"first": NOW, "last": NOW + timedelta(1), "document": b"no zlib"},
+        )
+    with pytest.raises(StoreError, match="are damaged, or were written by another version"):
+        store.all_offers()
+
+
+def documented(language: str) -> list[str]:
+    """The commands of docs/operations.md that back up and restore such a database."""
+    page = (ROOT / "docs/operations.md").read_text("utf-8")
+    part = page.partition("## Back up and restore")[2].partition("\n## ")[0]
+    blocks = re.findall(rf"```sh\n# {language}\n(.*?)```", part, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def run(command: str, folder: Path, url: str, path: str) -> None:
+    environment = clean_environment(folder, COSTCALC_DATABASE_URL=url, PATH=path, PYTHONPATH=str(ROOT))
+    command = re.sub(r"^costcalc ", lambda _: f"{COSTCALC} ", command)
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("language", ["PostgreSQL", "SQLite"])
+def test_the_documented_commands_bring_everything_back(
+    language: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = request.getfixturevalue("postgres_url" if language == "PostgreSQL" else "url")
+    path = os.environ["PATH"]
+    if language == "PostgreSQL":
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        path = f"{server.binaries}:{path}"
+    before = known(published(url))
+    saves, restores = documented(language)
+    run(saves, tmp_path, url, path)
+    Store(url).publish(listed("aws", offer("99", LATER)), LATER)
+    assert known(Store(url)) != before
+    run(restores, tmp_path, url, path)
+    assert known(Store(url)) == before
+
+
+def test_a_command_says_which_tools_postgresql_has() -> None:
+    with pytest.raises(StoreError, match="pg_dump --format=custom"):
+        backups.store_path("postgresql://h/d")
+
+
+def test_a_command_on_a_damaged_store_says_what_to_do(url: str, path: Path, tmp_path: Path) -> None:
+    published(url)
+    os.truncate(path, 5000)
+    command = [sys.executable, "-c", "from api.cli.main import main; main()"]
+    environment = clean_environment(tmp_path, COSTCALC_DATABASE_URL=url)
+    for arguments, told in (
+        (["cost", "resnet50", "0.7"], "is damaged"),
+        (["prices", "refresh", "aws"], "`costcalc prices rebuild` sets it aside"),
+        (["prices", "rebuild"], "lost: "),
+        (["cost", "resnet50", "0.7"], "Cheapest"),
+    ):
+        done = subprocess.run(
+            [*command, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert told in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_several_may_create_the_store_at_once(url: str) -> None:
+    with ThreadPoolExecutor(8) as together:
+        list(together.map(lambda _: Store(url), range(8)))
+
+
+def test_the_copy_is_one_file(url: str, tmp_path: Path) -> None:
+    published(url)
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    assert [each.name for each in tmp_path.glob("*copy*")] == ["copy.sqlite3"]
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite3")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
