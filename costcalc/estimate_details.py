@@ -205,10 +205,14 @@ class EstimateDetails:
         """Where nobody asked for this number of machines: why it is offered."""
         if nodes == 1 or self.query.nodes or self.query.accelerators:
             return
-        if nodes <= offer.machine.most_machines:
+        if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
+            most, which = offer.machine.most_in_block, "one capacity block has"
+        else:
+            most, which = offer.machine.most_machines, "anybody can rent together without one"
+        if nodes <= most:
             yield (
-                f"{nodes} machines: these are offered in powers of two up to {offer.machine.most_machines}, the most that "
-                "anybody can rent together; nodes= asks for another number."
+                f"{nodes} machines: these are offered in powers of two up to {most}, the most that {which}; "
+                "nodes= asks for another number."
             )
         else:
             yield f"{nodes} machines: as many as in a published run on this very type."

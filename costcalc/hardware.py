@@ -51,7 +51,8 @@ class Machine:
     """What one rentable instance holds. `accelerators` is 0 for a CPU machine, whose `accelerator` names the processor.
 
     `network_gbits_per_second` is what it can send to others for as long as a job takes, None where that is not known;
-    `most_machines` is how many of them anybody can rent together, 1 where they are not sold as clusters.
+    `most_machines` is how many of them anybody can rent together, 1 where they are not sold as clusters, and `most_in_block` how
+    many in one capacity block.
     """
 
     accelerator: str
@@ -61,6 +62,12 @@ class Machine:
     memory_gib: float | None = None
     network_gbits_per_second: float | None = None
     most_machines: int = 1
+    most_in_block: int = 1
+
+    @property
+    def most_together(self) -> int:
+        """How many of them anybody can rent together in one way or another."""
+        return max(self.most_machines, self.most_in_block)
 
 
 def counted(accelerators: int, accelerator: str, times: str = " ") -> str:

@@ -28,7 +28,9 @@ from costcalc.units import Flags, Floats, Indices
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
 Risks = Indices  # of RISKS, by instance code and region code
-SPOT, FREE = OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.FREE)
+SPOT, FREE, CAPACITY_BLOCK = map(
+    OPTIONS.index, (PurchaseOption.SPOT, PurchaseOption.FREE, PurchaseOption.CAPACITY_BLOCK)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +73,14 @@ def allowed_offers(
     rows, stale = catalogue.allowed_rows(current, wanted), catalogue.passing_rows(current.stale, wanted)
     instances = catalogue.columns.instance[rows]
     single = catalogue.stands_alone[rows] | (catalogue.columns.option[rows] == FREE)  # a free tier lends each of us one
+    in_block = catalogue.columns.option[rows] == CAPACITY_BLOCK
     found_rows, found_clusters = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
     for nodes, cluster_of_instance in matrix.clusters_of_instances.items():
         clusters = cluster_of_instance[instances]
         here = (clusters != NOWHERE) & ~(single & (nodes > 1))
+        if nodes in matrix.in_blocks_alone:
+            here &= in_block | ~matrix.in_blocks_alone[nodes][instances]
         anywhere |= here
         found_rows.append(rows[here])
         found_clusters.append(clusters[here])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def usual_counts(machine: Machine) -> Iterator[int]:
     """One, and where it is sold as a cluster with a known network the powers of two up to the most that anybody can rent."""
     yield 1
     count = 2
-    while machine.network_gbits_per_second and count <= machine.most_machines:
+    while machine.network_gbits_per_second and count <= machine.most_together:
         yield count
         count *= 2
 
@@ -60,9 +60,18 @@ def as_clusters(catalogue: Catalogue, machines: RentedMachines) -> tuple[tuple[C
 def are_joined(machines: RentedMachines) -> Flags:
     """Whether machines [N] work together over a network, a known one or one that they are sold with; one alone needs none."""
     joined = [
-        machine.network_gbits_per_second is not None or machine.most_machines > 1 for *_, machine in machines.types
+        machine.network_gbits_per_second is not None or machine.most_together > 1 for *_, machine in machines.types
     ]
     return np.asarray((machines.nodes == 1) | np.array(joined, bool)[machines.instance])
+
+
+def sold_in_blocks_alone(machines: RentedMachines, homes: Collection[Home]) -> Mapping[int, Flags]:
+    """By number of machines, whether so many of each instance type, by its code, are sold in capacity blocks alone."""
+    most = np.array([machine.most_machines for *_, machine in machines.types], np.int64)
+    sold = {nodes: most < nodes for nodes in set(machines.nodes.tolist())}
+    for home in homes:
+        sold[home.nodes][home.instance] = False
+    return sold
 
 
 def are_homes(machines: RentedMachines, homes: Collection[Home]) -> Flags:

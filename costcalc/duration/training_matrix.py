@@ -15,7 +15,13 @@ from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import Home, OfferedCluster, offered_clusters, own_cluster
-from costcalc.duration.requested_machines import are_homes, are_joined, as_clusters, requested_machines
+from costcalc.duration.requested_machines import (
+    are_homes,
+    are_joined,
+    as_clusters,
+    requested_machines,
+    sold_in_blocks_alone,
+)
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
@@ -56,18 +62,20 @@ class UsualCode(NamedTuple):
 class TrainingMatrix:
     """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
 
-    `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs.
-    `speed_row` [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is
-    what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
-    be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of the
-    instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock. `widths` and
-    `overlap` are those of `FittedParameters`, `usual` is what other people's code takes. `is_past` says that recipes and
-    measurements are those known on a past day; what was fitted to them knows later ones too.
+    `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing
+    runs. `in_blocks_alone` flags likewise where nobody asked for a number that is sold in capacity blocks alone. `speed_row`
+    [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is what
+    whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
+    be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of
+    the instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
+    `widths` and `overlap` are those of `FittedParameters`, `usual` is what other people's code takes. `is_past` says that
+    recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
     clusters: tuple[OfferedCluster, ...]
     clusters_of_instances: Mapping[int, Indices]
+    in_blocks_alone: Mapping[int, Flags]
     speeds: SpeedTable
     speed_row: Indices
     limited: LimitedSpeeds
@@ -252,6 +260,7 @@ def training_matrix(
         recipes=_model_recipes(evidence, model, recipes),
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
+        in_blocks_alone=sold_in_blocks_alone(machines, homes) if accelerators is nodes is None else {},
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
         speed_row=speed_row,
         limited=limited,

@@ -17,26 +17,29 @@ from pricing.packaged.tables import Key, Table
 NETWORKS = Table(
     "networks.csv", "provider instance_type", "network_gbits_per_second network_cards network observed_on source"
 )
-CLUSTERS = Table("clusters.csv", "provider family", "most_machines observed_on source")
+ANY, CAPACITY_BLOCK = "any", "capacity_block"
+CLUSTERS = Table("clusters.csv", "provider family purchase", "most_machines observed_on source")
 
 
 @dataclass(frozen=True, slots=True)
 class Networks:
     """Gb/s that every machine of an instance type can send for as long as a job takes, by provider and instance type; and the
-    most machines that anybody can rent together, by provider and how the instance type begins."""
+    most machines that anybody can rent together, by provider, how the instance type begins and whether that is in a
+    `capacity_block` or in `any` other way."""
 
     gbits_per_second: Mapping[Key, float]
     most_machines: Mapping[Key, int]
 
     def joined(self, provider: str, instance_type: str, machine: Machine) -> Machine:
         """The machine with its network."""
-        most = [
-            count
-            for (owner, family), count in self.most_machines.items()
-            if owner == provider and instance_type.startswith(family)
-        ]
+        most = {ANY: 1, CAPACITY_BLOCK: 1}
+        for (owner, family, purchase), count in self.most_machines.items():
+            if owner == provider and instance_type.startswith(family):
+                most[purchase] = max(most[purchase], count)
         network = self.gbits_per_second.get((provider, instance_type))
-        return replace(machine, network_gbits_per_second=network, most_machines=max(most, default=1))
+        return replace(
+            machine, network_gbits_per_second=network, most_machines=most[ANY], most_in_block=most[CAPACITY_BLOCK]
+        )
 
     def known_of(self, offer: Offer) -> Offer:
         """The offer, its machine with its network."""

@@ -37,6 +37,7 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         recipes=ModelRecipes(tuple(recipes), 0.07),
         clusters=tuple(OfferedCluster(0, 4, count) for count in nodes),
         clusters_of_instances={count: np.full(INSTANCES, place) for place, count in enumerate(nodes)},
+        in_blocks_alone={},
         speeds=speeds,
         speed_row=np.array(range(len(recipes)) if speed_row is None else speed_row, np.int64),
         limited=slowest(seconds, speeds.width_80, limits),

@@ -11,7 +11,7 @@ from fakes.offers import DAY, offer
 from fakes.recipes import recipe
 from fakes.rentals import rented
 
-from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.rentals import (
@@ -73,6 +73,17 @@ class TestAllowedOffers:
     def test_a_free_tier_is_one_machine(self):
         prices = catalogue(four(purchase_option=FREE, hourly_rate=Decimal(0)))
         assert allowed(prices, one_recipe((1, 2))).cluster.tolist() == [0]
+
+    def test_what_is_sold_in_capacity_blocks_alone(self):
+        by_the_hour, block = four(), four(purchase_option=PurchaseOption.CAPACITY_BLOCK, term="1d")
+        alone = {1: np.array([False]), 2: np.array([True])}
+        found = allowed(catalogue(by_the_hour, block), replace(one_recipe((1, 2)), in_blocks_alone=alone))
+        options = [OPTIONS[code] for code in catalogue(by_the_hour, block).columns.option[found.row]]
+        assert sorted(zip(found.cluster.tolist(), options, strict=True)) == [
+            (0, PurchaseOption.CAPACITY_BLOCK),
+            (0, PurchaseOption.ON_DEMAND),
+            (1, PurchaseOption.CAPACITY_BLOCK),
+        ]
 
     def test_a_tower_is_one_machine(self):
         prices = catalogue(four(flags=("stands_alone",)))

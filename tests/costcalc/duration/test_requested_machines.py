@@ -10,6 +10,7 @@ from costcalc.duration.requested_machines import (
     are_joined,
     as_clusters,
     requested_machines,
+    sold_in_blocks_alone,
     usual_counts,
 )
 from costcalc.hardware import Cluster, Machine
@@ -80,3 +81,12 @@ def test_machines_that_differ_around_their_accelerators_alone_are_one_cluster(ca
 @pytest.mark.parametrize(("most", "counts"), [(1, [1]), (2, [1, 2]), (8, [1, 2, 4, 8]), (15, [1, 2, 4, 8])])
 def test_usual_counts(most, counts):
     assert list(usual_counts(Machine("V100", 8, network_gbits_per_second=25.0, most_machines=most))) == counts
+
+
+def test_more_machines_are_sold_in_a_capacity_block_than_by_the_hour():
+    block = Machine("H100", 8, 80.0, network_gbits_per_second=3200.0, most_machines=2, most_in_block=8)
+    catalogue = Catalogue.from_offers([offer(instance_type="block", machine=block)], "made up")
+    assert asked(catalogue) == [("block", count) for count in (1, 2, 4, 8)]
+    homes = {Home(0, 4)}
+    alone = sold_in_blocks_alone(requested_machines(catalogue, homes, None, None), homes)
+    assert {nodes: flags.tolist() for nodes, flags in alone.items()} == {1: [False], 2: [False], 4: [False], 8: [True]}
