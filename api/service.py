@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import cache
+from decimal import Decimal
+from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,16 +21,21 @@ from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, unknown
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.owning import owned_offer
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence
+from costcalc.hardware import Accelerator, Machine
 from costcalc.money import ExchangeRate
+from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
 from pricing import exchange_rates as exchange
+from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 
 COST = CostSchema()
 OWN_RATE = "own rate"
+OWN_CATALOGUES_KEPT = 4
 PACKAGES = ("costcalc", "pricing", "api")
 CODE = (".py", ".csv", ".json")
 
@@ -153,7 +159,25 @@ class Service:
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
+        if query.own:
+            per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
+            catalogue = _with_offers(catalogue, tuple(self._own_offers(query, query.as_of or now, per_usd)))
         return answer(query, self.evidence, catalogue, now, rates, storage_and_egress_rates())
+
+    def _own_offers(self, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Iterator[Offer]:
+        """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""
+        try:
+            for own in query.own:
+                chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
+                machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
+                yield owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
+        except LookupError as error:
+            raise BadParameters({"own": [str(error)]}) from None
+
+
+@lru_cache(maxsize=OWN_CATALOGUES_KEPT)
+def _with_offers(catalogue: Catalogue, offers: tuple[Offer, ...]) -> Catalogue:
+    return catalogue.with_offers(offers)
 
 
 @cache

@@ -76,7 +76,8 @@ class Estimate:
     are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
 
     Money is in `currency`, rounded once, to cents; the range of a cost also holds moves of spot rates. `hourly_rate` is for all
-    machines and not rounded. `break_even_hours` is the use per term from which on a commitment beats on demand.
+    machines and not rounded. `break_even_hours` is the use per term from which on a commitment beats on demand; of an owned
+    machine the use in its life from which on it beats the rental on demand on which this training costs least.
 
     `vcpus` are of all nodes, `limited_by` is the part of the machines at which the speed ends. `price_age_days` is the time from
     the observation of the rate to `as_of`; `price_first_hand` says whether the provider itself stated it.
@@ -159,6 +160,31 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakEven:
+    """A rental, what it costs for the training (its effective cost), and the hours of an owned machine's use in its life from
+    which on owning that costs less for the same work; None where its electricity alone costs as much."""
+
+    rank: int
+    provider: str
+    region: str
+    instance_type: str
+    nodes: int
+    purchase_option: PurchaseOption
+    term: str | None
+    payment: Payment | None
+    rented_cost: Decimal
+    break_even_hours: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedMachine:
+    """A machine that the asker owns, at its rank among the estimates, and when it pays against each rental that is shown."""
+
+    estimate: Estimate
+    break_even: tuple[BreakEven, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PriceBasis:
     """The snapshot of prices that an answer was computed from, and when the offers current at `as_of` were observed."""
 
@@ -186,8 +212,10 @@ class Answer:
 
     `count` is the number of estimates before limit and offset, `picks` are those to look at first. `free` has the free tiers
     that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where
-    the question asks for free tiers, which are estimates then. `rejections` says how many were left out, by reason, and
-    `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
+    the question asks for free tiers, which are estimates then. `owned` has the machines that the asker owns.
+
+    `rejections` says how many were left out, by reason, and `rejection_units` whether they are recipes, offers or runs, a run
+    being one recipe on one offer and number of machines.
 
     `hints` are for a person to whom nothing or little was found; the engine itself gives none.
 
@@ -204,6 +232,7 @@ class Answer:
     best_reached: BestReached | None
     picks: tuple[Pick, ...] = ()
     free: tuple[Estimate, ...] = ()
+    owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)
     exchange: ExchangeRate | None = None
     bills: tuple[Bill, ...] = ()

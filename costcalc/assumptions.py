@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, lru_cache
 from math import ceil, exp
 
@@ -15,7 +16,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, OWN, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Code, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -206,10 +207,13 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
 
 
 def in_words(hours: float) -> str:
-    """A time as a person says it: 12 min, 3.1 h, 78 days."""
+    """A time as a person says it: 12 min, 3.1 h, 5.1 days, 78 days."""
     if hours < 1:
         return f"{hours * 60:.0f} min"
-    return f"{hours:.1f} h" if hours < 3 * HOURS_PER_DAY else f"{hours / HOURS_PER_DAY:,.0f} days"
+    days = Decimal(repr(round(hours / HOURS_PER_DAY, 6)))
+    if days < 3:
+        return f"{hours:.1f} h"
+    return f"{days.quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"
 
 
 def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
@@ -233,7 +237,9 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
             f"Owned: billed cost is what the machine loses in value over its life of {offer.term}, its price less its residual "
             "value, and this run's electricity; effective cost is the run's share of both."
         )
-    if query.utilization < 1:
+    if query.utilization == 0:
+        yield "No other work uses what this run leaves of a commitment, rental or owned machine: it bears the whole cost."
+    elif query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
-    if flags := [flag.replace("_", " ") for flag in offer.flags if flag != AVAILABLE]:
+    if flags := [flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN)]:
         yield f"Price flags: {', '.join(flags)}."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -11,12 +12,13 @@ from itertools import chain, count
 
 import numpy as np
 
-from costcalc.answers import Answer, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Pick, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
+from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
-    Picked,
     free_tiers,
     is_sure,
     page,
@@ -24,6 +26,7 @@ from costcalc.costing.candidates import (
     rank,
     within_limits,
 )
+from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.rentals import (
     AllowedOffers,
     Risks,
@@ -47,6 +50,7 @@ from costcalc.units import Indices
 MATRICES_KEPT = FILTERS_KEPT = 32
 MOMENTS_KEPT = DAYS_KEPT = 8
 OFFERS_KEPT = 4096
+CATALOGUES_KEPT = 6  # with the prices of a past, and with machines that askers own
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
 
@@ -75,9 +79,12 @@ def answer(
     times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
     candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
     picked = picks(catalogue, candidates, is_sure(matrix, times)[candidates.time], as_of)
-    shown = known.shown(query, current, times, candidates, picked)
+    mine = own_candidates(catalogue, candidates) if query.own else []
+    shown = known.shown(query, current, times, candidates, (*(one.position for one in picked), *mine))
     tiers = known.ranked(current, times, free.take(free_tiers(free, catalogue)), count(1))
     details = EstimateDetails(query, matrix, market, as_of, known.interruptions(as_of))
+    if any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()):
+        details = replace(details, cheapest_rental=cheapest_rental(catalogue, candidates))
     bills = tuple(map(details.bill, shown.values()))
     estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
     on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
@@ -91,6 +98,7 @@ def answer(
         count=len(candidates.row),
         estimates=tuple(estimates.values())[:on_page],
         free=tuple(map(details.priced, tiers)),
+        owned=owned_machines(_with_bills(estimates, bills, mine), tuple(estimates.values())) if mine else (),
         rejections={reason: number for reason, (_, number) in rejected.items()},
         rejection_units={reason: unit for reason, (unit, _) in rejected.items()},
         best_reached=best_reached(matrix.recipes, query.metric),
@@ -99,6 +107,14 @@ def answer(
         bills=bills[:on_page],
         on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
     )
+
+
+def _with_bills(
+    estimates: Mapping[int, Estimate], bills: Sequence[Bill], positions: Iterable[int]
+) -> Iterator[tuple[Estimate, Bill]]:
+    """The estimates at these positions, each with its bill."""
+    bill_at = dict(zip(estimates, bills, strict=True))
+    return ((estimates[position], bill_at[position]) for position in positions)
 
 
 class Memory:
@@ -138,12 +154,12 @@ class Memory:
         current: CurrentOffers,
         times: TrainingTimes,
         candidates: Candidates,
-        picked: Iterable[Picked],
+        others: Iterable[int],
     ) -> dict[int, RankedCandidate]:
-        """By position: the candidates of the page asked for, in order, then those that are picked from elsewhere."""
+        """By position: the candidates of the page asked for, in order, then the others to show that stand elsewhere."""
         order = candidates.order(query.sort, self.catalogue)
         ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
-        ranks |= {one.position: rank(order, one.position) for one in picked if one.position not in ranks}
+        ranks |= {position: rank(order, position) for position in others if position not in ranks}
         chosen = candidates.take(np.array(list(ranks), np.int64))
         return dict(zip(ranks, self.ranked(current, times, chosen, ranks.values()), strict=True))
 
@@ -168,7 +184,7 @@ class Memory:
             yield None if found is None else self._offer(found)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=CATALOGUES_KEPT)
 def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
     """What is remembered of this evidence and catalogue."""
     return Memory(evidence, catalogue)

@@ -30,6 +30,7 @@ from costcalc.assumptions import (
 )
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked
+from costcalc.costing.owning import owning_pays_from
 from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
@@ -68,13 +69,17 @@ class RankedCandidate(NamedTuple):
 
 @dataclass(frozen=True)
 class EstimateDetails:
-    """Turns ranked candidates into exact estimates of one question."""
+    """Turns ranked candidates into exact estimates of one question.
+
+    `cheapest_rental` is what the training costs where it costs least on demand, to compare owned machines with.
+    """
 
     query: EstimateQuery
     matrix: TrainingMatrix
     market: Market
     as_of: datetime
     interruptions: Mapping[Place, ObservedInterruptions]
+    cheapest_rental: Decimal | None = None
 
     def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
         """The exact estimate of a candidate whose bill this is."""
@@ -86,7 +91,6 @@ class EstimateDetails:
         known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
         usual = _usual(known.usual, time, bill, query.basis)
         whose = whose_code(known.code, usual.hours_low, usual.hours_high)
-        even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
@@ -124,7 +128,7 @@ class EstimateDetails:
             billed_cost=cents(bill.billed(point)),
             billed_cost_low=cents(bill.billed(low, cheaper)),
             billed_cost_high=cents(bill.billed(high, dearer)),
-            break_even_hours=None if even is None else float(even),
+            break_even_hours=self._break_even_hours(candidate, bill),
             currency=query.currency,
             evidence=known.tiers,
             components=bill.components(point),
@@ -153,6 +157,13 @@ class EstimateDetails:
         offer = candidate.offer
         terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
         return Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
+
+    def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
+        if candidate.offer.purchase_option is PurchaseOption.OWNED:
+            even = owning_pays_from(bill, self.cheapest_rental, Decimal(repr(candidate.time.hours)))
+        else:
+            even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
+        return None if even is None else float(even)
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
         own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider, offer.purchase_option)))

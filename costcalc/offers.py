@@ -41,6 +41,7 @@ the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14
 other cloud's rates are known as closely."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
+OWN = "own"  # flag of a machine of the asker's: no filter of offers leaves it out, and its price never gets stale
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 STARTS = "starts="  # flag of a capacity block: its first day follows
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
@@ -64,7 +65,7 @@ class Offer:
 
     `hourly_rate` is effective: upfront spread over the term, a month over `hours_in_month`. `upfront`, `recurring_hourly`
     are None where only the effective rate is known. `term` is `1mo` ... `5y` or `<n>d`. Raises ValueError on a naive date,
-    a rate that isn't positive (free tiers apart) or an empty source.
+    a rate that isn't positive (free tiers and owned machines apart) or an empty source.
     """
 
     provider: str
@@ -104,7 +105,7 @@ class Offer:
             return f"currency must be an ISO 4217 code such as USD, got {self.currency!r}"
         if not self.hourly_rate.is_finite() or self.hourly_rate < 0:
             return f"hourly_rate must not be negative, got {self.hourly_rate}"
-        if self.hourly_rate == 0 and self.purchase_option is not PurchaseOption.FREE:
+        if self.hourly_rate == 0 and self.purchase_option not in (PurchaseOption.FREE, PurchaseOption.OWNED):
             return "a rate of zero is no rate"
         without_term = self.purchase_option in COMMITMENTS and self.term is None
         return "a commitment needs a term" if without_term else None

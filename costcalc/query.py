@@ -30,6 +30,26 @@ class OwnRate:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnMachine:
+    """A machine that the asker owns: so many accelerators of a name."""
+
+    accelerators: int
+    accelerator: str
+
+    @property
+    def name(self) -> str:
+        """What its offer is called: `1x RTX 4090`."""
+        return f"{self.accelerators}x {self.accelerator}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Place = Literal["household", "data_center"]
+"""Where a machine stands, which decides what its electricity costs and how much more the building takes."""
+
+
+@dataclass(frozen=True, slots=True)
 class EstimateQuery:
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
@@ -39,6 +59,10 @@ class EstimateQuery:
     stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
     `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
     that every export repeats.
+
+    `own` are machines that the asker owns, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
+    the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
+    price of a kWh, `pue` the power usage effectiveness. Prices are in `currency`.
     """
 
     model: str
@@ -82,5 +106,12 @@ class EstimateQuery:
     storage_rate: Decimal | None = None
     egress_gb: Decimal = Decimal(0)
     egress_rate: Decimal | None = None
+    own: tuple[OwnMachine, ...] = ()
+    own_price: Decimal | None = None
+    own_years: int = 3
+    own_resale: Decimal = Decimal("0.25")
+    own_watts: Decimal | None = None
+    electricity: float | Place = "household"
+    pue: float | Place = "household"
     label: str | None = None
     cost_center: str | None = None

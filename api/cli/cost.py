@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from api.cli.estimates import estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import highest_accuracy, machine, picked, rates_seen
+from api.formats.words import highest_accuracy, machine, owned, picked, rates_seen
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
@@ -27,7 +27,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     if found.estimates:
         yield from estimate_lines(found.estimates, found.query.basis, view, [pick.estimate for pick in found.picks])
     yield ""
-    for line in (*_free(found), *_notes(found, view.explain)):
+    for line in (*_owned(found), *_free(found), *_notes(found, view.explain)):
         yield from paragraph(line, view.width, 4)
 
 
@@ -44,6 +44,11 @@ def _how_many(found: Answer) -> str:
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
     order = "fastest" if query.sort == "time" else "cheapest"
     return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"
+
+
+def _owned(found: Answer) -> Iterator[str]:
+    yield from ["Your own:"] if found.owned else []
+    yield from (f"  {owned(each)}." for each in found.owned)
 
 
 def _free(found: Answer) -> Iterator[str]:

@@ -77,6 +77,7 @@ METAVARS = {
     "Choices": "WORD",
     "Separator": "SIGN",
     "Number": "NUMBER",
+    "NumberOrWord": "NUMBER",
 }
 """What the help calls the value of each kind of parameter."""
 

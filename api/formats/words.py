@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Protocol
 
-from costcalc.answers import Answer, Estimate, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.offers import Payment, PurchaseOption
@@ -140,6 +140,21 @@ def same_as(pick: Pick, answer: Answer) -> str:
 def picked(pick: Pick, answer: Answer) -> str:
     """What is picked, and why."""
     return f"{same_as(pick, answer) or in_one_line(pick.estimate, answer.query.basis)}. {pick.reason}"
+
+
+def owned(each: OwnedMachine) -> str:
+    """What training costs on a machine of the asker's own, and from how much use on it beats renting."""
+    one = each.estimate
+    share = f"{money(one.effective_cost, one.currency)} of electricity and loss in value"
+    if not each.break_even:
+        return f"{machine(one)}: {time(one)}, {share}"
+    even = one.break_even_hours
+    pays = (
+        "its electricity alone costs more than renting"
+        if even is None
+        else f"pays from {even:,.0f} h of use in its life on"
+    )
+    return f"{machine(one)}: {time(one)}, {share}; against the cheapest rental on demand, {pays}"
 
 
 def highest_accuracy(answer: Answer) -> str:

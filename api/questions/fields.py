@@ -150,6 +150,26 @@ class Number(Parameter):
         return {"anyOf": [number, {"type": "string"}]} if self.listed else number
 
 
+class NumberOrWord(Number):
+    """A number, or a word that stands for one."""
+
+    def __init__(self, words: Iterable[str], low: float, high: float, meaning: str, **keywords: Any) -> None:
+        super().__init__(float, low, high, meaning, **keywords)
+        self.words = tuple(words)
+
+    def parse(self, text: str) -> Any:
+        """The number or the word."""
+        word = text.lower().replace("-", "_").replace("centre", "center")
+        return word if word in self.words else super().parse(text)
+
+    def _complaint(self, text: str) -> str:
+        return f"{super()._complaint(text)}; {either(self.words)} stand for usual ones"
+
+    def schema(self) -> JsonSchema:
+        """A number in its bounds or a word."""
+        return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.words)}, {"type": "string"}]}
+
+
 class Target(Number):
     """An accuracy as a fraction; a percentage is refused with the fraction it stands for."""
 

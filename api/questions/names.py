@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, Spellings
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
-from costcalc.query import Discount
+from costcalc.query import Discount, OwnMachine
 
 WHERE = {
     "provider": "/offers lists them",
@@ -28,6 +29,8 @@ EXAMPLES = {
     "nvidia": ("H100", "A100-80GB", "V100"),
 }
 """Names to write instead of a kind of accelerator."""
+MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
+MOST_OWN = 64
 ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
 
 
@@ -73,6 +76,13 @@ class Known:
             raise LookupError(self._unknown(kind, text, found, guesses))
         return found
 
+    def accelerator_named(self, text: str, guesses: Guesses) -> str:
+        """The one accelerator that a text means, of a family its namesake. Raises LookupError."""
+        found = self._spellings["accelerator"].find(text)
+        if len(found) != 1:
+            raise LookupError(self._unknown("accelerator", text, found or family(text, self.accelerator), guesses))
+        return found[0]
+
     def _unknown(self, kind: str, text: str, meant: list[str], guesses: Guesses) -> str:
         hint = self.no_name(text) if kind == "accelerator" else None
         return hint or guesses.unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
@@ -109,6 +119,8 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
     for kind in WHERE:
         if kind in values:
             resolved[kind], errors[kind] = _each(kind, values[kind], names, guesses)
+    if "own" in values:
+        resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
     if "discount" in values:
         resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
@@ -122,6 +134,24 @@ def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tu
         except LookupError as error:
             errors.append(str(error))
     return tuple(dict.fromkeys(found)), errors
+
+
+def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
+    found: dict[OwnMachine, None] = {}
+    errors: list[str] = []
+    for part in (part.strip() for text in texts for part in text.split(",") if part.strip()):
+        count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
+        try:
+            found[OwnMachine(_count(count or "1", part), names.accelerator_named(name, guesses))] = None
+        except LookupError as error:
+            errors.append(str(error))
+    return tuple(found), errors
+
+
+def _count(text: str, part: str) -> int:
+    if not 0 < int(text) <= MOST_OWN:
+        raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
+    return int(text)
 
 
 def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:

@@ -19,6 +19,7 @@ from api.questions.fields import (
     Moment,
     Names,
     Number,
+    NumberOrWord,
     OwnRates,
     Separator,
     Target,
@@ -28,6 +29,7 @@ from api.questions.fields import (
 )
 from api.questions.spellings import PURCHASES
 from costcalc.offers import Payment, PurchaseOption
+from costcalc.query import Place
 from costcalc.training import Crossing, Metric, PipelineAsked
 
 FORMATS = ("json", "csv")
@@ -35,6 +37,7 @@ WORKBOOK_FORMATS = (*FORMATS, "xlsx")
 COST_LAYOUT = ("profile", "focus")
 WORDS = ("label", "cost_center")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
+OWNED_BY = ("own_price", "own_years", "own_resale", "own_watts", "electricity", "pue")
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
@@ -167,6 +170,47 @@ class CostSchema(OfferFilters):
     )
     egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
     egress_rate = Number(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
+    own = Names(
+        "machines that you own: count x accelerator; they stand beside the offers, whatever filters those",
+        example="1x RTX 4090",
+    )
+    own_price = Number(
+        Decimal,
+        0,
+        10**9,
+        "what each of your machines cost, in the currency of the answer; 0 if paid for; default what such machines were sold for",
+        example=2800,
+    )
+    own_years = Number(int, 1, 20, "years that your machines are used for; default 3", example=3)
+    own_resale = Number(
+        Decimal,
+        0,
+        1,
+        "share of its price that a machine of yours is worth after these years; default 0.25",
+        example=0.25,
+    )
+    own_watts = Number(
+        Decimal,
+        0,
+        10**6,
+        "watts of each whole machine of yours; default those of the data sheets",
+        open_low=True,
+        example=650,
+    )
+    electricity = NumberOrWord(
+        get_args(Place),
+        0,
+        1000,
+        "price of a kWh in the currency of the answer; household (default) is 0.15 US dollars, data_center 0.08",
+        example=0.15,
+    )
+    pue = NumberOrWord(
+        get_args(Place),
+        1,
+        10,
+        "power usage effectiveness: kWh of the building for each kWh of the machine; household (default) is 1, data_center 1.56",
+        example=1.2,
+    )
     profile = Choice(
         ("own", "focus"),
         "CSV columns: own, or focus for those of the FinOps billing format; default own",
@@ -197,7 +241,7 @@ class CommitmentsSchema(CostSchema):
     class Meta:
         """A comparison by month has no single run and no FOCUS columns."""
 
-        exclude = (*COST_LAYOUT, *CAMPAIGN)
+        exclude = (*COST_LAYOUT, *CAMPAIGN, "own", *OWNED_BY)
 
 
 class AccuracySchema(CostSchema):
@@ -265,9 +309,21 @@ class LaunchSchema(CostSchema):
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 
     class Meta:
-        """Launchers compare list rates in dollars."""
+        """Launchers rent, and compare list rates in dollars."""
 
-        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "offset", "currency", "fx", "discount")
+        exclude = (
+            *COST_LAYOUT,
+            "own",
+            *OWNED_BY,
+            "format",
+            "excel",
+            "sep",
+            "decimal",
+            "offset",
+            "currency",
+            "fx",
+            "discount",
+        )
 
 
 class OffersSchema(OfferFilters):

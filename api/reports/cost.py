@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from api.reports.left_out import FEW, Hints
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, Hint, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Hint, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
@@ -35,6 +35,7 @@ class CostDocument:
     count: int
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
+    owned: tuple[OwnedMachine, ...]
     rejections: dict[str, int]
     rejection_units: dict[str, str]
     best_reached: BestReached | None
@@ -112,6 +113,7 @@ def cost_document(answer: Answer) -> CostDocument:
         count=answer.count,
         estimates=answer.estimates,
         free=answer.free,
+        owned=answer.owned,
         rejections=answer.rejections,
         rejection_units=answer.rejection_units,
         best_reached=answer.best_reached,

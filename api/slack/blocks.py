@@ -53,7 +53,7 @@ def message(answer: Answer, links: Links, most: int, shared: bool) -> Message:
     if not best:
         return _nothing(answer, links, shared)
     blocks = [section(_title(answer)), *_sections(_picks(answer)), _table(answer, best)]
-    blocks += _sections("\n".join(_hints(answer)), _free(answer))
+    blocks += _sections("\n".join(_hints(answer)), _owned(answer), _free(answer))
     blocks += [*small_print(_basis(answer, best)), section(_addresses(links))]
     return Message(_in_words(answer, best, links), tuple(blocks), shared)
 
@@ -122,6 +122,12 @@ def _picks(answer: Answer) -> str:
     return "\n".join(f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks)
 
 
+def _owned(answer: Answer) -> str:
+    if not answer.owned:
+        return ""
+    return "\n".join(["*Your own:*", *(f"• {escape(words.owned(each))}" for each in answer.owned)])
+
+
 def _free(answer: Answer) -> str:
     if not answer.free:
         return ""
@@ -178,6 +184,7 @@ def _in_words(answer: Answer, best: tuple[Estimate, ...], links: Links) -> str:
         _addresses(links),
         *rows,
         *_hints(answer),
+        _owned(answer),
         _free(answer),
         *_marks(answer, best),
     )

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
-from costcalc.catalogue.encoding import build
+from costcalc.catalogue.encoding import build, extended
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import (
     COMMITMENTS,
     ENDED,
+    OWN,
     STANDS_ALONE,
     Gap,
     Offer,
@@ -80,8 +81,9 @@ class Catalogue:
     """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
 
     `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
-    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone. `scarcity` is
-    0 for machines of which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
+    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone, `own` the
+    asker's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of which the provider said
+    that one was free to rent, 2 where it said that none was, 1 where it does not say.
     `known_since` is the moment, in seconds since 1970, before which some observations are missing.
     """
 
@@ -105,10 +107,11 @@ class Catalogue:
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
         self.ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
+        self.own: Flags = np.array([OWN in each for each in words], bool)[columns.flags]
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
-        moments = partial(_current, columns, self.first_hand, self.ended, self._moments)
-        self._current = lru_cache(maxsize=MOMENTS_KEPT)(moments)
+        said = _Said(self.first_hand, self.ended, self.own)
+        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, said, self._moments))
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
@@ -121,6 +124,12 @@ class Catalogue:
         """The catalogue that `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
         columns, vocabulary = from_bytes(document)
         return cls(columns, vocabulary, snapshot, gaps)
+
+    def with_offers(self, offers: Iterable[Offer]) -> Catalogue:
+        """This catalogue and these observations."""
+        return Catalogue(
+            *extended(self.columns, self.vocabulary, offers), self.snapshot, self.gaps, known_since=self.known_since
+        )
 
     def to_bytes(self) -> bytes:
         """The columns and their vocabulary as one document, which loads without building offers."""
@@ -186,10 +195,10 @@ class Catalogue:
             (wanted.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
         ]
         if wanted.available:
-            rows = rows[self.scarcity[rows] == SCARCITY[True]]
+            rows = rows[(self.scarcity[rows] == SCARCITY[True]) | self.own[rows]]
         for names, codes, meanings in tests:
             if names:
-                rows = rows[_member(meanings, names)[codes[rows]]]
+                rows = rows[_member(meanings, names)[codes[rows]] | self.own[rows]]
         return rows
 
     @cached_property
@@ -267,18 +276,26 @@ class Catalogue:
         return from_nanos(columns.hourly[row])
 
 
-def _current(
-    columns: Columns, first_hand: Flags, ended: Flags, moments: Indices, newest: int, oldest: int
-) -> CurrentOffers:
-    """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh."""
+class _Said(NamedTuple):
+    """What their flags say of all rows, as in `Catalogue`."""
+
+    first_hand: Flags
+    ended: Flags
+    own: Flags
+
+
+def _current(columns: Columns, said: _Said, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
+    """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh, as the
+    asker's own machines always are."""
     known = _newest_of_each(columns, moments, newest)
-    known = known[~ended[known]]
+    known = known[~said.ended[known]]
     fresh = np.full(len(known), oldest < len(moments))
     if 0 < oldest < len(moments):
         fresh = columns.observed[known] >= moments[oldest]
+    fresh |= said.own[known]
     listed = known[fresh]
     listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    away = _gives_way(columns, first_hand, listed)
+    away = _gives_way(columns, said.first_hand, listed)
     rows = listed[~away]
     return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], known[~fresh])
 

@@ -142,6 +142,16 @@ def joined(first: Vocabulary, second: Vocabulary) -> tuple[Vocabulary, Renumberi
     return both, _renumbering(first, both), _renumbering(second, both)
 
 
+def extended(columns: Columns, vocabulary: Vocabulary, offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
+    """These columns and observations together, with a vocabulary for both."""
+    named, words = encode(offers)
+    both, first, second = joined(vocabulary, words)
+    old = {name: getattr(columns, name) for name in NAMES[2:]}
+    old |= {name: codes[old[name]] for name, codes in first.items()}
+    named |= {name: codes[named[name]] for name, codes in second.items()}
+    return ordered({name: np.concatenate([old[name], named[name]]) for name in old}), both
+
+
 def _renumbering(old: Vocabulary, new: Vocabulary) -> Renumbering:
     """By column, the new code of every old one."""
     return {

@@ -164,7 +164,8 @@ class Bill:
         name, hours = self.offer.instance_type, Decimal(self.tariff.period_hours)
         unit = FEE_UNITS.get(self.offer.purchase_option)
         if unit:
-            return [Charge(name, unit, self.tariff.fee, Decimal(1))]
+            lost = ", loss in value" if self.offer.purchase_option is PurchaseOption.OWNED else ""
+            return [Charge(f"{name}{lost}", unit, self.tariff.fee, Decimal(1))]
         upfront, recurring = self.offer.upfront, self.offer.recurring_hourly
         if upfront is None or recurring is None:
             return [Charge(f"{name} {self.offer.term} commitment", "hours", self.offer.hourly_rate, hours)]
@@ -176,10 +177,11 @@ class Bill:
 
     def _metered(self) -> list[Charge]:
         name, by_hour = self.offer.instance_type, Decimal(0)
-        if self.offer.purchase_option is PurchaseOption.OWNED:
-            return [Charge(f"{name} running cost", "hours", self.tariff.metered_hourly, by_hour)]
+        owned = self.offer.purchase_option is PurchaseOption.OWNED
         parts = [Charge(part.name, "hours", part.hourly, by_hour) for part in self.offer.parts]
-        return parts or [Charge(name, "hours", self.tariff.metered_hourly, by_hour)]
+        return parts or [
+            Charge(f"{name} running cost" if owned else name, "hours", self.tariff.metered_hourly, by_hour)
+        ]
 
 
 def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: Decimal = ONE) -> Decimal | None:
@@ -187,11 +189,17 @@ def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: D
 
     None without such a rate, for metered offers, and where the fee never pays off within the period.
     """
-    saved = None if on_demand_hourly is None else on_demand_hourly - tariff.metered_hourly * factor
-    if not tariff.fee or saved is None or saved <= 0:
-        return None
-    hours = tariff.committed_fee * factor / saved
-    return hours if hours <= tariff.committed_hours else None
+    hours = paid_off_hours(tariff, on_demand_hourly, factor) if tariff.fee else None
+    return hours if hours is not None and hours <= tariff.committed_hours else None
+
+
+def paid_off_hours(tariff: Tariff, rented_hourly: Decimal | None, factor: Decimal = ONE) -> Decimal | None:
+    """Hours of use from which on `factor` tariffs cost less than renting at this rate per hour, also beyond their period.
+
+    None without such a rate, and where an hour costs no less than a rented one even without the fee.
+    """
+    saved = None if rented_hourly is None else rented_hourly - tariff.metered_hourly * factor
+    return None if saved is None or saved <= 0 else tariff.committed_fee * factor / saved
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ def allowed_offers(
     """Every current offer that passes the filter with every cluster of the matrix that it can be rented for."""
     rows, stale = catalogue.allowed_rows(current, wanted), catalogue.passing_rows(current.stale, wanted)
     instances = catalogue.columns.instance[rows]
-    single = catalogue.stands_alone[rows] | (catalogue.columns.option[rows] == FREE)  # a free tier lends each of us one
+    mine, free = catalogue.own[rows], catalogue.columns.option[rows] == FREE
+    single = catalogue.stands_alone[rows] | mine | free  # a free tier lends each of us one
     in_block = catalogue.columns.option[rows] == CAPACITY_BLOCK
     found_rows, found_clusters = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     anywhere = np.zeros(len(rows), bool)
@@ -89,8 +90,8 @@ def allowed_offers(
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
     in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
-    seen = catalogue.columns.observed[rows]
-    observed = (int(seen.min()), int(seen.max())) if len(rows) else None
+    seen = catalogue.columns.observed[rows[~mine]]
+    observed = (int(seen.min()), int(seen.max())) if len(seen) else None
     return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, observed)
 
 

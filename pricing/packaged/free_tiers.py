@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from costcalc.duration.overheads import SPOT_RESTART_HOURS
 from costcalc.hardware import Machine
 from costcalc.offers import ENDED, Offer, PurchaseOption
 from pricing.packaged.names import ANY_REGION
@@ -32,7 +33,7 @@ def free_offer(row: Row) -> Offer:
         observed_at=day(row, "observed_at"),
         source=row.text("source"),
         flags=(NOT_GUARANTEED, *STATUS_FLAGS[status]),
-        session_hours=_hours(row, "session_hours"),
+        session_hours=_session(row),
         hours_per_week=_hours(row, "hours_per_week"),
     )
 
@@ -40,6 +41,14 @@ def free_offer(row: Row) -> Offer:
 def _machine(row: Row) -> Machine:
     memory = row.maybe_number("accelerator_memory_gib")
     return Machine(row.text("accelerator"), row.integer("accelerators"), memory)
+
+
+def _session(row: Row) -> float | None:
+    hours = _hours(row, "session_hours")
+    if hours is not None and hours <= SPOT_RESTART_HOURS:
+        minutes = f"{SPOT_RESTART_HOURS * 60:.0f} min"
+        raise ValueError(f"session_hours {hours:g}: write more than the {minutes} that each session takes to restart")
+    return hours
 
 
 def _hours(row: Row, column: str) -> float | None:

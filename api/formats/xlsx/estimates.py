@@ -16,7 +16,7 @@ from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
-from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, Offer, spot_rate_factors, spot_rate_width
+from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, Offer, PurchaseOption, spot_rate_factors, spot_rate_width
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 SHOWN = frozenset((
@@ -146,6 +146,8 @@ class _Row:
 
     def _key(self, name: str, value: Any) -> Any:
         template = self.formulas.get(name)
+        if name == "break_even_hours" and self.estimate.purchase_option is PurchaseOption.OWNED:
+            return value  # against another machine, whose cost no cell of this row has
         return value if template is None else self._formula(template, value)
 
     def _formula(self, template: str, value: Any) -> Formula:

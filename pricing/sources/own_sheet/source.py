@@ -142,10 +142,18 @@ def _machine(row: SheetRow) -> Machine:
         raise CellFault("accelerator", f"{accelerator!r} is unknown: type {near}")
     if not count:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
-    memory = row.number("accelerator_memory_gib") or data_sheet_memory_gib(found)
-    return Machine(found, count, memory, row.whole("vcpus"), row.number("memory_gib"))
+    memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(found)
+    return Machine(found, count, memory, row.whole("vcpus"), _gib(row, "memory_gib"))
 
 
+def _gib(row: SheetRow, column: str) -> float | None:
+    gib = row.number(column)
+    if gib is not None and gib > MOST_GIB[column]:
+        raise CellFault(column, f"{gib:,.0f} GiB is too much; if it is MiB, type {gib / 1024:g}")
+    return gib
+
+
+MOST_GIB = {"accelerator_memory_gib": 2048, "memory_gib": 65536}
 _packaged = cache(packaged_machines)
 
 

@@ -32,6 +32,7 @@ KNOWN = {
     "discount": ["0.12", "aws:0.1", "Lambda: 0.05"],
     "term": ["1y", "3 years", "14d", "1mo,6mo"],
     "recipe": ["mlperf-*", "FFCV-rn50-16ep"],
+    "own": ["1x RTX 3090", "8xV100"],
     "as_of": DATES,
     "since": DATES,
     "until": DATES,

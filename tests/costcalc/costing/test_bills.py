@@ -216,7 +216,10 @@ LINES = [
     (
         owned(),
         10,
-        [("one", "1", "machines", "26280", "26280.00"), ("one running cost", "10", "hours", "0.1", "1.00")],
+        [
+            ("one, loss in value", "1", "machines", "26280", "26280.00"),
+            ("one running cost", "10", "hours", "0.1", "1.00"),
+        ],
     ),
     (
         offer(purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0)),

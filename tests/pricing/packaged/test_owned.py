@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from costcalc.answers import Estimate
+from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
@@ -158,6 +159,7 @@ def test_sixty_hours_of_work_take_some_five_days_at_twelve_hours_a_day() -> None
     tier = only(provider="baidu-ai-studio", observed_at=datetime(2020, 5, 15, tzinfo=UTC))
     days = on_the_calendar(60, tier.session_hours, tier.hours_per_week) / 24
     assert days == pytest.approx(5.05)  # 60 h and six restarts of 6 min, at 12 h a day
+    assert in_words(days * 24) == "5.1 days"
 
 
 def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -172,6 +174,12 @@ def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: i
         ("owned.csv", ",0.25,3,", ",1.25,3,", "line 2: a machine keeps 1.25 of its price after 3 years"),
         ("owned.csv", ",0.25,3,", ",0.25,0,", "line 2: a machine keeps 0.25 of its price after 0 years"),
         ("free_tiers.csv", ",12,84,", ",12,840,", "line 2: hours_per_week 840 is no number of hours in a week"),
+        (
+            "free_tiers.csv",
+            ",12,84,",
+            ",0.05,84,",
+            "line 2: session_hours 0.05: write more than the 6 min that each session",
+        ),
         ("free_tiers.csv", ",offered,", ",gone,", "line 2: status 'gone' is neither offered nor ended"),
         ("price_sources.csv", ",first,", ",third,", "line 2: hand 'third' is neither first nor second"),
     ]:

@@ -126,6 +126,14 @@ def test_every_fault_names_row_and_column_and_what_to_type(row, said):
     assert f"sheet: {said}" in fault(row)
 
 
+def test_mebibytes_for_gibibytes_are_told():
+    sheet = (
+        "provider,instance_type,accelerator,accelerators,accelerator_memory_gib,purchase_option,hourly_rate,currency"
+    )
+    with pytest.raises(SourceError, match="accelerator_memory_gib: 81,920 GiB is too much; if it is MiB, type 80"):
+        offers(f"{sheet}\nus,x,A100-80GB,1,81920,on_demand,2,USD\n", datetime(2026, 11, 20, tzinfo=UTC))
+
+
 @pytest.mark.parametrize(
     ("day", "said"),
     [

@@ -1,0 +1,132 @@
+"""What accelerators and whole machines were sold for, and the watts they draw: `purchases.csv`, source and date in each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from functools import cache
+
+from costcalc.costing.owning import Electricity, Purchase
+from costcalc.hardware import Accelerator
+from costcalc.query import EstimateQuery, OwnMachine, Place
+from pricing.packaged.tables import Row, Table, amount, day
+
+PURCHASES = Table("purchases.csv", "accelerator accelerators sold_as observed_at", "price watts host source")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine around cards that are bought alone: US dollars and watts, set by hand."""
+
+    price: Decimal
+    watts: Decimal
+
+
+HOSTS = {"tower": Host(Decimal(1200), Decimal(200)), "server": Host(Decimal(8000), Decimal(500))}
+"""A desktop for GeForce and Quadro cards, a rack server for those without fans. Give `own_price` and `own_watts` where yours is
+another."""
+USD_PER_KWH: dict[Place, Decimal] = {"household": Decimal("0.15"), "data_center": Decimal("0.08")}
+"""Averages of the United States: households in 2022, industry in 2023 (eia.gov, Electric Power Annual)."""
+PUE: dict[Place, Decimal] = {"household": Decimal(1), "data_center": Decimal("1.56")}
+"""A machine at home needs no cooling of its own; the average of Uptime Institute's Global Data Center Survey 2024."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoldFor:
+    """What so many accelerators were sold for in US dollars: alone where they need a `host`, else as a machine, `sold_as`."""
+
+    accelerator: str
+    accelerators: int
+    sold_as: str
+    price: Decimal
+    watts: Decimal
+    host: str | None
+    observed_at: datetime
+    source: str
+
+    def machine(self, count: int) -> SoldFor:
+        """The same as a whole machine of `count` accelerators."""
+        if self.host is None:
+            return self
+        around = HOSTS[self.host]
+        return SoldFor(
+            self.accelerator,
+            count,
+            f"{self.sold_as} in a {self.host}",
+            self.price * count + around.price,
+            self.watts * count + around.watts,
+            None,
+            self.observed_at,
+            f"{count} x {self.sold_as} at {self.price:,f} USD: {self.source}; {around.price:,f} USD and {around.watts:f} W "
+            f"for the {self.host} around it",
+        )
+
+
+def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
+    """What the asker's machine of these chips cost and draws: as the question says, else as it was last sold for by then, in the
+    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give where nobody knows."""
+    sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
+    if price is None and sold is None:
+        raise LookupError(
+            f"no purchase price of {own.accelerator} is known{_since(own)}: give own_price, 0 if it is paid for"
+        )
+    if watts is None:
+        raise LookupError(f"no watts of {own.accelerator} are known: give own_watts, those of the whole machine")
+    if price is None and sold is not None:
+        return Purchase(sold.price * per_usd, watts, sold.observed_at, sold.source)
+    today = datetime.combine(as_of.date(), time(), UTC)
+    return Purchase(price or Decimal(0), watts, today, "your own price" if price else "already paid for")
+
+
+def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
+    """What a kWh costs where the asker's machines stand, in the question's currency, and how many the building takes for each."""
+    per_kwh, pue = query.electricity, query.pue
+    return Electricity(
+        USD_PER_KWH[per_kwh] * per_usd if isinstance(per_kwh, str) else Decimal(repr(per_kwh)),
+        PUE[pue] if isinstance(pue, str) else Decimal(repr(pue)),
+    )
+
+
+def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
+    """What such a machine was last sold for by then: as a whole machine if it was, else as cards; None where nobody says."""
+    known = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
+    whole = [each for each in known if each.host is None and each.accelerators == own.accelerators]
+    alone = [each for each in known if each.host is not None]
+    found = max(whole or alone, key=lambda each: each.observed_at, default=None)
+    return None if found is None else found.machine(own.accelerators)
+
+
+def _watts(own: OwnMachine, chip: Accelerator) -> Decimal | None:
+    """Those of such a machine, whenever it was sold; by its data sheet, in a tower, where nobody says what it was sold for."""
+    sold = _sold_by(own, datetime.max.replace(tzinfo=UTC))
+    if sold is not None or chip.power_watts is None:
+        return sold.watts if sold else None
+    return Decimal(repr(chip.power_watts)) * own.accelerators + HOSTS["tower"].watts
+
+
+def _since(own: OwnMachine) -> str:
+    """From when on one is known, where that is too late."""
+    later = [each.observed_at for each in _purchases() if each.accelerator == own.accelerator]
+    return f" before {min(later).date()}" if later else ""
+
+
+@cache
+def _purchases() -> tuple[SoldFor, ...]:
+    return tuple(PURCHASES.read(_sold_for).values())
+
+
+def _sold_for(row: Row) -> SoldFor:
+    host = row.maybe("host")
+    if host is not None and host not in HOSTS:
+        raise ValueError(f"host {host!r} is unknown: write tower or server, or nothing for a whole machine")
+    return SoldFor(
+        accelerator=row.text("accelerator"),
+        accelerators=row.integer("accelerators"),
+        sold_as=row.text("sold_as"),
+        price=amount(row, "price"),
+        watts=amount(row, "watts"),
+        host=host,
+        observed_at=day(row, "observed_at"),
+        source=row.text("source"),
+    )
