@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pricing.store import HEAD
 from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
 from pricing.store.local_file import SCHEME, default_url
 from pricing.store.store import Store
@@ -79,7 +80,7 @@ def _copy(source: Path, target: Path) -> None:
         with closing(open_sqlite(source, "ro", WAIT_SECONDS)) as old, closing(sqlite3.connect(new)) as copy:
             old.backup(copy)
         if found := _wrong(new):
-            raise StoreError(f"{source} is damaged ({found}): {target} was not written")
+            raise StoreError(f"{source} cannot be used ({found}): {target} was not written")
         os.replace(new, target)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"{source} cannot be copied to {target}: {error}") from error
@@ -89,11 +90,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _wrong(path: Path) -> str | None:
-    """What is wrong with a store: its pages, or a document in it."""
+    """What is wrong with a store: its pages, its schema, or a document in it. One of an older version stays as it is."""
     try:
         if found := fault(path, WAIT_SECONDS):
             return found
-        Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()
+        with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
+            [(revision,)] = connection.execute("SELECT version_num FROM alembic_version")
+        if revision >= HEAD:
+            Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()
     except (StoreError, sqlite3.Error, OSError) as error:
         return str(error)
     return None

@@ -76,7 +76,17 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The transaction of the only writer; an error inside rolls it back. Raises StoreBusy, StoreUnavailable."""
+        """The transaction of the only writer; an error inside rolls it back. Raises StoreBusy, StoreUnavailable.
+
+        A process that runs since before an upgrade may read on, but writes no more.
+        """
+        with self._alone() as connection:
+            if (found := _revision(connection)) != HEAD:
+                raise StoreUnavailable(self._newer(found))
+            yield connection
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection]:
         with self._explained(), self._engine.connect() as connection:
             exclusive = connection.execution_options(exclusive=True)
             with exclusive.begin():
@@ -84,6 +94,12 @@ class Database:
                     exclusive.execute(text(f"SET LOCAL lock_timeout = '{self._wait_seconds:.0f}s'"))
                     exclusive.execute(text(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})"))
                 yield exclusive
+
+    def _newer(self, found: str | None) -> str:
+        return (
+            f"{self.address} was written by a newer costcalc ({found}, this one knows {HEAD}): upgrade this one, or restore a "
+            "backup from before"
+        )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -109,7 +125,7 @@ class Database:
         with self.reading() as connection:
             if _revision(connection) == HEAD:
                 return
-        with self.writing() as connection:
+        with self._alone() as connection:
             if _revision(connection) != HEAD:
                 self._upgrade(connection)
 
@@ -124,9 +140,7 @@ class Database:
         try:
             command.upgrade(config, "head")
         except CommandError as error:
-            raise StoreUnavailable(
-                f"{self.address} was written by a newer costcalc ({_revision(connection)}): upgrade this one"
-            ) from error
+            raise StoreUnavailable(self._newer(_revision(connection))) from error
 
 
 def _parsed(url: str) -> URL:

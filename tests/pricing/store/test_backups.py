@@ -16,9 +16,10 @@ import pytest
 from conftest import PostgresServer
 from sqlalchemy import text
 from support.live_server import clean_environment
+from support.old_stores import engine_at
 from support.prices import LATER, NOW, listed, many, offer
 
-from pricing.store import backups
+from pricing.store import HEAD, backups
 from pricing.store.connection import Database, StoreDamaged, StoreError, fault
 from pricing.store.store import Store
 
@@ -109,12 +110,43 @@ def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
     with pytest.raises(StoreError, match="cannot be copied"):
         backups.restore(url, tmp_path / "there", NOW)
     flip(path, 8192, 40960)
-    with pytest.raises(StoreError, match="is damaged"):
+    with pytest.raises(StoreError, match="cannot be used"):
         backups.backup(url, tmp_path / "copy")
     assert {each.name for each in tmp_path.iterdir()} - {"prices.sqlite3-wal", "prices.sqlite3-shm"} == {
         "prices.sqlite3",
         "there",
     }
+
+
+def test_a_backup_from_before_an_upgrade_stays_as_it_was_and_restores_upgraded(
+    url: str, path: Path, tmp_path: Path
+) -> None:
+    engine_at(url, "0003").dispose()
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    assert version(tmp_path / "copy.sqlite3") == version(path) == "0003"
+    before = known(published(url))
+    backups.restore(url, tmp_path / "copy.sqlite3", LATER)
+    assert version(path) == "0003"
+    assert known(published(url)) == before
+    assert version(path) == HEAD
+
+
+def test_a_backup_of_a_newer_version_is_refused(url: str, path: Path, tmp_path: Path) -> None:
+    published(url)
+    copy = tmp_path / "copy.sqlite3"
+    backups.backup(url, copy)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="written by a newer costcalc"):
+        backups.restore(url, copy, LATER)
+    assert path.read_bytes() == before
+
+
+def version(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        [(found,)] = connection.execute("SELECT version_num FROM alembic_version")
+    return str(found)
 
 
 def test_without_a_store_there_is_nothing_to_copy(url: str, tmp_path: Path) -> None:

@@ -90,8 +90,18 @@ def test_an_unusable_url_says_what_one_looks_like(url: str) -> None:
 def test_a_store_of_a_newer_version_is_refused(store: Store, store_url: str) -> None:
     with Database(store_url).writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreUnavailable, match=r"newer costcalc \(9999\): upgrade"):
+    with pytest.raises(StoreUnavailable, match=r"newer costcalc \(9999, this one knows \d+\): upgrade"):
         Store(store_url)
+
+
+def test_a_process_from_before_an_upgrade_reads_on_and_writes_no_more(store: Store, store_url: str) -> None:
+    before = store.publish(listed("aws", offer()), NOW).snapshot
+    with Database(store_url).writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreUnavailable, match="written by a newer costcalc"):
+        store.publish(listed("aws", offer("2")), NOW + timedelta(hours=1))
+    assert store.current_snapshot_id() == before
+    assert [str(each.offer.hourly_rate) for each in store.history("p3.2xlarge")] == ["3.06"]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from typing import Any
 from zlib import compress
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Engine, MetaData, create_engine
+from sqlalchemy import MetaData
+from support.old_stores import engine_at
 from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.money import to_nanos
@@ -18,23 +17,22 @@ from pricing.store.store import Store
 
 DAY = timedelta(days=1)
 UNUSED = ("offer_digest", "rate_digest")
+ODD: dict[str, Any] = {
+    **{name: getattr(P3, name) for name in ("provider", "region", "instance_type", "purchase_option", "currency")},
+    **{"id": 1, "origin": "aws", "event": "left_out", "at": NOW, "reason": "it jumps", "hourly_nanos": 306},
+}
 
 
-def engine_at(url: str, revision: str) -> Engine:
-    """The engine of an empty store of an earlier version."""
-    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        config = Config()
-        config.set_main_option("script_location", "pricing.store:migrations")
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    return engine
+@pytest.fixture(params=["0001", "0002", "0003"])
+def version(request: pytest.FixtureRequest) -> str:
+    """The versions in which observations stood in rows."""
+    return str(request.param)
 
 
 @pytest.fixture
-def old_store(store_url: str) -> str:
-    """The address of a store of version 0003: a rate that was seen again in two months, its successor, and a packaged one."""
-    engine = engine_at(store_url, "0003")
+def old_store(store_url: str, version: str) -> str:
+    """The address of a store of that version: a rate that was seen again in two months, its successor, and a packaged one."""
+    engine = engine_at(store_url, version)
     tables = MetaData()
     tables.reflect(engine)
     rows = [
@@ -50,11 +48,14 @@ def old_store(store_url: str) -> str:
         ],
         "observations": rows,
         "sightings": [
-            {"observation_id": number, "month": f"{seen:%Y-%m}", "seen_at": seen, "flags": flags}
+            {"observation_id": number, "month": f"{seen:%Y-%m}", "seen_at": seen}
+            | ({"flags": flags} if version >= "0002" else {})
             for number, seen, flags in sightings
         ],
         "packaged_editions": [{"digest": "old", "sequence": 1}],
     }
+    if version >= "0003":
+        written["quarantine"] = [ODD]
     with engine.begin() as connection:
         for name, values in written.items():
             connection.execute(tables.tables[name].insert(), values)
@@ -79,8 +80,9 @@ def _row(number: int, origin: str, each: Offer) -> dict[str, Any]:
     }
 
 
-def test_what_rows_knew_a_book_knows(old_store: str) -> None:
+def test_what_rows_knew_a_book_knows(old_store: str, version: str) -> None:
     store = Store(old_store)
+    assert [(each.origin, each.reason) for each in store.quarantined()] == [("aws", "it jumps")] * (version >= "0003")
     assert store.current_snapshot_id() == "old"
     seen = [
         (str(each.offer.hourly_rate), each.offer.observed_at, each.last_seen_at) for each in store.history("p3.2xlarge")
@@ -94,7 +96,7 @@ def test_what_rows_knew_a_book_knows(old_store: str) -> None:
         return str(each.hourly_rate), each.observed_at, each.flags
 
     assert current(0) == ("3.06", NOW, ("no_capacity",))
-    assert current(6) == ("3.06", NOW + 5 * DAY, ())
+    assert current(6) == ("3.06", NOW + 5 * DAY, () if version >= "0002" else ("no_capacity",))
     assert current(35) == ("3.06", NOW + 30 * DAY, ("no_capacity",))
     assert current(50) == ("2.5", NOW + 41 * DAY, ())
 

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from pricing.store.migrations.append_only import append_only
+
 revision = "0001"
 down_revision = None
 
@@ -15,7 +17,7 @@ def upgrade() -> None:
     _snapshots()
     _observations()
     _bookkeeping()
-    _append_only()
+    append_only("observations")
 
 
 def _snapshots() -> None:
@@ -96,22 +98,4 @@ def _bookkeeping() -> None:
         sa.Column("offers", sa.Integer),
         sa.Column("seconds", sa.Float, nullable=False),
         sa.Column("error", sa.Text),
-    )
-
-
-def _append_only() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        for verb in ("UPDATE", "DELETE"):
-            op.execute(
-                f"CREATE TRIGGER observations_no_{verb.lower()} BEFORE {verb} ON observations "
-                "BEGIN SELECT RAISE(ABORT, 'observations are append-only'); END"
-            )
-        return
-    op.execute(
-        "CREATE FUNCTION observations_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'observations are append-only'; END $$"
-    )
-    op.execute(
-        "CREATE TRIGGER observations_append_only BEFORE UPDATE OR DELETE ON observations "
-        "FOR EACH STATEMENT EXECUTE FUNCTION observations_append_only()"
     )

@@ -6,6 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from pricing.store.migrations.append_only import append_only
+
 revision = "0004"
 down_revision = "0003"
 
@@ -28,7 +30,7 @@ def upgrade() -> None:
         sa.Column("ended_at", MOMENT, nullable=False),
         sa.Column("document", sa.LargeBinary, nullable=False),
     )
-    _append_only()
+    append_only("segments")
     _first_book()
     op.execute("DELETE FROM packaged_editions")
     for name in OLD:
@@ -38,24 +40,6 @@ def upgrade() -> None:
         op.execute(
             "ALTER TABLE books ALTER COLUMN document SET STORAGE EXTERNAL"
         )  # compressing takes longer than writing
-
-
-def _append_only() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        for verb in ("UPDATE", "DELETE"):
-            op.execute(
-                f"CREATE TRIGGER segments_no_{verb.lower()} BEFORE {verb} ON segments "
-                "BEGIN SELECT RAISE(ABORT, 'segments are append-only'); END"
-            )
-        return
-    op.execute(
-        "CREATE FUNCTION segments_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'segments are append-only'; END $$"
-    )
-    op.execute(
-        "CREATE TRIGGER segments_append_only BEFORE UPDATE OR DELETE ON segments "
-        "FOR EACH STATEMENT EXECUTE FUNCTION segments_append_only()"
-    )
 
 
 def _first_book() -> None:

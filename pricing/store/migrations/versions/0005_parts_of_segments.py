@@ -6,6 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from pricing.store.migrations.append_only import append_only
+
 revision = "0005"
 down_revision = "0004"
 
@@ -29,7 +31,7 @@ def upgrade() -> None:
     )
     for row in rows:
         op.get_bind().execute(new.insert(), _parts(dict(row)))
-    _append_only()
+    append_only("segments")
 
 
 def _parts(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -38,17 +40,3 @@ def _parts(row: dict[str, Any]) -> list[dict[str, Any]]:
 
     book = Book.from_bytes(zlib.decompress(row["document"]))
     return [row | part for part in segment_parts(book)]
-
-
-def _append_only() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        for verb in ("UPDATE", "DELETE"):
-            op.execute(
-                f"CREATE TRIGGER segments_no_{verb.lower()} BEFORE {verb} ON segments "
-                "BEGIN SELECT RAISE(ABORT, 'segments are append-only'); END"
-            )
-        return
-    op.execute(
-        "CREATE TRIGGER segments_append_only BEFORE UPDATE OR DELETE ON segments "
-        "FOR EACH STATEMENT EXECUTE FUNCTION segments_append_only()"
-    )
