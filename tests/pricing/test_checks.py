@@ -9,7 +9,7 @@ from support.prices import NOW, offer
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
-from pricing.checks import ListingRefused, SourceListing, sound, told, violations
+from pricing.checks import ListingRefused, SourceListing, shortened, sound, told, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.offers import read_packaged
 
@@ -156,6 +156,52 @@ def test_spot_moves_freely_below_on_demand() -> None:
     before = {(*spot("1").key, "USD"): Decimal("0.30")}
     assert broken(ON_DEMAND, spot("3"), before=before) == []
     assert "jumps from 0.30 to 3" in broken(spot("3"), before=before)[0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        offer(region="p3\n"),
+        offer(observed_at=NOW + timedelta(hours=1)),
+        offer(machine=Machine("V1000", 1)),
+        replace(ON_DEMAND, purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0)),
+    ],
+)
+def test_what_cannot_be_right_nobody_can_accept(wrong: Offer) -> None:
+    if wrong.purchase_option is PurchaseOption.FREE:
+        object.__setattr__(wrong, "purchase_option", PurchaseOption.SPOT)
+    accepting = replace(listing(wrong), accepts=lambda _: True)
+    assert [violation.is_only_odd for violation in violations(accepting)] == [False]
+    assert violations(replace(listing(ON_DEMAND, spot("4")), accepts=lambda _: True)) == []
+
+
+def test_bounds_belong_to_what_is_allowed() -> None:
+    assert broken(offer(observed_at=NOW + timedelta(minutes=5))) == []
+    assert broken(with_v100s("12.24", 4), with_v100s("12.24", 8)) == []
+    half_a_mill = Decimal("0.0005")
+    assert broken(reserved("1.8405", Payment.ALL_UPFRONT), *LADDER[1:]) == []
+    assert broken(replace(LADDER[0], hourly_rate=LADDER[1].hourly_rate + half_a_mill * 2), *LADDER[1:])
+
+
+def test_two_faults_in_most_of_a_listing_refuse_it() -> None:
+    unknown = Machine("V1000", 1)
+    wrong = [offer("3", region=f"region-{at}", machine=unknown) for at in range(2)]
+    with pytest.raises(ListingRefused):
+        sound(listing(ON_DEMAND, *wrong))
+
+
+@pytest.mark.parametrize(("count", "end"), [(3, "3 costs"), (4, "; and 1 more"), (12, "; and 9 more")])
+def test_three_faults_are_told_and_the_rest_is_counted(count: int, end: str) -> None:
+    said = shortened([f"{number + 1} costs" for number in range(count)])
+    assert said == f"1 costs; 2 costs; 3 costs{end.removeprefix('3 costs')}"
+
+
+def test_commitments_of_another_term_or_class_are_no_steps_of_one_ladder() -> None:
+    three_years = replace(reserved("2.5", Payment.ALL_UPFRONT), term="3y")
+    convertible = reserved("2.5", Payment.ALL_UPFRONT, offering_class="convertible")
+    assert broken(three_years, *LADDER[1:]) == []
+    assert broken(convertible, *LADDER[1:]) == []
+    assert broken(reserved("2.5", Payment.ALL_UPFRONT), *LADDER[1:])
 
 
 def test_packaged_prices_name_known_accelerators_and_past_moments() -> None:

@@ -1,6 +1,8 @@
 """POST /slack/cost: who may ask, and what is said when things are missing or broken here."""
 
+import re
 import time
+from dataclasses import replace
 
 import pytest
 from fakes.slack import FORM, SECRET, form, signed
@@ -102,6 +104,14 @@ class TestProof:
     def test_a_token_of_the_api_is_not_asked_of_slack(self, slack_settings):
         guarded = Settings(slack_settings.database_url, slack_signing_secret=SECRET, api_tokens=("sesame",))
         assert ask(create_app(packaged_service(), guarded).test_client(), "help").status_code == 200
+
+    @pytest.mark.parametrize(("forwarded", "scheme"), [(None, "http"), ("https, http", "https"), ("http", "http")])
+    def test_links_lead_where_slack_reached_us(self, slack_settings, forwarded, scheme):
+        client = create_app(packaged_service(), replace(slack_settings, public_url=None)).test_client()
+        body = form("resnet50 0.757", trigger_id=str(forwarded))
+        headers = signed(body) | ({"X-Forwarded-Proto": forwarded} if forwarded else {})
+        said = client.post(PATH, data=body, headers=headers).get_data(as_text=True)
+        assert set(re.findall(r"(https?)://localhost", said)) == {scheme}
 
     def test_it_is_a_post(self, client):
         assert client.get(PATH).status_code == 405

@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from support.live_server import start_server
 
 from api.settings import Settings
-from api.slack.verification import REST_SECONDS, RedisMemory, Replays, shared_memory
+from api.slack.verification import REST_SECONDS, Proof, RedisMemory, Replays, check, shared_memory, sign
 from pricing.store.replay import ReplayStore
 
 ALONE = "costcalc_slack_replay_memory_alone_total"
@@ -58,6 +58,25 @@ def test_while_the_memory_fails_it_rests_and_is_counted(caplog):
     memory.fails = False
     assert replays.is_new("c", 1000 + REST_SECONDS)
     assert memory.asked == ["a", "c"]
+
+
+def test_a_memory_that_failed_is_asked_again_after_ten_seconds():
+    memory = Memory()
+    replays = Replays(memory)
+    memory.fails = True
+    replays.is_new("a", 1000)
+    assert [replays.is_new(key, now) for key, now in (("b", 1009), ("c", 1010))] == [True, True]
+    assert memory.asked == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "wanted"),
+    [(300, Proof.GOOD), (-300, Proof.GOOD), (301, Proof.STALE), (-301, Proof.STALE), (0, Proof.GOOD)],
+)
+def test_a_signature_is_good_for_five_minutes_to_the_second(seconds, wanted):
+    signature = sign(SECRET, "1800000000", b"text=models")
+    assert check(SECRET, "1800000000", signature, b"text=models", 1_800_000_000 + seconds) is wanted
+    assert check(SECRET, "1800000000", signature, b"text=model", 1_800_000_000 + seconds) is Proof.BAD
 
 
 def test_redis_is_used_where_it_is_configured():

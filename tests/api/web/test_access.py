@@ -1,14 +1,16 @@
 """Tokens are known by their digests, some may only read, and a browser signs in once."""
 
+import time
 from hashlib import sha256
 
 import pytest
 from click.testing import CliRunner
+from itsdangerous import TimestampSigner
 from support.services import packaged_service
 
 from api.cli.main import main
 from api.settings import BadSetting, Settings, read_settings
-from api.web.access import COOKIE
+from api.web.access import COOKIE, Token
 from api.web.app import create_app
 
 ASKED = "/cost?model=resnet50&target=0.757&limit=1"
@@ -122,3 +124,34 @@ def test_the_command_makes_a_token_and_its_setting(options):
     assert made not in lines[1]
     assert ("read:" in lines[1]) == bool(options)
     assert guarded(*settings.api_tokens).get(ASKED, headers=bearer(made)).status_code == 200
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(60, 200), (-60, 401)])
+def test_a_browser_stays_signed_in_for_thirty_days(monkeypatch, seconds, status):
+    client, thirty_days = guarded(), 30 * 86_400
+    signed_at = int(time.time()) - thirty_days + seconds
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: signed_at)
+    assert f"Max-Age={thirty_days}" in client.post("/signin", data={"token": "sesame"}).headers["Set-Cookie"]
+    assert client.get(ASKED).status_code == status
+
+
+def test_the_form_calls_nothing_wrong_before_a_token_was_sent():
+    client = guarded()
+    assert "not accepted" not in client.get("/signin").get_data(as_text=True)
+    assert "not accepted" in client.post("/signin", data={"token": "wrong"}).get_data(as_text=True)
+
+
+def test_signing_out_forgets_the_cookie_at_the_path_where_it_was_set():
+    client = guarded()
+    mounted = {"base_url": "http://localhost/prices"}
+    signed_in = client.post("/signin", data={"token": "sesame"}, **mounted).headers["Set-Cookie"]
+    signed_out = client.post("/signout", **mounted).headers["Set-Cookie"]
+    assert "Path=/prices" in signed_in
+    assert "Path=/prices" in signed_out
+    assert "Path=/" in client.post("/signin", data={"token": "sesame"}).headers["Set-Cookie"].split("; ")
+    assert "Path=/" in client.post("/signout").headers["Set-Cookie"].split("; ")
+
+
+def test_a_digest_of_another_length_is_no_token():
+    with pytest.raises(ValueError, match="64 hexadecimal digits, not 62"):
+        Token.of("sha256:" + "ab" * 31)

@@ -61,14 +61,48 @@ def test_it_is_kept_by_another_process(seen, store_url):
     assert not seen.add("a", NOW, NOW + 600)
 
 
-def test_what_has_expired_is_swept(seen, store_url):
-    seen.add("old", NOW, NOW + 10)
-    seen.add("new", NOW + SWEEP_SECONDS + 1, NOW + 1000)
+def kept(store_url):
+    """The keys in the table."""
     place = store_url.replace("prices.sqlite3", "prices-seen.sqlite3").replace("postgresql:", "postgresql+psycopg:")
     engine = create_engine(place)
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT key FROM seen_once")).scalars().all() == ["new"]
+        found = connection.execute(text("SELECT key FROM seen_once ORDER BY key")).scalars().all()
     engine.dispose()
+    return found
+
+
+def test_what_has_expired_is_swept(seen, store_url):
+    seen.add("old", NOW, NOW + 10)
+    seen.add("new", NOW + SWEEP_SECONDS + 1, NOW + 1000)
+    assert kept(store_url) == ["new"]
+
+
+def test_it_is_swept_once_a_minute(seen, store_url):
+    seen.add("first", NOW, NOW + 600)
+    seen.add("gone", NOW + 1, NOW + 10)
+    seen.add("half a minute", NOW + 30, NOW + 600)
+    assert "gone" in kept(store_url)
+    seen.add("a minute", NOW + 61, NOW + 600)
+    assert kept(store_url) == ["a minute", "first", "half a minute"]
+
+
+def test_after_a_failure_it_makes_its_table_anew(seen, store_url):
+    seen.add("a", NOW, NOW + 600)
+    place = store_url.replace("prices.sqlite3", "prices-seen.sqlite3").replace("postgresql:", "postgresql+psycopg:")
+    engine = create_engine(place)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE seen_once"))
+    engine.dispose()
+    with pytest.raises(StoreUnavailable, match="used keys cannot be kept"):
+        seen.add("b", NOW, NOW + 600)
+    assert seen.add("b", NOW, NOW + 600)
+
+
+def test_beside_a_store_that_was_taken_away_no_file_is_made(tmp_path):
+    once = ReplayStore(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    with pytest.raises(StoreUnavailable):
+        once.add("a", NOW, NOW + 600)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_writer_of_prices_keeps_nobody_waiting(seen, store_url):
