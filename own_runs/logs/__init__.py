@@ -1,0 +1,1 @@
+"""Reads the training logs that other tools write."""

@@ -1,0 +1,75 @@
+"""A training log as it was read, whatever wrote it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MOST_POINTS = 200_000
+MOST_EPOCHS = 1e6
+MOST_SECONDS = 3600.0 * 24 * 366
+FACTS = ("model", "accelerator", "accelerators", "nodes", "batch_size", "samples_per_epoch")
+
+
+class LogRefused(Exception):
+    """A file cannot be read as a training log; the message says where and what to write instead."""
+
+
+class Point(NamedTuple):
+    """What was logged at one moment: `epochs` completed, optimizer `steps` taken and `seconds` since the start, each None where
+    it was not logged, and the values of metrics by their names in the log. `where` names the place in the file."""
+
+    where: str
+    epochs: float | None
+    steps: float | None
+    seconds: float | None
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLog:
+    """The points of a log in their order. `stated` has what the file says of the run itself, by the names of FACTS; `notes`
+    say in sentences how the file was understood."""
+
+    written_by: str
+    points: tuple[Point, ...]
+    stated: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all metrics, in the order of their first value."""
+        return tuple(dict.fromkeys(name for point in self.points for name in point.values))
+
+
+def checked(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The points that have a value, which NaN is not.
+
+    Raises LogRefused where there is none, for too many, and for figures that no training has.
+    """
+    found = []
+    for point in points:
+        _check(point)
+        known = {name: value for name, value in point.values.items() if not math.isnan(value)}
+        if known:
+            found.append(point._replace(values=known))
+        if len(found) > MOST_POINTS:
+            raise LogRefused(f"{point.where}: more than {MOST_POINTS:,} points; keep one for each evaluation")
+    if not found:
+        raise LogRefused("the file has no value of any metric: it needs a column such as accuracy or val_loss")
+    return tuple(found)
+
+
+def _check(point: Point) -> None:
+    limits = {
+        "epochs": (point.epochs, MOST_EPOCHS),
+        "seconds": (point.seconds, MOST_SECONDS),
+        "steps": (point.steps, 1e12),
+    }
+    for name, (value, most) in limits.items():
+        if value is not None and not 0 <= value <= most:
+            raise LogRefused(f"{point.where}: {name} must be from 0 to {most:,.0f}; got {value:g}")
+    for name, value in point.values.items():
+        if math.isinf(value):
+            raise LogRefused(f"{point.where}: {name} is infinite")

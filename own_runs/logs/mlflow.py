@@ -1,0 +1,33 @@
+"""A metric's file of MLflow: time, value and step in each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
+
+NUMBER = r"-?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,3})?|nan|-?inf"  # as Python prints floats
+LINE = re.compile(rf"(?P<time>\d{{10,16}}) (?P<value>{NUMBER})( (?P<step>-?\d{{1,15}}))?", re.ASCII)
+MILLISECONDS = 1000.0
+
+
+def read_mlflow(text: str, metric: str) -> TrainingLog:
+    """`mlruns/EXPERIMENT/RUN/metrics/METRIC`, whose name is the metric's (https://mlflow.org/docs/latest/ml/tracking). Seconds
+    count from the first line. Raises LogRefused."""
+    notes = ("MLflow logs the time of each value, not of the start: time counts from its first value.",)
+    return TrainingLog("MLflow", checked(_points(text, metric)), notes=notes)
+
+
+def _points(text: str, metric: str) -> Iterator[Point]:
+    start = None
+    for number, line in enumerate(text.splitlines(), 1):
+        found = LINE.fullmatch(line.strip())
+        if not found:
+            raise LogRefused(f"line {number}: must be a time in milliseconds, a value and a step; got {line[:40]}")
+        milliseconds = float(found["time"])
+        start = milliseconds if start is None else start
+        step = float(found["step"]) if found["step"] else None
+        yield Point(
+            f"line {number}", None, step, (milliseconds - start) / MILLISECONDS, {metric: float(found["value"])}
+        )

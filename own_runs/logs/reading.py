@@ -1,0 +1,86 @@
+"""Finds out by its content what wrote a log, and reads it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from own_runs.logs.json_logs import MLPERF, read_json_lines, read_mlperf, read_trainer_state
+from own_runs.logs.log import LogRefused, TrainingLog
+from own_runs.logs.mlflow import LINE, read_mlflow
+from own_runs.logs.tables import read_table
+from own_runs.logs.tensorboard import HEADER, read_tensorboard
+
+MOST_TEXT_BYTES = 64 * 2**20
+MOST_EVENT_BYTES = 2**30
+HEAD_BYTES = 4096
+PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"(\xb5/\xfd": "Zstandard",
+}
+PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
+KNOWN = (
+    "known are DAWNBench's TSV, MLPerf's log, CSV of Keras and Lightning, timm's summary.csv, trainer_state.json, TensorBoard's "
+    "event files, exports of Weights & Biases and MLflow, and a CSV with epoch or step and a metric"
+)
+
+
+def read_log(path: Path) -> TrainingLog:
+    """The log in a file. Raises LogRefused saying what is wrong and where."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    _refuse_packed(head)
+    if _is_event_file(head):
+        _check_size(path, MOST_EVENT_BYTES)
+        return read_tensorboard(path)
+    _check_size(path, MOST_TEXT_BYTES)
+    return _read_text(_decoded(path.read_bytes()), path.name)
+
+
+def _refuse_packed(head: bytes) -> None:
+    if not head.strip():
+        raise LogRefused("the file is empty")
+    if head.startswith(PICKLED):
+        raise LogRefused("this is a pickle, which may run any program: export the metrics as CSV")
+    packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
+    if packed:
+        raise LogRefused(f"this is {packed}: unpack it and give the log inside")
+
+
+def _is_event_file(head: bytes) -> bool:
+    """Whether it begins with the record that tells the version of TensorBoard's format."""
+    if len(head) < HEADER.size:
+        return False
+    length, _ = struct.unpack_from("<QI", head)
+    return length < HEAD_BYTES and b"brain.Event:" in head[: HEADER.size + length]
+
+
+def _check_size(path: Path, most: int) -> None:
+    size = path.stat().st_size
+    if size > most:
+        raise LogRefused(
+            f"the file has {size / 2**20:,.0f} MiB: at most {most / 2**20:,.0f} are read; keep the evaluations"
+        )
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
+    if "\0" in text:
+        raise LogRefused(f"the file has binary content; {KNOWN}")
+    return text
+
+
+def _read_text(text: str, name: str) -> TrainingLog:
+    first = next(line for line in text.splitlines() if line.strip()).strip()
+    if MLPERF in text:
+        return read_mlperf(text)
+    if first.startswith("{"):
+        is_lines = first.endswith("}") and len(text.strip().splitlines()) > 1
+        return read_json_lines(text) if is_lines else read_trainer_state(text)
+    return read_mlflow(text, name) if LINE.fullmatch(first) else read_table(text)

@@ -1,0 +1,188 @@
+"""Logs as each tool writes them, recognised by their content alone."""
+
+import json
+import struct
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+from own_runs.logs.log import LogRefused
+from own_runs.logs.reading import read_log
+
+DAWNBENCH = "epoch\thours\ttop1Accuracy\ttop5Accuracy\n1\t0.25\t12.5\t30\n2\t0.5\t50.25\t75\n"
+KERAS = "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.31,3.1,0.4,2.5\n1,0.52,2.0,0.61,1.7\n"
+LIGHTNING = "epoch,step,train_loss,val_acc\n0,99,2.5,\n0,199,,0.41\n1,399,,0.62\n"
+TIMM = "epoch,train_loss,eval_loss,eval_top1,eval_top5,lr\n0,6.5,5.1,11.5,27.0,0.1\n1,5.2,4.0,31.25,55.5,0.1\n"
+WANDB_CSV = """"Step","run-7 - val/acc","run-7 - val/acc__MIN","run-7 - val/acc__MAX"
+"100","0.4","0.4","0.4"
+"200","0.6","0.6","0.6"
+"""
+WANDB_LINES = (
+    '{"_step": 0, "_runtime": 12.5, "val/acc": 0.4}\n{"_step": 1, "_runtime": 25, "val/acc": 0.6, "note": "x"}\n'
+)
+PLAIN = "epoch;minutes;accuracy\n1;30;0.4\n2.5;75;0.6\n"
+TRAINER = json.dumps(
+    {
+        "train_batch_size": 32,
+        "log_history": [
+            {"epoch": 1.0, "step": 500, "loss": 2.5},
+            {"epoch": 1.0, "step": 500, "eval_accuracy": 0.4, "eval_runtime": 3.5},
+            {"epoch": 2.0, "step": 1000, "eval_accuracy": 0.6},
+        ],
+    }
+)
+MLPERF = "\n".join(
+    "0: :::MLLOG " + json.dumps({"time_ms": 1_600_000_000_000 + ms, "key": key, "value": value, "metadata": more})
+    for ms, key, value, more in [
+        (0, "global_batch_size", 4096, {}),
+        (5_000, "run_start", None, {}),
+        (65_000, "eval_accuracy", 0.4, {"epoch_num": 4}),
+        (125_000, "eval_accuracy", 0.6, {"epoch_num": 8}),
+    ]
+)  # fmt: skip
+MLFLOW = "1700000000000 0.4 100\n1700000060000 0.6 200\n"
+
+
+def log_of(folder, content, name="log.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_log(path)
+
+
+def curve(log, metric):
+    return [(p.epochs, p.steps, p.seconds, p.values[metric]) for p in log.points if metric in p.values]
+
+
+@pytest.mark.parametrize(
+    ("content", "writer", "metric", "points"),
+    [
+        (DAWNBENCH, "DAWNBench", "top1Accuracy", [(1, None, 900, 0.125), (2, None, 1800, 0.5025)]),
+        (KERAS, "Keras", "val_accuracy", [(1, None, None, 0.4), (2, None, None, 0.61)]),
+        (LIGHTNING, "Lightning", "val_acc", [(1, 199, None, 0.41), (2, 399, None, 0.62)]),
+        (TIMM, "timm", "eval_top1", [(1, None, None, 0.115), (2, None, None, 0.3125)]),
+        (WANDB_CSV, "a table", "val/acc", [(None, 100, None, 0.4), (None, 200, None, 0.6)]),
+        (WANDB_LINES, "Weights & Biases", "val/acc", [(None, 0, 12.5, 0.4), (None, 1, 25, 0.6)]),
+        (PLAIN, "a table", "accuracy", [(1, None, 1800, 0.4), (2.5, None, 4500, 0.6)]),
+        (TRAINER, "transformers", "eval_accuracy", [(1, 500, None, 0.4), (2, 1000, None, 0.6)]),
+        (MLPERF, "MLPerf", "accuracy", [(4, None, 60, 0.4), (8, None, 120, 0.6)]),
+        (MLFLOW, "MLflow", "log.csv", [(None, 100, 0, 0.4), (None, 200, 60, 0.6)]),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+def test_every_tool_is_recognised_by_what_it_writes(tmp_path, content, writer, metric, points):
+    log = log_of(tmp_path, content)
+    assert log.written_by == writer
+    assert curve(log, metric) == points
+
+
+def test_what_the_file_states_of_the_run_is_kept(tmp_path):
+    assert log_of(tmp_path, MLPERF).stated == {"batch_size": "4096"}
+    assert log_of(tmp_path, TRAINER).stated == {"batch_size": "32"}
+
+
+def event_file(folder, events=3, tag="val/acc"):
+    """A file that TensorBoard's own writer wrote."""
+    writer, now = EventFileWriter(str(folder)), time.time()
+    for step in range(events):
+        value = Summary.Value(tag=tag, simple_value=0.2 * step)
+        writer.add_event(Event(wall_time=now + 60 * step, step=step * 100, summary=Summary(value=[value])))
+    writer.close()
+    (path,) = folder.glob("events*")
+    return path
+
+
+def test_event_files_of_tensorboard(tmp_path):
+    log = read_log(event_file(tmp_path))
+    assert log.written_by == "TensorBoard"
+    assert [(steps, round(value, 6)) for _, steps, _, value in curve(log, "val/acc")] == [
+        (0, 0),
+        (100, 0.2),
+        (200, 0.4),
+    ]
+    seconds = [point.seconds for point in log.points]
+    assert seconds == pytest.approx([0, 60, 120], abs=5)
+
+
+def test_an_event_file_cut_off_in_the_middle_keeps_what_was_written(tmp_path):
+    path = event_file(tmp_path)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert len(read_log(path).points) == 2
+
+
+def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
+    path = event_file(tmp_path)
+    with path.open("ab") as file:
+        file.write(struct.pack("<QI", 2**50, 0) + b"x")
+    begun = time.process_time()
+    with pytest.raises(LogRefused, match="a record of 1,125,899,906,842,624 bytes"):
+        read_log(path)
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "the file is empty"),
+        (b"PK\x03\x04abc", "a zip archive: unpack it"),
+        (b"\x80\x04\x95abc", "a pickle, which may run any program"),
+        (b"\xff\xfe\x00", "no UTF-8 text"),
+        ("a,b\x00\n", "binary content"),
+        ("loss,val\n1,2\n", "name one epoch or step; there are loss, val"),
+        ("epoch,time,acc\n1,2,0.5\n", "time has no unit: rename the column to seconds, minutes or hours"),
+        ("epoch,acc,acc\n1,2,3\n", "the column acc stands there twice"),
+        ("epoch,acc\none,0.5\n", "row 2, column epoch: must be a number; got one"),
+        ("epoch,acc\n1,0.5\n-2,0.6\n", "row 3: epochs must be from 0 to 1,000,000; got -2"),
+        ("epoch,acc\n1e9,0.5\n", "epochs must be from 0 to 1,000,000; got 1e+09"),
+        ("epoch,hours,acc\n1,1e9,0.5\n", "seconds must be from 0 to"),
+        ("epoch,acc\n1,0.5,7\n", "row 2: 3 cells, but 2 columns"),
+        ("epoch,acc\n1,inf\n", "acc is infinite"),
+        ("epoch,name\n1,abc\n", "no value of any metric"),
+        ("epoch,acc\n" + "1,0.5\n" * 200_002, "more than 200,000 points"),
+        ('{"version": "1.0", "author": "x"}', "no log_history, as trainer_state.json of transformers has; it has ver"),
+        ('{"log_history": [1]}', "log_history[0]: must be an object"),
+        ('{"log_history": [' + "[" * 100_000, "is not JSON"),
+        (":::MLLOG {}", "line 1: not a line of MLPerf's log"),
+        (MLPERF.replace("run_start", "run_begin"), "no run_start"),
+        ("1700000000000 0.4 100\nx\n", "line 2: must be a time in milliseconds"),
+    ],
+    ids=range(22),
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_words(tmp_path, content, told):
+    with pytest.raises(LogRefused) as refused:
+        log_of(tmp_path, content)
+    assert told in str(refused.value)
+
+
+def test_missing_values_are_left_out(tmp_path):
+    log = log_of(tmp_path, "epoch,acc,loss\n1,nan,2\n2,0.5,\n")
+    assert [dict(point.values) for point in log.points] == [{"loss": 2}, {"acc": 0.5}]
+
+
+@given(st.binary(max_size=400))
+def test_no_file_ends_in_anything_but_a_log_or_a_message(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("any") / "file"
+    path.write_bytes(content)
+    try:
+        log = read_log(path)
+    except LogRefused:
+        return
+    assert log.points
+
+
+SEEDS = [DAWNBENCH, KERAS, LIGHTNING, TIMM, WANDB_CSV, WANDB_LINES, PLAIN, TRAINER, MLPERF, MLFLOW]
+
+
+@given(st.sampled_from(SEEDS), st.integers(0, 400), st.integers(0, 20), st.text(max_size=12))
+def test_nor_does_a_damaged_one(tmp_path_factory, whole, at, cut, put):
+    path = tmp_path_factory.mktemp("damaged") / "file"
+    path.write_text(whole[:at] + put + whole[at + cut :], encoding="utf-8", errors="surrogatepass")
+    try:
+        log = read_log(path)
+    except LogRefused:
+        return
+    assert log.points
