@@ -19,10 +19,11 @@ from api.questions.names import Known, known, resolve
 from api.questions.parsing import Arguments, parse
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, unknown
-from costcalc.answers import Answer
+from costcalc.answers import Answer, Overview
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
-from costcalc.estimate import answer
+from costcalc.costing.storage_and_egress import StorageAndEgressRates
+from costcalc.estimate import answer, overview
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator, Machine
 from costcalc.money import ExchangeRate
@@ -37,7 +38,8 @@ COST = CostSchema()
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
 PACKAGES = ("costcalc", "pricing", "api")
-CODE = (".py", ".csv", ".json")
+CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
+Asked = tuple[EstimateQuery, Evidence, Catalogue, datetime, dict[str, ExchangeRate], StorageAndEgressRates]
 
 
 class Prices(Protocol):
@@ -156,13 +158,21 @@ class Service:
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
+        return answer(*self._asked(query, catalogue))
+
+    def overview(self, query: EstimateQuery, catalogue: Catalogue) -> tuple[Overview, Catalogue]:
+        """Every estimate of a checked question as columns, and the catalogue whose rows they name."""
+        asked = self._asked(query, catalogue)
+        return overview(*asked), asked[2]
+
+    def _asked(self, query: EstimateQuery, catalogue: Catalogue) -> Asked:
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
             per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
             catalogue = _with_offers(catalogue, tuple(self._own_offers(query, query.as_of or now, per_usd)))
-        return answer(query, self.evidence, catalogue, now, rates, storage_and_egress_rates())
+        return query, self.evidence, catalogue, now, rates, storage_and_egress_rates()
 
     def _own_offers(self, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Iterator[Offer]:
         """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""

@@ -13,6 +13,7 @@ from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.query import Basis, EstimateQuery
 from costcalc.training import Code, Metric, Tier
+from costcalc.units import Flags, Floats, Indices
 
 if TYPE_CHECKING:
     from costcalc.costing.bills import Bill
@@ -157,6 +158,25 @@ class Pick:
     name: Literal["cheapest", "fastest", "balanced", "surest"]
     reason: str
     estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
+
+    `row` is the offer's in the catalogue. Hours are those of the calendar; where there is waiting, its range is not known and the
+    ends are the hours themselves. Costs are by the question's basis and in its currency.
+    """
+
+    row: Indices
+    nodes: Indices
+    hours: Floats
+    hours_low: Floats
+    hours_high: Floats
+    cost: Floats
+    cost_low: Floats
+    cost_high: Floats
+    on_frontier: Flags
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any
 from PIL import Image
 
 from api.bootstrap import FixedPrices
-from api.formats.chart import svg
+from api.formats.charts.cost_and_time import svg
 from api.questions.schemas import Layout
 from api.reports.cost import CostReport
 from api.service import Service

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE
+from costcalc.answers import Estimate
 from costcalc.query import Discount, EstimateQuery, OwnRate
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
@@ -20,6 +21,32 @@ _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if fie
 def to_url(query: EstimateQuery, path: str = "/cost", **layout: str) -> str:
     """The address of this question; parameters at their defaults are left out, `layout` is added (`format="csv"`)."""
     return f"{path}?{urlencode([*_pairs(query), *layout.items()], safe=',:*')}"
+
+
+def to_command(query: EstimateQuery) -> str:
+    """The question as Slack's command asks it: `/cost resnet50 0.757 provider=aws`."""
+    named = ((name, text) for name, text in _pairs(query) if name not in ("model", "target"))
+    written = (f'{name}="{text}"' if " " in text else f"{name}={text}" for name, text in named)
+    return " ".join(["/cost", query.model, text_of(query.target), *written])
+
+
+def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
+    """The question that this estimate of it alone answers."""
+    return replace(
+        query,
+        provider=(to.provider,),
+        region=(to.region,),
+        instance_type=(to.instance_type,),
+        accelerator=(to.accelerator,),
+        recipe=(to.recipe,),
+        purchase=(to.purchase_option,),
+        term=(to.term,) if to.term else (),
+        payment=(to.payment,) if to.payment else (),
+        nodes=to.nodes,
+        frontier=False,
+        limit=1,
+        offset=0,
+    )
 
 
 def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:

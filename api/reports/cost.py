@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from api.reports.left_out import FEW, Hints
+from api.reports.overview import Glance
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, OwnedMachine, Pick, PriceBasis
@@ -20,8 +21,6 @@ from costcalc.training import Recipe
 
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument, MachineBills
-
-MOST_BEHIND, MOST_IN_FRONT = 200, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +89,10 @@ class CostReport:
 
         return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).with_bills()
 
-    def frontier(self) -> Answer:
-        """The estimates that no other beats on both time and cost."""
-        return self.service.answer(replace(self.query, frontier=True, limit=MOST_IN_FRONT, offset=0), self.catalogue)
-
-    def best(self) -> tuple[Estimate, ...]:
-        """The first estimates in the question's own order."""
-        return self.service.answer(replace(self.query, limit=MOST_BEHIND, offset=0), self.catalogue).estimates
+    @cached_property
+    def glance(self) -> Glance:
+        """All estimates as points, and how many there are by filter."""
+        return Glance(self.service, self.catalogue, self.query)
 
 
 def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CostReport:

@@ -13,9 +13,11 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, costs, health, launch, lists, pages, plan, slack
+from api.web import access, costs, health, launch, lists, plan, slack
 from api.web.access import Tokens, check_access
 from api.web.compression import pack
+from api.web.interface import documents
+from api.web.pages import question
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
@@ -27,7 +29,8 @@ MEMORY = "costcalc.memory"
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
 
 
@@ -47,9 +50,10 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions["costcalc"] = around
     app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, costs, launch, plan, lists, pages, health, slack):
+    for module in (access, costs, launch, plan, lists, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
+    app.context_processor(_everywhere)
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs
@@ -84,6 +88,12 @@ def _check_request() -> AnyResponse | None:
     if len(request.query_string) > LONGEST_QUERY:
         return problem_response(400, f"the query string is longer than {LONGEST_QUERY} characters")
     return check_access()
+
+
+def _everywhere() -> dict[str, object]:
+    """What every page shows: the version of its style and scripts, and whether one may sign out."""
+    version = code_version()[-12:]
+    return {"version": version, "signed_in": access.COOKIE in request.cookies}
 
 
 def _finish(response: Response) -> Response:

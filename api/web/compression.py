@@ -14,6 +14,7 @@ PACKABLE = (
     "text/",
     "application/json",
     "application/problem+json",
+    "application/vnd.vegalite",
     "image/svg+xml",
 )  # workbooks and PNG are packed already
 

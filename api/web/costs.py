@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from api.formats import chart, sheets
+from api.formats import sheets
+from api.formats.charts import cost_and_time, curve
+from api.formats.charts.drawing import pictures, scripts
 from api.questions.schemas import AccuracySchema, CommitmentsSchema
 from api.reports.accuracy import accuracy_report
 from api.reports.commitments import commitments_report
 from api.reports.cost import cost_report
+from api.reports.estimate import estimate_report
 from api.service import COST
-from api.web.responses import answered
+from api.web.pages.estimate import estimate_page
+from api.web.responses import answered, cached
 
 blueprint = Blueprint("costs", __name__)
 ACCURACY, COMMITMENTS = AccuracySchema(), CommitmentsSchema()
@@ -24,11 +28,27 @@ def cost() -> Response:
     return answered(COST, cost_report, {"csv": sheets.cost_csv, "xlsx": sheets.cost_xlsx})
 
 
+@blueprint.get("/cost.vl")
 @blueprint.get("/cost.svg")
 @blueprint.get("/cost.png")
 def picture() -> Response:
     """Cost against time."""
-    return answered(COST, cost_report, {"png": chart.png, "svg": chart.svg})
+    return answered(COST, cost_report, pictures(cost_and_time.spec))
+
+
+@blueprint.get("/estimate.vl")
+@blueprint.get("/estimate.svg")
+@blueprint.get("/estimate.png")
+@blueprint.get("/estimate")
+def estimate() -> Response:
+    """Why is the first estimate of a question what it is? As a picture, its accuracy curve."""
+    return answered(COST, estimate_report, {"html": estimate_page, **pictures(curve.spec)})
+
+
+@blueprint.get("/vega.js")
+def vega() -> Response:
+    """The scripts that draw charts in a browser."""
+    return cached(("",), "js", scripts)
 
 
 @blueprint.get("/accuracy.csv")

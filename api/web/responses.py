@@ -22,7 +22,12 @@ JSON_TYPE = "application/json"
 CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
-PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
+PICTURES = {
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "vl": "application/vnd.vegalite.v5+json",
+}  # by their paths alone
+PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
 
@@ -113,8 +118,13 @@ def path_asked() -> str:
 
 
 def _accepted() -> str:
-    accept = request.accept_mimetypes
-    return max(TYPES, key=lambda kind: accept[TYPES[kind].partition(";")[0]])  # of equals the first
+    accept, types = request.accept_mimetypes, {**TYPES, "html": PAGES["html"]}
+    return max(types, key=lambda kind: accept[types[kind].partition(";")[0]])  # of equals the first
+
+
+def is_for_reading() -> bool:
+    """Whether a browser asks for a page."""
+    return request.method == "GET" and request.accept_mimetypes.best == "text/html" and "format" not in request.args
 
 
 def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:
@@ -130,7 +140,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     g.version = version
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES)[kind])
+    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | PAGES)[kind])
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput import REFUSALS
-from costcalc.units import Flags, Floats, Indices
+from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indices
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
@@ -191,15 +192,39 @@ def _refusals(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRe
     return np.asarray(np.array(REFUSALS)[matrix.speeds.refusal[matrix.speed_row[anywhere]].max(axis=0)])
 
 
-def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
-    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
-    rate."""
-    tariffs = _tariffs(
-        catalogue, rented.row, rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
-    )
+def costs(
+    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | float = 1.0
+) -> Floats:
+    """What each rental costs by the basis asked for, storage and egress included, its metered rate being `times` as high; NaN
+    where the offer's currency has no exchange rate."""
+    factors = rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
+    tariffs = _tariffs(catalogue, rented.row, factors)
+    tariffs = replace(tariffs, metered_hourly=tariffs.metered_hourly * times)
     billed = query.basis == "billed"
     machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
     return machines + _storage_and_egress(catalogue, query, rented, market)
+
+
+def cost_ranges(
+    catalogue: Catalogue,
+    query: EstimateQuery,
+    rented: Rentals,
+    times: TrainingTimes,
+    market: Market,
+    as_of: datetime,
+) -> tuple[Floats, Floats]:
+    """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rate_factors`
+    says of one."""
+    columns = catalogue.columns
+    days = (int(as_of.timestamp()) - columns.observed[rented.row]) // SECONDS_PER_DAY + times.hours / HOURS_PER_DAY
+    width = SPOT_RATE_WIDTH * np.sqrt(np.minimum(days / SPOT_RATE_DAYS, 1)) * (columns.option[rented.row] == SPOT)
+
+    def at(hours: Floats, sign: int) -> Floats:
+        own = np.abs(np.log(hours / times.hours))
+        beyond = np.exp(sign * (np.hypot(own, width) - own))
+        return costs(catalogue, query, replace(rented, hours=hours), market, beyond)
+
+    return at(times.hours_low, -1), at(times.hours_high, 1)
 
 
 def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> float:

@@ -30,7 +30,7 @@ from api.web.serving.rate_limit import RateLimit, Visitor
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-SLOW = re.compile(r"/plan\b|.*\.(png|svg|xlsx)/?$")
+SLOW = re.compile(r"/plan\b|.*\.(png|svg|vl|xlsx)/?$|/vega\.js$")
 SLOW_WAIT_SECONDS = 20
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 

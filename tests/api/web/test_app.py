@@ -16,7 +16,8 @@ from api.web.app import create_app
 ASKED = "/cost?model=resnet50&target=0.757"
 WITHOUT_FLASK = """
 import sys
-import api.cli.cost, api.cli.plan, api.cli.prices, api.formats.chart, api.formats.sheets, api.slack.command, api.slack.price_alert
+import api.cli.cost, api.cli.plan, api.cli.prices, api.formats.charts.cost_and_time, api.formats.sheets
+import api.slack.command, api.slack.price_alert
 print(sorted({"flask", "werkzeug", "jinja2"} & set(sys.modules)))
 """
 
@@ -30,7 +31,7 @@ def below(service):
 @pytest.mark.parametrize("prefix", ["", "/tools/costcalc"])  # whether or not a proxy takes it off
 def test_below_a_path_every_link_of_the_pages_stays_below_it(below, prefix):
     for page in ("/", "/docs"):
-        links = re.findall(r'(?:href|action)="([^"]*)"', below.get(prefix + page).get_data(as_text=True))
+        links = re.findall(r' (?:href|action|src)="([^"#][^"]*)"', below.get(prefix + page).get_data(as_text=True))
         assert len(links) > 5
         assert {link for link in links if not link.startswith("/tools/costcalc/")} == set()
     assert below.get(prefix + ASKED).json["count"] > 3

@@ -14,7 +14,7 @@ from support.services import packaged_service
 from api.questions.schemas import CostSchema
 from api.settings import Settings
 from api.web.app import create_app
-from api.web.openapi import OPERATIONS
+from api.web.interface.openapi import OPERATIONS
 from costcalc.answers import Estimate
 from costcalc.offers import PurchaseOption
 

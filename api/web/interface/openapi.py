@@ -15,6 +15,7 @@ from api.reports.accuracy import AccuracyDocument
 from api.reports.changes import ChangesDocument
 from api.reports.commitments import CommitmentsDocument
 from api.reports.cost import CostDocument
+from api.reports.estimate import EstimateDocument
 from api.reports.history import HistoryDocument
 from api.reports.models import ModelDocument, ModelsDocument
 from api.reports.offers import OffersDocument
@@ -70,7 +71,11 @@ class Operation:
 
 _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
-_BODIES = {PICTURES["png"]: _BYTES, LAUNCH_FILES["yaml"]: {"type": "object"}}
+_BODIES: dict[str, Json] = {
+    PICTURES["png"]: _BYTES,
+    PICTURES["vl"]: {"type": "object"},
+    LAUNCH_FILES["yaml"]: {"type": "object"},
+}
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
 _PLAN_ROW = {
@@ -82,11 +87,22 @@ _PLAN_ROW = {
 _PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
 _PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}  # of any type of text
 _PLAN_BODY = {JSON_TYPE: {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET, "*/*": _PLAN_SHEET}
+
+
+def _drawn(path: str, summary: str, schema: Schema) -> Iterator[Operation]:
+    """A chart in each of its forms; the specification alone needs no library that draws."""
+    for kind, form in (("png", "a picture"), ("svg", "SVG"), ("vl", "a Vega-Lite specification")):
+        errors = (404,) if kind == "vl" else (404, 501)
+        yield Operation(f"{path}.{kind}", f"{summary}, as {form}", schema=schema, media=PICTURES[kind], errors=errors)
+
+
 OPERATIONS = (
     Operation("/cost", "Hours and cost of training to an accuracy, on everything that can be rented", CostDocument, COST,
               sheets=("csv", "xlsx"), errors=(404,)),
-    Operation("/cost.png", "Cost against time, as a picture", schema=COST, media="image/png", errors=(404, 501)),
-    Operation("/cost.svg", "Cost against time, as SVG", schema=COST, media="image/svg+xml", errors=(404, 501)),
+    *_drawn("/cost", "Cost against time", COST),
+    Operation("/estimate", "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
+              EstimateDocument, COST, errors=(404,)),
+    *_drawn("/estimate", "The accuracy curve behind the first estimate of a question", COST),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
               sheets=("csv",), errors=(404,)),
     Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
@@ -111,6 +127,7 @@ OPERATIONS = (
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
     Operation("/", "The page", schema=COST, media="text/html", errors=(404,)),
+    Operation("/vega.js", "The scripts that draw charts in a browser", media="text/javascript", errors=(501,)),
     Operation("/docs", "This document as a page, with a form for each path", media="text/html"),
     Operation("/openapi.json", "This document", media="application/json"),
 )  # fmt: skip

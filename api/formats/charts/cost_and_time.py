@@ -1,0 +1,113 @@
+"""Cost against time as a Vega-Lite specification: every estimate a point with its range, and the frontier drawn through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from api.formats import words
+from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame
+from api.formats.charts.theme import INK, PALETTE, QUIET, Json, chart, nothing
+from api.reports.cost import CostReport
+from api.reports.overview import Point
+from costcalc.answers import Answer
+
+CLOCK = (
+    "datum.value < 1 ? format(datum.value * 60, '.2~r') + ' min' : datum.value < 24 ? format(datum.value, '.2~r') + ' h' : "
+    "format(datum.value / 24, '.2~r') + ' d'"
+)
+
+TOLD = ("machine", "bought", "time", "price", "rank")
+
+
+def spec(report: CostReport) -> Json:
+    """The picture of a question's estimates; words in its place where there are none."""
+    answer, points = report.answer, report.glance.points()
+    query, front = answer.query, sum(point.frontier for point in points)
+    if not points:
+        return nothing()
+    return chart(
+        f"{query.model} to {query.target:g} {query.metric.value}: cost against time",
+        f"{front:,} of {answer.count:,} on the frontier; prices of {answer.prices.as_of:%Y-%m-%d}",
+        **_layers(answer, Frame.of(points), points),
+    )
+
+
+def _layers(answer: Answer, frame: Frame, points: Iterable[Point]) -> Json:
+    """Everything that is drawn between the axes. What is free or costs far more than the frontier stands at an end."""
+    query = answer.query
+    share = "share of use" if query.basis == "effective" else "to pay"
+    x, y = _axis("hours", "time on the calendar", frame.hours), _axis("cost", f"{query.currency} {share}", frame.cost)
+    x["axis"]["labelExpr"] = CLOCK
+    every: Json = {"values": [_row(frame, point) for point in points]}
+    front = {"filter": "datum.frontier"}
+    stress = {"condition": {"test": "datum.frontier", "value": 1}, "value": 0.4}
+    hidden = {"condition": {"test": "datum.frontier", "value": 0.6}, "value": 0.12}
+    return {
+        "data": every,
+        "layer": [
+            {"mark": {"type": "rule", "color": QUIET}, "encoding": {"x": _end(x, "low"), "x2": {"field": "hours_high"}, "y": y,
+                                                                     "opacity": hidden}},
+            {"mark": {"type": "rule", "color": QUIET}, "encoding": {"x": x, "y": _end(y, "low"), "y2": {"field": "cost_high"},
+                                                                     "opacity": hidden}},
+            {"transform": [front], "mark": {"type": "line", "interpolate": "step-after", "color": INK, "strokeWidth": 1.5},
+             "encoding": {"x": x, "y": y, "order": {"field": "hours"}}},
+            {"mark": {"type": "point", "filled": True, "size": 42},
+             "encoding": {"x": x, "y": y, "color": _colour(frame), "shape": _shape(), "opacity": stress,
+                          "tooltip": [{"field": name} for name in TOLD]}},
+            {"data": {"values": _named(answer)}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+             "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7, "color": INK, "fontSize": 11}},
+        ],
+    }  # fmt: skip
+
+
+def _axis(name: str, title: str, axis: Axis) -> Json:
+    scale = {"type": "log", "nice": False, "domain": [axis.low, axis.high], "clamp": True}
+    return {
+        "field": name,
+        "type": "quantitative",
+        "title": title,
+        "scale": scale,
+        "axis": {"format": "~s", "tickCount": 6},
+    }
+
+
+def _end(channel: Json, end: str) -> Json:
+    return {**channel, "field": f"{channel['field']}_{end}"}
+
+
+def _colour(frame: Frame) -> Json:
+    names = [*frame.providers, REST]
+    colours = [*PALETTE[: len(frame.providers)], PALETTE[MOST_COLOURS]]
+    return {"field": "colour", "type": "nominal", "title": None, "scale": {"domain": names, "range": colours}}
+
+
+def _shape() -> Json:
+    drawn = ["circle" if shape == "stroke" else shape for shape in SHAPES.values()]
+    return {"field": "bought", "type": "nominal", "legend": None,
+            "scale": {"domain": [name.replace("_", " ") for name in SHAPES], "range": drawn}}  # fmt: skip
+
+
+def _row(frame: Frame, point: Point) -> Json:
+    lowest = frame.cost.low
+    nodes = f"{point.nodes} × " if point.nodes > 1 else ""
+    return {
+        "rank": point.rank, "hours": point.hours, "hours_low": point.hours_low, "hours_high": point.hours_high,
+        "cost": max(point.cost, lowest), "cost_low": max(point.cost_low, lowest), "cost_high": max(point.cost_high, lowest),
+        "frontier": point.frontier, "bought": point.purchase_option.replace("_", " "), "colour": frame.name(point.provider),
+        "machine": f"{point.provider} {nodes}{point.instance_type}, {point.accelerators} × {point.accelerator}, {point.region}",
+        "time": f"{words.hours(point.hours)} h ({words.hours(point.hours_low)} to {words.hours(point.hours_high)})",
+        "price": f"{point.cost:,.2f} ({point.cost_low:,.2f} to {point.cost_high:,.2f})",
+    }  # fmt: skip
+
+
+def _named(answer: Answer) -> list[Json]:
+    """The picks by name; those of one estimate share it."""
+    named: dict[int, Json] = {}
+    for pick in answer.picks:
+        cost = float(pick.estimate.cost(answer.query.basis).cost)
+        if cost:
+            row = named.setdefault(
+                pick.estimate.rank, {"hours": pick.estimate.calendar_hours, "cost": cost, "name": ""}
+            )
+            row["name"] = ", ".join(filter(None, [row["name"], pick.name]))
+    return list(named.values())

@@ -1,0 +1,130 @@
+"""What pictures of cost against time share: logarithmic axes with their ticks, colours of providers and shapes of purchases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+from api.formats.words import SIGNS
+from api.reports.overview import Point
+
+MINUTE, DAY = 1 / 60, 24
+TIMES = tuple(
+    (number * unit, f"{number} {name}")
+    for name, unit, numbers in (
+        ("min", MINUTE, (1, 2, 5, 10, 30)),
+        ("h", 1, (1, 2, 5, 10)),
+        ("d", DAY, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)),
+    )
+    for number in numbers
+)
+THOUSANDS = ((1e12, "T"), (1e9, "bn"), (1e6, "M"), (1e3, "k"), (1, ""))
+FEW_DECADES = 3
+FAR_ABOVE = 10
+"""How many times the dearest estimate that nothing beats costs what the picture still shows at its place."""
+MARGIN = 0.03
+
+COLOURED = ("aws", "gcp", "azure")
+MOST_COLOURS = 6
+REST = "others"
+SHAPES = {
+    "on_demand": "circle",
+    "spot": "triangle-up",
+    "reserved": "square",
+    "savings_plan": "square",
+    "committed_use": "square",
+    "capacity_block": "diamond",
+    "monthly": "cross",
+    "owned": "triangle-down",
+    "free": "stroke",
+}
+
+
+class Tick(NamedTuple):
+    """A value of an axis and how it is written."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic axis from its low to its high end; values beyond are shown at the ends."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float]) -> Axis:
+        """The axis that holds these values with a little room."""
+        known = [value for value in values if value > 0] or [1.0]
+        low, high = log10(min(known)), log10(max(known))
+        room = max((high - low) * MARGIN, 0.05)
+        return cls(10 ** (low - room), 10 ** (high + room))
+
+    def at(self, value: float) -> float:
+        """The place of a value, from 0 at the low end to 1 at the high end."""
+        low, high = log10(self.low), log10(self.high)
+        return (log10(min(max(value, self.low), self.high)) - low) / (high - low)
+
+    def times(self) -> list[Tick]:
+        """Ticks for hours, written as minutes, hours and days."""
+        return [Tick(hours, label) for hours, label in TIMES if self.low <= hours <= self.high]
+
+    def amounts(self, currency: str) -> list[Tick]:
+        """Ticks for money: powers of ten, with twice and five times them between few."""
+        steps = (1, 2, 5) if log10(self.high / self.low) < FEW_DECADES else (1,)
+        exponents = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        values = [step * 10.0**exponent for exponent in exponents for step in steps]
+        return [Tick(value, short(value, currency)) for value in values if self.low <= value <= self.high]
+
+
+def short(value: float, currency: str) -> str:
+    """An amount in few signs: `$20k`."""
+    unit, name = next(((unit, name) for unit, name in THOUSANDS if value >= unit), THOUSANDS[-1])
+    number = f"{value / unit:.2f}" if value < 1 else f"{value / unit:g}"
+    sign = SIGNS.get(currency)
+    return f"{sign}{number}{name}" if sign else f"{number}{name} {currency}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The axes of a picture, and the providers that have a colour of their own in it."""
+
+    hours: Axis
+    cost: Axis
+    providers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, points: Iterable[Point], waiting: Iterable[float] = ()) -> Frame:
+        """That of these points and of what is free and ends after so many hours."""
+        every = tuple(points)
+        paid = [point for point in every if point.cost > 0]
+        front = [point for point in paid if point.frontier]
+        most = max((point.cost for point in front), default=1) * FAR_ABOVE
+        shown = [point.cost for point in paid if point.cost <= most]
+        ranges = [end for point in front for end in (point.cost_low, point.cost_high)]
+        hours = [*(point.hours for point in every), *waiting]
+        return cls(Axis.around(hours), Axis.around([*shown, *ranges]), coloured(every))
+
+    def colour(self, provider: str) -> int:
+        """The number of a provider's colour."""
+        return self.providers.index(provider) if provider in self.providers else MOST_COLOURS
+
+    def name(self, provider: str) -> str:
+        """What stands in the legend."""
+        return provider if provider in self.providers else REST
+
+    def is_beyond(self, point: Point) -> bool:
+        """Whether it costs more than the axis holds."""
+        return point.cost > self.cost.high
+
+
+def coloured(points: Iterable[Point]) -> tuple[str, ...]:
+    """The providers with a colour: always the same for the three largest, and those of most estimates beside them."""
+    counted = Counter(point.provider for point in points)
+    others = [name for name, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])) if name not in COLOURED]
+    return (*COLOURED, *others[: MOST_COLOURS - len(COLOURED)])

@@ -1,0 +1,199 @@
+"""Cost against time as the page draws it: places in percent, so that one drawing fits every width, for a template to write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from api.formats import words
+from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Tick, short
+from api.reports.overview import Point
+from costcalc.answers import Answer, Estimate
+from costcalc.assumptions import in_words
+
+FINE = 1000  # units of the drawing of ranges, which is stretched
+NEAR = (0.16, 0.06)
+BETWEEN_TICKS = 0.12
+
+
+class Mark(NamedTuple):
+    """A sign at a place, in percent of the plot; `left` says that words beside it stand on its left."""
+
+    x: str
+    y: str
+    shape: str
+    colour: int
+    rank: int = 0
+    words: str = ""
+    left: bool = False
+
+
+class Entry(NamedTuple):
+    """A line of the legend."""
+
+    name: str
+    colour: int
+    many: int
+
+
+class Segment(NamedTuple):
+    """A line between two places."""
+
+    x1: str
+    y1: str
+    x2: str
+    y2: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """All that the picture shows: points by colour, the ranges of all as one path, the frontier with its ranges, and margins for
+    what is free and for what costs more than the axis holds."""
+
+    across: list[tuple[str, str]]
+    up: list[tuple[str, str]]
+    ranges: str
+    behind: list[tuple[int, list[Mark]]]
+    steps: list[Segment]
+    front_ranges: list[Segment]
+    front: list[Mark]
+    beyond: list[Mark]
+    free: list[Mark]
+    names: list[Mark]
+    legend: list[Entry]
+    shapes: list[tuple[str, str]]
+    most: str
+
+
+def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
+    """The picture of an answer, all of whose estimates are these points."""
+    frame = Frame.of(points, [each.calendar_hours for each in answer.free])
+    inside = [point for point in points if point.cost > 0 and not frame.is_beyond(point)]
+    front = sorted((point for point in inside if point.frontier), key=lambda point: point.hours)
+    return Plot(
+        across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
+        up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(answer.query.currency)],
+        ranges="".join(_range(frame, point) for point in inside if not point.frontier),
+        behind=_by_colour(frame, (point for point in inside if not point.frontier)),
+        steps=list(_steps(frame, front)),
+        front_ranges=[segment for point in front for segment in _ends(frame, point)],
+        front=[_told(frame, point, answer.query.currency) for point in front],
+        beyond=[_mark(frame, point) for point in points if frame.is_beyond(point)],
+        free=list(_free(frame, answer, points)),
+        names=list(_names(frame, answer)),
+        legend=_legend(frame, points),
+        shapes=_shapes(points),
+        most=short(float(f"{frame.cost.high:.1g}"), answer.query.currency),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2f}%"
+
+
+def _down(axis: Axis, value: float) -> str:
+    return _percent(1 - axis.at(value))
+
+
+def _spaced(axis: Axis) -> Iterator[Tick]:
+    last = -1.0
+    for tick in axis.times():
+        if axis.at(tick.value) - last >= BETWEEN_TICKS:
+            last = axis.at(tick.value)
+            yield tick
+
+
+def _mark(frame: Frame, point: Point) -> Mark:
+    x, y = _percent(frame.hours.at(point.hours)), _down(frame.cost, point.cost)
+    return Mark(x, y, SHAPES[point.purchase_option], frame.colour(point.provider), point.rank)
+
+
+def _told(frame: Frame, point: Point, currency: str) -> Mark:
+    """With its figures in words."""
+    nodes = f"{point.nodes} × " if point.nodes > 1 else ""
+    bought = point.purchase_option.replace("_", " ")
+    told = (
+        f"{in_words(point.hours)} ({in_words(point.hours_low)} to {in_words(point.hours_high)}), "
+        f"{point.cost:,.2f} {currency} ({point.cost_low:,.2f} to {point.cost_high:,.2f}): "
+        f"{point.provider} {nodes}{point.instance_type}, {point.accelerators} × {point.accelerator}, {bought}"
+    )
+    return _mark(frame, point)._replace(words=told)
+
+
+def _by_colour(frame: Frame, points: Iterable[Point]) -> list[tuple[int, list[Mark]]]:
+    marks: dict[int, list[Mark]] = {}
+    for point in points:
+        marks.setdefault(frame.colour(point.provider), []).append(_mark(frame, point))
+    return sorted(marks.items(), reverse=True)  # those without a colour of their own lie below
+
+
+def _range(frame: Frame, point: Point) -> str:
+    """Both ranges as a cross, in an SVG path."""
+    x, low, high = (round(frame.hours.at(each) * FINE) for each in (point.hours, point.hours_low, point.hours_high))
+    y, bottom, top = (round((1 - frame.cost.at(each)) * FINE) for each in (point.cost, point.cost_low, point.cost_high))
+    return f"M{low} {y}H{high}M{x} {bottom}V{top}"
+
+
+def _ends(frame: Frame, point: Point) -> Iterator[Segment]:
+    x, y = _percent(frame.hours.at(point.hours)), _down(frame.cost, point.cost)
+    yield Segment(_percent(frame.hours.at(point.hours_low)), y, _percent(frame.hours.at(point.hours_high)), y)
+    yield Segment(x, _down(frame.cost, point.cost_low), x, _down(frame.cost, point.cost_high))
+
+
+def _steps(frame: Frame, front: list[Point]) -> Iterator[Segment]:
+    """A cost holds until a faster one is dearer."""
+    for point, following in pairwise(front):
+        here, there = (
+            (_percent(frame.hours.at(each.hours)), _down(frame.cost, each.cost)) for each in (point, following)
+        )
+        yield Segment(*here, there[0], here[1])
+        yield Segment(there[0], here[1], *there)
+
+
+def _free(frame: Frame, answer: Answer, points: Iterable[Point]) -> Iterator[Mark]:
+    """What costs nothing: the free tiers beside the estimates, and those among them."""
+    for each in answer.free:
+        yield _beside(frame, each)
+    for point in points:
+        if not point.cost:
+            mark = _mark(frame, point)
+            yield mark._replace(words=f"{point.provider} {point.instance_type}: {in_words(point.hours)}")
+
+
+def _beside(frame: Frame, each: Estimate) -> Mark:
+    at = frame.hours.at(each.calendar_hours)
+    told = f"{words.machine(each)}: {in_words(each.calendar_hours)}"
+    return Mark(_percent(at), "50%", SHAPES["free"], frame.colour(each.provider), 0, told, at > 1 / 2)
+
+
+def _names(frame: Frame, answer: Answer) -> Iterator[Mark]:
+    """The picks by name; those at one place share their line."""
+    named: dict[tuple[float, float], list[str]] = {}
+    for pick in answer.picks:
+        cost = float(pick.estimate.cost(answer.query.basis).cost)
+        if 0 < cost <= frame.cost.high:
+            at = frame.hours.at(pick.estimate.calendar_hours), frame.cost.at(cost)
+            near = (place for place in named if all(abs(a - b) < n for a, b, n in zip(place, at, NEAR, strict=True)))
+            named.setdefault(next(near, at), []).append(pick.name)
+    for (x, y), names in named.items():
+        yield Mark(_percent(x), _percent(1 - y), "", 0, 0, ", ".join(names), x > 1 / 2)
+
+
+def _legend(frame: Frame, points: Iterable[Point]) -> list[Entry]:
+    counted = Counter(frame.name(point.provider) for point in points)
+    entries = [Entry(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
+    rest = [Entry(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
+    return sorted(entries, key=lambda entry: -entry.many) + rest
+
+
+def _shapes(points: Iterable[Point]) -> list[tuple[str, str]]:
+    """The shapes that occur with the ways to buy that they stand for."""
+    used = {point.purchase_option for point in points}
+    by_shape: dict[str, list[str]] = {}
+    for option, shape in SHAPES.items():
+        if option in used:
+            by_shape.setdefault(shape, []).append(option.replace("_", " "))
+    return [(shape, ", ".join(options)) for shape, options in by_shape.items()]

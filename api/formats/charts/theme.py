@@ -1,0 +1,57 @@
+"""Colours and fonts of every chart, in a light and a dark dress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+INK, QUIET, LINE, PAPER, STRONG = "#171b21", "#57606c", "#e2e5e9", "#ffffff", "#0b62b0"
+PALETTE = ("#b35900", "#0b62b1", "#00795c", "#a33b8b", "#5b4fc4", "#8a6a00", "#6b7280")
+"""Told apart with every common colour blindness; the last is for all that have no colour of their own."""
+DARK = {
+    INK: "#e9ecf0", QUIET: "#a2abb8", LINE: "#2c333d", PAPER: "#12151a", STRONG: "#7dbcf7",
+    **dict(zip(PALETTE, ("#f0a43c", "#5fb2f5", "#3ecfa5", "#ec8fd0", "#a99cff", "#dbc14a", "#8b94a1"), strict=True)),
+}  # fmt: skip
+"""What stands for each colour where the reader prefers a dark screen."""
+WIDTH, HEIGHT = 640, 360
+_TEXT = {
+    "labelColor": QUIET,
+    "titleColor": QUIET,
+    "titleFontWeight": "normal",
+    "labelFontSize": 11,
+    "titleFontSize": 11,
+}
+CONFIG: Json = {
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {**_TEXT, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE},
+    "legend": _TEXT,
+    "title": {"color": INK, "subtitleColor": QUIET, "fontSize": 13, "anchor": "start"},
+    "text": {"fontSize": 11},
+}
+
+
+def chart(title: str, subtitle: str, **content: Any) -> Json:
+    """A Vega-Lite specification in this dress; `usermeta` tells who draws it which colour stands for which in the dark."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "usermeta": {"dark": DARK},
+        "title": {"text": title, "subtitle": subtitle},
+        "width": WIDTH, "height": HEIGHT, "background": PAPER, "config": CONFIG,
+        **content,
+    }  # fmt: skip
+
+
+def nothing(words: str = "No estimate answers this question.") -> Json:
+    """Words in the place of a picture."""
+    return chart("", "", data={"values": [{}]}, mark={"type": "text", "text": words, "color": INK})
+
+
+def in_the_dark(svg: str) -> str:
+    """The drawing with the colours that a reader sees who prefers a dark screen."""
+    rules = "".join(
+        f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in DARK.items()
+    )
+    start = svg.index(">") + 1
+    return f"{svg[:start]}<style>@media(prefers-color-scheme:dark){{{rules}}}</style>{svg[start:]}"

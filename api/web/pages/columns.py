@@ -1,0 +1,85 @@
+"""The columns of the table of estimates, of which the address says which are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from api.formats import words
+from costcalc.answers import Estimate
+from costcalc.costing.bills import Bill
+from costcalc.hardware import counted
+
+PARAMETER = "_columns"
+Text = Callable[[Estimate, Bill], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of an estimate with, below it in small print, what belongs to it; `sort` is how a click on the title sorts."""
+
+    name: str
+    title: str
+    text: Text
+    small: Text = lambda _, __: ""
+    is_number: bool = False
+    sort: str = ""
+
+
+def _range(low: Decimal, high: Decimal) -> str:
+    return f"{low:,.2f}–{high:,.2f}" if low != high else ""
+
+
+def _count(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
+def _machines(each: Estimate, _: Bill) -> str:
+    return words.in_region(counted(each.accelerators, each.accelerator), each.region)
+
+
+def _tiers(each: Estimate, _: Bill) -> str:
+    return f"speed {each.evidence.throughput.value}, curve {each.evidence.convergence.value}"
+
+
+def _price_age(each: Estimate, _: Bill) -> str:
+    return "first hand" if each.price_first_hand else "second hand"
+
+
+def _memory(each: Estimate, bill: Bill) -> str:
+    host = bill.offer.machine.memory_gib
+    return "" if host is None else f"{host * each.nodes:,.0f} GiB"
+
+
+COLUMNS = (
+    Column("machine", "Machine", lambda each, _: words.machine(each), _machines),
+    Column("bought", "Bought", lambda each, _: words.bought(each), lambda each, _: f"rate of {words.seen(each)}"),
+    Column("hours", "Hours", lambda each, _: words.hours(each.hours),
+           lambda each, _: words.on_calendar(each) or f"{words.hours(each.hours_low)}–{words.hours(each.hours_high)}",
+           is_number=True, sort="time"),
+    Column("cost", "To pay", lambda each, _: words.money(each.billed_cost, each.currency),
+           lambda each, _: _range(each.billed_cost_low, each.billed_cost_high), is_number=True, sort="cost"),
+    Column("share", "Share of use", lambda each, _: words.money(each.effective_cost, each.currency),
+           lambda each, _: _range(each.effective_cost_low, each.effective_cost_high), is_number=True),
+    Column("probability", "Reaches it", lambda each, _: f"{each.success_probability * 100:.1f} %", is_number=True),
+    Column("recipe", "Recipe", lambda each, _: each.recipe, _tiers),
+    Column("rate", "Rate per hour", lambda each, _: f"{each.hourly_rate:,.4g} {each.currency}", is_number=True),
+    Column("speed", "Images/s", lambda each, _: _count(each.images_per_second), lambda each, _: f"ends at the {each.limited_by}",
+           is_number=True),
+    Column("epochs", "Epochs", lambda each, _: f"{each.epochs:,.4g}", lambda each, _: f"batch {_count(each.global_batch_size)}",
+           is_number=True),
+    Column("vcpus", "vCPUs", lambda each, _: _count(each.vcpus), is_number=True),
+    Column("ram", "RAM", _memory, is_number=True),
+    Column("memory", "Accelerator memory", lambda each, _: f"{each.accelerator_memory_gib or 0:g} GiB", is_number=True),
+    Column("price_age", "Price age", lambda each, _: f"{each.price_age_days:,} days", _price_age, is_number=True),
+    Column("break_even", "Break-even", lambda each, _: f"{_count(each.break_even_hours)} h" if each.break_even_hours else "",
+           is_number=True),
+)  # fmt: skip
+USUAL = ("machine", "bought", "hours", "cost", "share", "probability", "recipe")
+
+
+def chosen(given: list[str]) -> list[Column]:
+    """The columns that an address names, in the table's order; the usual ones where it names none that there is."""
+    named = {name for text in given for name in text.split(",")}
+    return [each for each in COLUMNS if each.name in named] or [each for each in COLUMNS if each.name in USUAL]

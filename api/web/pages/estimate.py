@@ -1,0 +1,39 @@
+"""`/estimate` as a page: how one figure comes about, term by term, so that a reader can redo it by hand."""
+
+from __future__ import annotations
+
+from flask import render_template, request, url_for
+
+from api.formats import words
+from api.formats.source_links import parts
+from api.questions.links import narrowed, to_url
+from api.questions.schemas import Layout
+from api.reports.estimate import EstimateReport
+from api.web.pages.address import Address
+from api.web.pages.question import taking
+from api.web.responses import arguments
+from costcalc.assumptions import in_words
+from costcalc.training import IMAGES_PER_EPOCH
+
+OF_OVERHEAD = ("Overhead", "Staging", "Spot: ")
+
+
+def estimate_page(report: EstimateReport, _: Layout) -> bytes:
+    """The page of a report."""
+    query, estimate = report.query, report.estimate
+    own = narrowed(query, estimate) if estimate else query
+    return render_template(
+        "estimate.html",
+        answer=report.answer,
+        each=estimate,
+        recipe=report.recipe,
+        images=IMAGES_PER_EPOCH,
+        words=words,
+        in_words=in_words,
+        sources=parts,
+        overhead=[line for line in estimate.assumptions if line.startswith(OF_OVERHEAD)] if estimate else [],
+        back=Address(url_for("pages.page"), arguments())(limit=None),
+        permanent=to_url(own, f"{request.script_root}/estimate"),
+        curve=to_url(own, f"{request.script_root}/estimate"),
+        taken=taking(own),
+    ).encode()

@@ -1,0 +1,135 @@
+"""The filters of the first screen as people think of them: lists with counts, presets, limits, and what is asked for now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from api.questions.fields import Choice, Parameter
+from api.questions.links import text_of
+from api.questions.spellings import ALONE
+from api.reports.left_out import DEFAULTS, FILTERS
+from api.reports.overview import Glance
+from api.service import COST
+from api.web.pages.address import Address
+from costcalc.query import EstimateQuery
+
+FEW = {"provider": 8, "accelerator": 6, "purchase": 9}
+TITLES = {"provider": "Provider", "purchase": "How it is bought", "accelerator": "Accelerator"}
+PRESETS = (
+    ("Only what I can rent today", {"max_price_age": "30", "purchase": ["on_demand", "spot"]}),
+    ("Only what was measured", {"evidence": "measured"}),
+    ("Only what nothing beats", {"frontier": "true"}),
+)
+LIMITS = (
+    ("max_hours", "At most hours", "12"),
+    ("max_cost", "At most dollars", "100"),
+    ("accelerators", "Accelerators", "8"),
+    ("as_of", "Prices as of", "2019-06-30"),
+)
+FURTHER = ("currency", "discount", "runs", "basis", "utilization", "recipes", "regions", "software", "pipeline", "overheads",
+           "confidence", "max_price_age")  # fmt: skip
+ASKED = {"model", "target", "metric", "dataset", "limit", "offset", "sort"}
+
+
+class Choosable(NamedTuple):
+    """A name in a list: how many estimates it would leave, whether it is chosen, and where a click leads."""
+
+    name: str
+    many: int
+    chosen: bool
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilterList:
+    """The names of one filter, those chosen and those of most estimates first; `more` are shown on demand."""
+
+    parameter: str
+    title: str
+    first: list[Choosable]
+    more: list[Choosable]
+
+
+class Preset(NamedTuple):
+    """Several filters under one name."""
+
+    name: str
+    chosen: bool
+    url: str
+
+
+class Chip(NamedTuple):
+    """A parameter that was asked for, and the address without it."""
+
+    text: str
+    url: str
+
+
+class Entry(NamedTuple):
+    """A field of a form: its parameter, what stands in it, an example, and for a choice the words."""
+
+    parameter: str
+    title: str
+    value: str
+    example: str
+    choices: tuple[str, ...] = ()
+    meaning: str = ""
+
+
+def lists(glance: Glance, at: Address) -> Iterator[FilterList]:
+    """The lists with counts."""
+    counts = glance.counts()
+    for parameter, title in TITLES.items():
+        chosen = [str(name) for name in getattr(glance.query, parameter)]
+        names = [_choosable(parameter, name, count, chosen, at) for name, count in counts[parameter]]
+        names.sort(key=lambda each: not each.chosen)
+        few = max(FEW[parameter], len(chosen))
+        yield FilterList(parameter, title, names[:few], names[few:])
+
+
+def _choosable(parameter: str, name: str, count: int, chosen: list[str], at: Address) -> Choosable:
+    after = [each for each in chosen if each != name] if name in chosen else [*chosen, name]
+    return Choosable(name, count, name in chosen, at(None, **{parameter: [ALONE.get(each, each) for each in after]}))
+
+
+def presets(at: Address) -> Iterator[Preset]:
+    """Each preset with the address that turns it on, or off."""
+    for name, values in PRESETS:
+        chosen = all(at.given.get(key) in ([value], value) for key, value in values.items())
+        yield Preset(name, chosen, at(**(dict.fromkeys(values) if chosen else values)))
+
+
+def chips(query: EstimateQuery, at: Address) -> Iterator[Chip]:
+    """What the question asks for beside the model and its target."""
+    for name in at.given:
+        if name in DEFAULTS and name not in ASKED and getattr(query, name) != DEFAULTS[name]:
+            value = text_of(getattr(query, name)).replace(",", ", ").replace("_", " ")
+            yield Chip(f"{name.replace('_', ' ')}: {value}", at(**{name: None}))
+
+
+def cleared(at: Address) -> str:
+    """The question without filters."""
+    return at(None, **dict.fromkeys((*FILTERS, "frontier", "max_price_age")))
+
+
+def limits(at: Address) -> list[Entry]:
+    """The limits that are a field each."""
+    return [Entry(name, title, _value(at, name), example) for name, title, example in LIMITS]
+
+
+def further(at: Address) -> list[Entry]:
+    """The other parameters that change figures."""
+    return [_entry(name, COST.fields[name], at) for name in FURTHER]
+
+
+def _entry(name: str, field: Any, at: Address) -> Entry:
+    assert isinstance(field, Parameter)
+    choices = tuple(field.choices) if isinstance(field, Choice) else ()
+    example = "" if field.example is None else str(field.example)
+    return Entry(name, name.replace("_", " ").capitalize(), _value(at, name), example, choices, field.meaning)
+
+
+def _value(at: Address, name: str) -> str:
+    return ", ".join(at.given.get(name, []))

@@ -1,0 +1,121 @@
+"""`/`, the first screen: a question, the four picks, all estimates as a picture, and a page of them as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from flask import Blueprint, Response, render_template, request, url_for
+
+from api.formats import words
+from api.formats.charts.plot import plot
+from api.questions.errors import Refused
+from api.questions.links import narrowed, to_command, to_url
+from api.reports.cost import CostReport, waiting
+from api.reports.left_out import left_out
+from api.web.pages import columns, filters
+from api.web.pages.address import Address, Given
+from api.web.responses import arguments, current_service
+from costcalc.answers import Answer, Estimate
+from costcalc.assumptions import in_words
+from costcalc.query import EstimateQuery
+
+blueprint = Blueprint("pages", __name__)
+EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
+PATH = "/"
+SIZES = (20, 50, 100)
+
+
+class Taking(NamedTuple):
+    """How a question is taken elsewhere."""
+
+    curl: str
+    importdata: str
+    slack: str
+    files: list[tuple[str, str]]
+
+
+class Pages(NamedTuple):
+    """Where the table stands among all estimates."""
+
+    first: int
+    last: int
+    before: int | None
+    after: int | None
+    ending: int | None
+
+
+@blueprint.get(PATH)
+def page() -> Response:
+    """The form, with the answer to what it asks; without parameters, to an example."""
+    given = arguments() or EXAMPLE
+    at = Address(PATH, given)
+    try:
+        found, status = _answered(given, at), 200
+    except Refused as refused:
+        found, status = {"errors": refused.errors or {"": [refused.detail]}}, refused.status
+    shown = {"at": at, "given": given, "models": sorted(current_service().evidence.models)}
+    fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
+    return Response(render_template("question.html", **shown, **fields, **found), status)
+
+
+def _answered(given: Given, at: Address) -> dict[str, Any]:
+    service = current_service()
+    catalogue = service.catalogue()
+    query, _ = service.question(given, catalogue)
+    report = CostReport(service, catalogue, query)
+    answer = report.answer
+    return {
+        "answer": answer,
+        "words": words,
+        "in_words": in_words,
+        "waiting": waiting,
+        "taking": lambda estimate=None: taking(narrowed(query, estimate) if estimate else query),
+        "explained": lambda estimate: explained(query, estimate),
+        "plot": plot(answer, report.glance.points()),
+        "lists": list(filters.lists(report.glance, at)),
+        "chips": list(filters.chips(query, at)),
+        "cleared": filters.cleared(at),
+        "columns": columns.chosen(given.get(columns.PARAMETER, [])),
+        "all_columns": columns.COLUMNS,
+        "pages": _pages(answer),
+        "sizes": SIZES,
+        "marks": list(words.marks_explained(_shown(answer))),
+        "left_out": left_out(answer),
+    }
+
+
+def explained(query: EstimateQuery, estimate: Estimate) -> str:
+    """The address that explains one estimate of a question, whatever is found beside it."""
+    return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
+
+
+def taking(query: EstimateQuery) -> Taking:
+    """The commands and files of a question."""
+    path, root = url_for("costs.cost"), request.host_url.rstrip("/")
+    sheet = to_url(query, f"{root}{path}.csv")
+    files = [(kind.upper(), to_url(query, f"{path}.{kind}")) for kind in ("csv", "xlsx", "png", "svg")]
+    return Taking(
+        curl=f"curl '{to_url(query, root + path)}'",
+        importdata=f'=IMPORTDATA("{sheet}")',
+        slack=to_command(query),
+        files=[*files, ("JSON", to_url(query, path, format="json"))],
+    )
+
+
+def _shown(answer: Answer) -> Iterator[Estimate]:
+    yield from answer.estimates
+    yield from (pick.estimate for pick in answer.picks)
+
+
+def _pages(answer: Answer) -> Pages:
+    query, limit = answer.query, answer.query.limit
+    last = query.offset + len(answer.estimates)
+    ending = (answer.count - 1) // limit * limit if answer.count else None
+    return Pages(
+        first=query.offset + 1,
+        last=last,
+        before=max(query.offset - limit, 0) if query.offset else None,
+        after=last if last < answer.count else None,
+        ending=ending if last < answer.count else None,
+    )

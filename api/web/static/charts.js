@@ -1,0 +1,52 @@
+// Draws a chart's specification in the browser, once the reader comes near it; until then, and without scripts, it is a picture.
+"use strict";
+
+let scripts;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function load(address) {
+  scripts ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error("the scripts that draw charts did not come"));
+    document.head.append(script);
+  });
+  return scripts;
+}
+
+async function specification(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  const text = await response.text();
+  if (!dark.matches) return JSON.parse(text);
+  const colours = JSON.parse(text).usermeta.dark;
+  return JSON.parse(Object.entries(colours).reduce((all, [light, darker]) => all.replaceAll(`"${light}"`, `"${darker}"`), text));
+}
+
+async function draw(chart) {
+  try {
+    const [spec] = await Promise.all([specification(chart.dataset.spec), load(chart.dataset.scripts)]);
+    const place = document.createElement("div");
+    const options = { ast: true, actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true }, renderer: "svg" };
+    const drawn = await vegaEmbed(place, { ...spec, width: "container", autosize: { type: "fit", contains: "padding" } }, options);
+    chart.replaceChildren(place);
+    drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.url) location.href = item.datum.url; });
+    await drawn.view.resize().runAsync();
+    chart.dataset.drawn = "";
+  } catch (error) {
+    const words = document.createElement("p");
+    words.className = "quiet";
+    words.textContent = `This chart could not be drawn here: ${error.message}. Reload the page when the server answers again.`;
+    chart.append(words);
+  }
+}
+
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries)
+    if (entry.isIntersecting) {
+      near.unobserve(entry.target);
+      draw(entry.target);
+    }
+}, { rootMargin: "200px" });
+for (const chart of document.querySelectorAll(".chart[data-spec]")) near.observe(chart);

@@ -1,0 +1,43 @@
+"""A browser, the pages of the packaged prices in it, and the application behind them."""
+
+import os
+
+import pytest
+from playwright.sync_api import sync_playwright
+from support.browser import Watched, chromium, serving
+
+
+@pytest.fixture(scope="session")
+def browser():
+    found = chromium()
+    if found is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            "no Chromium is installed: apt-get install chromium"
+        )
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def root(app):
+    with serving(app) as address:
+        yield address
+
+
+@pytest.fixture
+def look(browser, root):
+    """Opens a page in a fresh context; in the end none may have complained or asked another host."""
+    contexts, pages = [], []
+
+    def open_page(path="/", width=1280, root=root, **options):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 800}, **options))
+        pages.append(Watched(contexts[-1], root))
+        pages[-1].go(path)
+        return pages[-1].page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [fault for page in pages for fault in page.faults] == []

@@ -1,0 +1,170 @@
+"""The first screen in a real Chromium: asking, filtering, sorting, paging, sharing, with and without scripts."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+ASKED = "/?model=resnet50&target=0.757"
+NO_SCRIPTS = {"java_script_enabled": False}
+
+
+def answer(client, question):
+    """What the API answers to the question of a page."""
+    return client.get(question.replace("/?", "/cost?")).json
+
+
+def rows(page):
+    return page.locator("#estimates tbody tr")
+
+
+def test_one_asks_and_sees_the_picks_of_the_api(look, client):
+    page = look()
+    page.get_by_label("Train").fill("resnet18")
+    page.get_by_label("accuracy", exact=True).fill("0.69")
+    page.get_by_role("button", name="Answer").click()
+    assert page.url.endswith("/?model=resnet18&target=0.69")
+    for pick in answer(client, "/?model=resnet18&target=0.69")["picks"]:
+        card = page.locator(".picks li", has=page.get_by_role("heading", name=pick["name"]))
+        told = card.inner_text()
+        assert pick["reason"] in told
+        assert "the same as" in told or f"${pick['estimate']['billed_cost']:,.2f}" in told
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_two_clicks_and_one_field_narrow_the_question(look, client, scripts):
+    page = look(ASKED, java_script_enabled=scripts)
+    page.get_by_role("link", name=re.compile("^aws")).click()
+    page.get_by_role("link", name=re.compile("^on demand")).click()
+    page.get_by_label("At most hours").fill("4")
+    page.get_by_label("At most hours").press("Enter")
+    found = answer(client, f"{ASKED}&provider=aws&purchase=on_demand&max_hours=4")
+    assert f"{found['count']} estimates" in page.locator(".summary").inner_text()
+    first = rows(page).first.inner_text()
+    assert f"${found['estimates'][0]['billed_cost']:,.2f}" in first
+    page.get_by_role("link", name=re.compile("max hours: 4")).click()
+    assert f"{answer(client, f'{ASKED}&provider=aws&purchase=on_demand')['count']} estimates" in page.content()
+
+
+def test_counts_beside_the_filters_are_what_a_click_brings(look, client):
+    page = look(f"{ASKED}&purchase=spot")
+    for name in ("gcp", "verda"):
+        link = page.locator("#filters").get_by_role("link", name=re.compile(f"^{name}"))
+        count = int(link.locator(".count").inner_text())
+        assert count == answer(client, f"{ASKED}&purchase=spot&provider={name}")["count"] > 0
+    assert page.get_by_role("link", name=re.compile("^spot")).get_attribute("aria-current") == "true"
+
+
+def test_presets_are_switched_on_and_off(look, client):
+    page = look(ASKED)
+    page.get_by_role("link", name="Only what was measured").click()
+    assert "evidence=measured" in page.url
+    assert f"{answer(client, f'{ASKED}&evidence=measured')['count']} estimates" in page.locator(".summary").inner_text()
+    page.get_by_role("link", name="Only what was measured").click()
+    assert "evidence" not in page.url
+
+
+def test_the_table_is_sorted_and_paged_through_to_the_last_estimate(look, client):
+    page = look(f"{ASKED}&provider=lambda,verda")
+    every = answer(client, f"{ASKED}&provider=lambda,verda&sort=time&limit=1000")["estimates"]
+    page.get_by_role("link", name="Hours", exact=True).click()
+    seen = []
+    while True:
+        seen += rows(page).locator("td.is-hours").evaluate_all("cells => cells.map(cell => cell.firstChild.data)")
+        following = page.get_by_role("link", name="Next")
+        if not following.count():
+            break
+        following.click()
+    assert seen == [f"{each['hours']:,.2f}" for each in every]
+    assert len(seen) > 40
+
+
+def test_columns_are_chosen_and_stay_in_the_address(look, client):
+    page = look(ASKED)
+    page.get_by_text("Columns", exact=True).click()
+    for name in ("Recipe", "Share of use"):
+        page.get_by_label(name, exact=True).uncheck()
+    for name in ("vCPUs", "Accelerator memory", "Price age"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Show").click()
+    titles = page.locator("#estimates thead th").all_inner_texts()
+    assert "vCPUs" in titles
+    assert "Recipe" not in titles
+    first = answer(client, ASKED)["estimates"][0]
+    told = rows(page).first.inner_text()
+    for words in (f"{first['accelerator_memory_gib']:g} GiB", f"{first['price_age_days']} days", str(first["vcpus"])):
+        assert words in told
+    page.get_by_role("link", name="Next").click()
+    assert page.locator("#estimates thead th").all_inner_texts() == titles
+
+
+def test_an_address_shows_everybody_the_same_and_the_back_button_returns(look):
+    page = look(ASKED)
+    before = page.locator(".summary").inner_text()
+    page.get_by_role("link", name=re.compile("^spot")).click()
+    page.get_by_role("link", name="Next").click()
+    shared = look("/?" + page.url.partition("?")[2])
+    assert rows(shared).all_inner_texts() == rows(page).all_inner_texts()
+    page.go_back()
+    page.go_back()
+    assert page.locator(".summary").inner_text() == before
+
+
+def test_every_estimate_is_a_point_and_those_on_the_frontier_say_their_figures(look, client):
+    page = look(ASKED)
+    every = answer(client, f"{ASKED}&limit=1000")
+    marks = page.locator(".plot .behind use, .plot .front use, .plot .beyond use").count()
+    assert marks == every["count"]
+    front = [each for each in every["estimates"] if each["frontier"]]
+    told = page.locator(".plot .front").evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
+    assert len(told) == len(front)
+    for each in front:
+        costs = "{billed_cost:,.2f} USD ({billed_cost_low:,.2f} to {billed_cost_high:,.2f})".format(**each)
+        assert [text for text in told if costs in text and each["instance_type"] in text]
+
+
+def test_without_scripts_nothing_is_missing(look, client):
+    page = look(ASKED, **NO_SCRIPTS)
+    assert page.locator(".picks li").count() == 4
+    page.get_by_text("Take it").first.click()
+    first = answer(client, ASKED)["picks"][0]["estimate"]
+    assert f"provider={first['provider']}" in page.get_by_label("curl").first.input_value()
+    assert page.get_by_role("button", name="Copy").count() == 0
+
+
+def test_what_is_copied_asks_for_this_estimate_alone(look, client):
+    page = look(ASKED)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_text("Take it").nth(1).click()
+    page.locator(".picks li").nth(1).get_by_role("button", name="Copy").nth(1).click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    path = re.fullmatch(r'=IMPORTDATA\("http://127\.0\.0\.1:\d+(/cost\.csv\?[^"]+)"\)', copied)[1]
+    [found] = client.get(path.replace(".csv", "")).json["estimates"]
+    fastest = answer(client, ASKED)["picks"][1]["estimate"]
+    assert (found["instance_type"], found["billed_cost"]) == (fastest["instance_type"], fastest["billed_cost"])
+
+
+def test_what_is_wrong_is_told_beside_what_was_typed(look):
+    page = look("/")
+    page.get_by_label("accuracy", exact=True).fill("75.7")
+    page.get_by_label("accuracy", exact=True).press("Enter")
+    assert "write the fraction 0.757" in page.get_by_role("alert").inner_text()
+    assert page.get_by_label("accuracy", exact=True).input_value() == "75.7"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off_and_axe_finds_no_violation(look, theme, width):
+    page = look(ASKED, width, color_scheme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_on_a_phone_the_filters_are_a_sheet(look):
+    page = look(ASKED, 390)
+    link = page.get_by_role("link", name=re.compile("^aws"))
+    assert not link.is_visible()
+    page.get_by_role("button", name="Filters").click()
+    link.click()
+    assert "provider=aws" in page.url

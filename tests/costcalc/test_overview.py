@@ -1,0 +1,31 @@
+"""All estimates as columns: the figures of the exact ones."""
+
+from dataclasses import replace
+
+import pytest
+from support.services import packaged_service
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"basis": ["effective"], "utilization": ["0.3"], "sort": ["time"]},
+        {"currency": ["EUR"], "storage_gb": ["100"], "runs": ["3"], "discount": ["aws:0.2"]},
+        {"purchase": ["free"]},
+        {"frontier": ["true"], "max_cost": ["50"]},
+    ],
+)
+def test_each_has_the_figures_of_the_exact_estimate_of_its_rank(given):
+    service = packaged_service()
+    catalogue = service.catalogue()
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], **given}, catalogue)
+    exact = service.answer(replace(query, limit=10_000), catalogue).estimates
+    found, _ = service.overview(query, catalogue)
+    assert len(exact) == len(found.row) > 3
+    assert found.nodes.tolist() == [each.nodes for each in exact]
+    assert found.hours.tolist() == [each.calendar_hours for each in exact]
+    assert found.on_frontier.tolist() == [each.frontier for each in exact]
+    for column, end in ((found.cost, 0), (found.cost_low, 1), (found.cost_high, 2)):
+        costs = [float(each.cost(query.basis)[end]) for each in exact]
+        assert column.tolist() == pytest.approx(costs, abs=0.0051)

@@ -1,0 +1,52 @@
+"""A real Chromium before an application that listens on a port of its own, and what a page must never do."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+from werkzeug.serving import make_server
+
+
+@contextmanager
+def serving(app) -> Iterator[str]:
+    """The address of the application while it is served."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def chromium() -> str | None:
+    """Where Chromium is installed."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Watched:
+    """A page whose faults are noted: errors in the console, and requests to other hosts."""
+
+    def __init__(self, context, root):
+        self.root = root
+        self.page = context.new_page()
+        self.faults = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", self._asked)
+
+    def _said(self, message):
+        """Chromium also says that a page itself came with status 400, which is meant."""
+        if message.type in ("error", "warning") and message.location["url"] != self.page.url:
+            self.faults.append(message.text)
+
+    def _asked(self, request):
+        if not request.url.startswith((self.root, "data:")):
+            self.faults.append(f"asked {request.url}")
+
+    def go(self, path="/"):
+        """Opens a path of the service."""
+        return self.page.goto(self.root + path)
