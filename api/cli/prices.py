@@ -121,7 +121,7 @@ def try_source(name: str, folder: Path | None) -> int:
 
 def _save(recording: Recording, folder: Path, name: str) -> None:
     if not len(recording):
-        click.echo(f"{name}: nothing to keep: it was asked by its own library, or did not answer", err=True)
+        click.echo(f"{name}: nothing to keep: no answer came over the network, or none that was read whole", err=True)
         return
     origin = f"Answers to costcalc prices try {name} on {utc_now():%Y-%m-%d}; its secrets are cut out."
     click.echo(f"{name}: {len(recording)} answers kept in {recording.save(folder, origin)}; read them first", err=True)

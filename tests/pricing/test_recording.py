@@ -56,9 +56,7 @@ def test_secrets_are_cut_out_of_addresses_and_answers(tmp_path: Path) -> None:
     }
 
 
-def test_a_source_that_its_own_library_asks_has_nothing_to_keep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_that_reads_a_file_has_nothing_to_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = tmp_path / "rates.csv"
     sheet.write_text("provider,instance_type,accelerator,accelerators,hourly_rate\nacme,box,V100,1,1.5\n")
     monkeypatch.setenv("COSTCALC_SHEET", str(sheet))

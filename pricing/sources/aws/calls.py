@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
+from pricing.recording import Recording
 from pricing.sources.source import (
     CredentialsMissing,
     Environment,
@@ -39,6 +40,7 @@ SESSION_ARGUMENTS = {
     "aws_session_token": "AWS_SESSION_TOKEN",
     "profile_name": "AWS_PROFILE",
 }
+SERVICES_WITH_PRICES = ("pricing", "ec2", "savingsplans")
 ATTEMPTS = 4
 CONNECT_SECONDS = 4
 CONNECTIONS = 16
@@ -145,10 +147,10 @@ class Calls:
             return self._clients[service, region]
 
 
-def open_calls(environment: Environment) -> Calls | None:
+def open_calls(environment: Environment, recording: Recording | None = None) -> Calls | None:
     """The account's calls, or None without credentials. A plain-http price list is called unsigned if there are none.
 
-    Raises CredentialsMissing for half a key or a profile that does not exist.
+    `recording` keeps what they are answered. Raises CredentialsMissing for half a key or a profile that does not exist.
     """
     import boto3
     from botocore import UNSIGNED
@@ -162,6 +164,8 @@ def open_calls(environment: Environment) -> Calls | None:
         signed = session.get_credentials() is not None
     if not signed and not (_endpoint(environment, "pricing") or "").startswith("http://"):
         return None
+    if recording is not None:
+        _keep_answers(session.events, recording)
     config = Config(
         connect_timeout=CONNECT_SECONDS,
         read_timeout=float(READ_SECONDS.read(environment)),
@@ -170,6 +174,23 @@ def open_calls(environment: Environment) -> Calls | None:
         **({} if signed else {"signature_version": UNSIGNED}),
     )
     return Calls(session, environment, config)
+
+
+def _keep_answers(events: Any, recording: Recording) -> None:
+    """Keep what each operation of the services with prices is answered; never what those that hand out credentials are."""
+    sent = local()
+
+    def remember(request: Any, **_: Any) -> None:
+        sent.request = request
+
+    def keep(operation_model: Any, response_dict: Mapping[str, Any], **_: Any) -> None:
+        body = sent.request.body or b""
+        asked = f"{operation_model.name} {body if isinstance(body, str) else body.decode()}"
+        recording.keep(sent.request.method, sent.request.url, response_dict["body"], asked)
+
+    for service in SERVICES_WITH_PRICES:
+        events.register(f"before-send.{service}", remember)
+        events.register(f"before-parse.{service}", keep)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ class Aws:
 
     def collect(self, now: datetime) -> Collected:
         """Every rate the account may see. Raises SourceError if on-demand prices cannot be had."""
-        calls = open_calls(self._environment)
+        calls = open_calls(self._environment, self._http.recording)
         if calls is None:
             return self._public(now)
         only = separated(ONLY_REGIONS.read(self._environment))

@@ -88,10 +88,11 @@ class _BoundedRetry(Retry):
 
 
 class Http:
-    """A session for one source. `retries` bounds the attempts after the first, `recording` keeps what is read whole."""
+    """A session for one source. `retries` bounds the attempts after the first, `recording` keeps what is read whole, by a
+    provider's own library too."""
 
     def __init__(self, retries: int = 3, backoff_seconds: float = 0.5, recording: Recording | None = None) -> None:
-        self._recording = recording
+        self.recording = recording
         retry = _BoundedRetry(
             total=retries,
             read=min(retries, STALLS_RETRIED),
@@ -156,8 +157,8 @@ class Http:
             raise BrokenOff(f"{_place(url)} broke off its answer") from None
         except requests.RequestException as error:
             raise HttpError(f"{_place(url)} {_trouble(error)}") from None
-        if self._recording is not None:
-            self._recording.keep(str(response.request.method), response.url, content)
+        if self.recording is not None:
+            self.recording.keep(str(response.request.method), response.url, content)
         return content
 
     def _send(self, method: str, url: str, **options: Any) -> requests.Response:

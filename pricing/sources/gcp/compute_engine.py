@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pricing.recording import Recording
 from pricing.sources.gcp.offers import Inventory, MachineType
 from pricing.sources.source import SourceError
 
@@ -19,10 +20,10 @@ class NotCallable(Exception):
     """Compute Engine may not be asked, or refuses; the message says what is missing."""
 
 
-def inventory(compute_url: str, project: str) -> Inventory:
+def inventory(compute_url: str, project: str, recording: Recording | None = None) -> Inventory:
     """What Compute Engine lists in every zone. Raises NotCallable if it may not be asked, SourceError if it fails.
 
-    A plain-http address is called anonymously: a token is never sent in the clear.
+    A plain-http address is called anonymously: a token is never sent in the clear. `recording` keeps what is answered.
     """
     plain = compute_url.startswith("http:")
     if not project and not plain:
@@ -32,7 +33,10 @@ def inventory(compute_url: str, project: str) -> Inventory:
     from google.protobuf.json_format import ParseError
 
     try:
-        return _Compute.connect(compute_url, project or "anonymous", anonymous=plain).inventory()
+        compute = _Compute.connect(compute_url, project or "anonymous", anonymous=plain)
+        if recording is not None:
+            compute.keep_answers(recording)
+        return compute.inventory()
     except GoogleAuthError as error:
         missing = "Google credentials are missing, expired or refused"
         raise NotCallable(f"machine types are not read, {missing} ({type(error).__name__})") from None
@@ -71,6 +75,15 @@ class _Compute:
             compute_v1.AcceleratorTypesClient(**options),
             {"timeout": CALL_SECONDS, "retry": Retry(predicate=passing, initial=0.5, timeout=RETRY_SECONDS)},
         )
+
+    def keep_answers(self, recording: Recording) -> None:
+        """Google's clients speak through requests, whose sessions let others read along."""
+
+        def keep(response: Any, **_: Any) -> None:
+            recording.keep(response.request.method, response.url, response.content)
+
+        for client in (self.machine_types, self.accelerator_types):
+            client.transport._session.hooks["response"].append(keep)
 
     def inventory(self) -> Inventory:
         request = {"project": self.project, "filter": OUR_FAMILIES, "max_results": 500}

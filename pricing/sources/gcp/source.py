@@ -155,7 +155,7 @@ def _build(environment: Environment, http: Http) -> Gcp:
     addresses = (BILLING_ADDRESS, COMPUTE_ADDRESS, TPU_ADDRESS)
     billing_url, compute_url, tpu_url = (each.read(environment).rstrip("/") for each in addresses)
     api_key, project = API_KEY.read(environment) or None, PROJECT.read(environment)
-    listed = (lambda: inventory(compute_url, project), lambda: slice_regions(http, tpu_url, project))
+    listed = (lambda: inventory(compute_url, project, http.recording), lambda: slice_regions(http, tpu_url, project))
     return Gcp(http, billing_url, api_key, *listed, packaged_machines("gcp"))
 
 

@@ -1,5 +1,6 @@
 """The AWS source against a fake AWS over real HTTP: what it collects, what is a gap, what is a failure."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -11,6 +12,7 @@ from fakes import aws as fake
 from fakes.local import Fault
 
 from costcalc.offers import PurchaseOption
+from pricing.recording import Recording
 from pricing.refresh import refresh
 from pricing.sources.aws import source as aws
 from pricing.sources.common.http import Http
@@ -407,6 +409,22 @@ def test_pages_without_end_are_left(cloud):
     cloud.page = lambda items, token: ([], "cGFnZTA=")
     with pytest.raises(SourceError, match="pages without end"):
         collect(cloud)
+
+
+def test_what_aws_answers_is_kept_without_secrets(cloud, tmp_path):
+    recording = Recording([SECRET, KEY])
+    collected = aws.Aws(environment(cloud), Http(0, recording=recording)).collect(NOW)
+    assert collected.offers
+    text = recording.save(tmp_path, "a test").read_text()
+    answers = json.loads(text)["answers"]
+    operations = {each["asked"].partition(" ")[0] for each in answers}
+    assert operations == {
+        *("GetProducts", "DescribeInstanceTypes", "DescribeSpotPriceHistory", "DescribeSavingsPlansOfferingRates")
+    }
+    assert any("p3.8xlarge" in row for each in answers for row in each.get("body", {}).get("PriceList", []))
+    assert any("<spotPrice>3.501000</spotPrice>" in each.get("text", "") for each in answers)
+    assert SECRET not in text
+    assert KEY not in text
 
 
 def test_an_endpoint_where_nobody_answers_is_asked_once(cloud):

@@ -15,6 +15,7 @@ from fakes.server import FakeServer
 
 import pricing.sources.common.http
 import pricing.sources.gcp.source
+from pricing.recording import Recording
 from pricing.scope import EVERYTHING
 from pricing.sources.common.http import Http
 from pricing.sources.gcp.source import SPEC
@@ -92,6 +93,16 @@ def test_machines_are_priced_where_compute_engine_lists_them_over_all_pages(clou
         ("us-central1", "a2-highgpu-1g", "on_demand"),
         ("us-west1", "n1-standard-8+1xV100", "on_demand"),
     }
+
+
+def test_what_googles_own_client_was_answered_is_kept_too(cloud, tmp_path):
+    recording = Recording([KEY])
+    assert SPEC.build(cloud.environment(), Http(recording=recording)).collect(NOW).offers
+    text = recording.save(tmp_path, "a test").read_text()
+    paths = [each["path"] for each in json.loads(text)["answers"]]
+    for asked in ("/aggregated/machineTypes", "/aggregated/acceleratorTypes", "/skus", "/acceleratorTypes"):
+        assert any(path.endswith(asked) for path in paths), asked
+    assert KEY not in text
 
 
 def test_tpu_slices_are_offered_only_in_regions_with_a_zone_that_has_them(cloud):
