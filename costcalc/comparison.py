@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from math import hypot, log, sqrt
+from statistics import NormalDist
+from typing import Literal
 
 from costcalc.answers import BreakEven, Estimate, OwnedMachine
 from costcalc.costing.bills import Bill
@@ -11,6 +15,88 @@ from costcalc.costing.owning import owning_pays_from
 from costcalc.offers import PurchaseOption
 
 NOT_RENTED = frozenset((PurchaseOption.OWNED, PurchaseOption.FREE))
+OF_INTERVAL = NormalDist().inv_cdf(0.9)
+"""Half-width of an 80 % interval in standard deviations."""
+ALL, HALF, NOTHING = 1.0, 0.5, 0.0
+"""How far the errors of two times go together: wholly where recipe and accelerators are the same, so that both times are wrong by
+the same factor; by half where either is, the number of epochs or the chip being shared; else not at all. Set by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two estimates of the same training beside each other, by their effective costs.
+
+    `price_ratio` is the hourly rate of `b` over that of `a`, None where a costs nothing. `speed_ratio` is how many times as fast
+    `b` reaches the target, with start-up and the other overheads of both counted: `b` costs less where it is the larger one.
+    `probability` is that of `cheaper`, from the 80 % intervals of both costs, whose errors go together by `correlation`. At
+    `break_even_hourly_rate` of `b` both cost the same. `cost_per_hour_saved` is what the faster one costs more for each hour
+    that it ends earlier; None where it costs less.
+    """
+
+    a: Estimate
+    b: Estimate
+    price_ratio: float | None
+    speed_ratio: float
+    cheaper: Literal["a", "b"]
+    probability: float
+    correlation: float
+    break_even_hourly_rate: Decimal
+    cost_per_hour_saved: Decimal | None
+
+
+def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison:
+    """Two estimates in one currency, each with its bill, compared."""
+    (one, _), (other, _) = a, b
+    cost, others_cost = _cost(*a), _cost(*b)
+    together = correlation(one, other)
+    hours = Decimal(repr(other.hours))
+    return Comparison(
+        a=one,
+        b=other,
+        price_ratio=float(other.hourly_rate / one.hourly_rate) if one.hourly_rate else None,
+        speed_ratio=one.hours / other.hours,
+        cheaper="b" if others_cost < cost else "a",
+        probability=_probability(one, other, together),
+        correlation=together,
+        break_even_hourly_rate=other.hourly_rate + (cost - others_cost) / hours,
+        cost_per_hour_saved=_per_hour_saved(cost - others_cost, other.calendar_hours - one.calendar_hours),
+    )
+
+
+def correlation(a: Estimate, b: Estimate) -> float:
+    """How far the errors of the two times go together."""
+    same_recipe, same_chip = a.recipe == b.recipe, a.accelerator == b.accelerator
+    if same_recipe and same_chip and a.accelerators == b.accelerators:
+        return ALL
+    return HALF if same_recipe or same_chip else NOTHING
+
+
+def _cost(estimate: Estimate, bill: Bill) -> Decimal:
+    return bill.effective(Decimal(repr(estimate.hours)))
+
+
+def _probability(a: Estimate, b: Estimate, together: float) -> float:
+    """That the one which costs less by its point estimate does; the logarithm of the ratio of both costs is taken as normal."""
+    if not (a.effective_cost and b.effective_cost):
+        return 1.0
+    apart, spread = abs(log(a.effective_cost / b.effective_cost)), _spread(_deviation(a), _deviation(b), together)
+    return NormalDist().cdf(apart / spread) if spread else 1.0 if apart else 0.5
+
+
+def _spread(one: float, other: float, together: float) -> float:
+    """The standard deviation of the difference of two errors."""
+    return sqrt(max(hypot(one, other) ** 2 - 2 * together * one * other, 0.0))
+
+
+def _deviation(estimate: Estimate) -> float:
+    low, high = estimate.effective_cost_low, estimate.effective_cost_high
+    return log(high / low) / 2 / OF_INTERVAL if low else 0.0
+
+
+def _per_hour_saved(more: Decimal, later: float) -> Decimal | None:
+    """What the faster one costs more for each hour; a costs `more` than b, which ends so many hours `later`."""
+    saved = Decimal(repr(later))
+    return more / saved if saved and more / saved > 0 else None
 
 
 def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:

@@ -18,6 +18,7 @@ from api.questions.schemas import (
     AccuracySchema,
     ChangesSchema,
     CommitmentsSchema,
+    CompareSchema,
     CostSchema,
     HistorySchema,
     Layout,
@@ -121,6 +122,14 @@ def _throughput() -> Answering[Any]:
     return Answering(ThroughputSchema(), throughput_report, throughput_lines, throughput_csv)
 
 
+def _compare() -> Answering[Any]:
+    from api.cli.tables import compare_lines
+    from api.formats.sheets import compare_csv
+    from api.reports.comparison import compare_report
+
+    return Answering(CompareSchema(), compare_report, compare_lines, compare_csv)
+
+
 def _offers() -> Answering[Any]:
     from api.cli.tables import offers_lines
     from api.formats.sheets import offers_csv
@@ -151,6 +160,7 @@ ANSWERS: dict[str, Callable[[], Answering[Any]]] = {
     "commitments": _commitments,
     "models": _models,
     "throughput": _throughput,
+    "compare": _compare,
     "offers": _offers,
     "history": _history,
     "changes": _changes,

@@ -53,6 +53,14 @@ QUESTIONS = (
         "commitment pays, on the machines that suit training MODEL to TARGET.",
         explains=True,
     ),
+    Question(
+        "compare",
+        ["model", "target", "a", "b"],
+        "Compare training MODEL to TARGET on machine A and on machine B.\n\nA and B are written provider:instance_type, such as "
+        "aws:p3.16xlarge, then :2 for two machines and :spot for a way to buy them; own:1x RTX 4090 is a machine that you own. "
+        "The answer says which costs less and how surely, and at which rate of B it turns.",
+        explains=True,
+    ),
     Question("models", ["model?"], "List the models, or all that was measured of one MODEL."),
     Question("throughput", [], "List measured training speeds, and images for the money."),
     Question("offers", [], "List the current rates of machines, with sources and dates."),

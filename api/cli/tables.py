@@ -16,6 +16,7 @@ from api.formats.words import bought, in_one_line, in_region, machine
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
+from api.reports.comparison import CompareReport
 from api.reports.history import HistoryReport
 from api.reports.models import ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
@@ -48,6 +49,16 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
             yield from paragraph(f"- {line}", view.width, 2)
     for note in found.notes:
         yield from paragraph(as_options(note), view.width)
+    yield from _missing(found.prices, view)
+
+
+def compare_lines(report: CompareReport, view: View) -> Iterator[str]:
+    """Both estimates, and what the comparison says."""
+    found = report.document()
+    yield from estimate_lines((found.a, found.b), "effective", view)
+    yield ""
+    for sentence in found.verdict:
+        yield from paragraph(sentence, view.width, 2)
     yield from _missing(found.prices, view)
 
 

@@ -16,6 +16,7 @@ from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.changes import ChangeRow, ChangesReport
 from api.reports.commitments import CommitmentsReport
+from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
 from api.reports.history import HistoryReport, HistoryRow
 from api.reports.models import ModelsReport, ModelSummary
@@ -25,6 +26,9 @@ from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.offers import Offer
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
+COMPARED = (
+    "price_ratio", "speed_ratio", "cheaper", "probability", "correlation", "break_even_hourly_rate", "cost_per_hour_saved",
+)  # fmt: skip
 MOST_WORKBOOK_OFFERS = 10_000
 """Takes a second to write."""
 
@@ -111,6 +115,25 @@ def history_csv(report: HistoryReport, layout: Layout) -> Iterator[bytes]:
 def throughput_csv(report: ThroughputReport, layout: Layout) -> Iterator[bytes]:
     """One row per measured speed and offer."""
     return _flat(ThroughputRow, report.document().throughputs, report, layout)
+
+
+def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
+    """Two rows, one for each machine, and what the comparison says behind each."""
+    found = report.document()
+    columns: list[Column] = [
+        ("side", lambda row: row[0]),
+        *((name, _of_side(read)) for name, read in estimate_columns()),
+        *((name, _of_comparison(found, name)) for name in COMPARED),
+    ]
+    return csv_export.chunks(columns, (("a", found.a), ("b", found.b)), layout)
+
+
+def _of_side(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda row: read(row[1])
+
+
+def _of_comparison(found: CompareDocument, name: str) -> Callable[[Any], Any]:
+    return lambda _: getattr(found, name)
 
 
 def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:

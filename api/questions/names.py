@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from api.questions.errors import Errors
-from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, Spellings, family
+from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, PURCHASES, Spellings, family
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
+from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, OwnMachine
 
 WHERE = {
@@ -30,8 +31,21 @@ EXAMPLES = {
 }
 """Names to write instead of a kind of accelerator."""
 MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
-MOST_OWN = 64
+MOST_OWN, MOST_NODES = 64, 100_000
+WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
 ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two machines to compare, as it was written: rented under its provider's name, or the asker's `own`."""
+
+    text: str
+    provider: str
+    instance_type: str
+    nodes: int
+    purchase: PurchaseOption
+    own: OwnMachine | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +135,9 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
             resolved[kind], errors[kind] = _each(kind, values[kind], names, guesses)
     if "own" in values:
         resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
+    for side in ("a", "b"):
+        if side in values:
+            resolved[side], errors[side] = _side(values[side], names, guesses)
     if "discount" in values:
         resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
@@ -152,6 +169,37 @@ def _count(text: str, part: str) -> int:
     if not 0 < int(text) <= MOST_OWN:
         raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
     return int(text)
+
+
+def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
+    provider, colon, rest = (part.strip() for part in text.partition(":"))
+    if not (colon and rest):
+        return None, [f"must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090; got {clip(text)}"]
+    if provider.casefold() == "own":
+        found, faults = _own_machines([rest], names, guesses)
+        own = found[0] if found else None
+        return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
+    try:
+        return _rented(text, provider, rest, names, guesses), []
+    except LookupError as error:
+        return None, [str(error)]
+
+
+def _rented(text: str, provider: str, rest: str, names: Known, guesses: Guesses) -> Side:
+    """`p3.16xlarge`, `p3.16xlarge:2`, `p3.16xlarge:spot` or `p3.16xlarge:2:spot` of a provider. Raises LookupError."""
+    instance_type, *more = (part.strip() for part in rest.split(":"))
+    nodes, purchase = 1, PurchaseOption.ON_DEMAND
+    for word in more:
+        found = WAYS.find(word)
+        if word.isascii() and word.isdigit() and 0 < int(word) <= MOST_NODES:
+            nodes = int(word)
+        elif found:
+            purchase = PurchaseOption(found[0])
+        else:
+            raise LookupError(f"{clip(word)} is neither a number of machines nor a way to buy them, such as 2 or spot")
+    (name,) = names.resolve("provider", provider, guesses)
+    (kind,) = names.resolve("instance_type", instance_type, guesses)
+    return Side(text, name, kind, nodes, purchase)
 
 
 def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:

@@ -326,6 +326,27 @@ class LaunchSchema(CostSchema):
         )
 
 
+class CompareSchema(CostSchema):
+    """The parameters of `/compare`."""
+
+    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    a = Text(
+        "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
+        example="aws:p3.8xlarge",
+        required=True,
+    )
+    b = Text("the machine to compare it with, written likewise", example="aws:p3.16xlarge:2:spot", required=True)
+
+    class Meta:
+        """The two machines stand for all filters of offers, and their effective costs are compared."""
+
+        exclude = (
+            *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
+            "accelerators", "nodes", "own", "max_hours", "max_cost", "basis", "sort", "limit", "offset", "frontier", "recipes",
+            "regions",
+        )  # fmt: skip
+
+
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 

@@ -6,8 +6,16 @@ from flask import Blueprint, Response
 
 from api.formats import sheets
 from api.formats.json import to_json
-from api.questions.schemas import ChangesSchema, HistorySchema, ModelsSchema, OffersSchema, ThroughputSchema
+from api.questions.schemas import (
+    ChangesSchema,
+    CompareSchema,
+    HistorySchema,
+    ModelsSchema,
+    OffersSchema,
+    ThroughputSchema,
+)
 from api.reports.changes import changes_report
+from api.reports.comparison import compare_report
 from api.reports.history import history_report
 from api.reports.models import model_document, models_document
 from api.reports.offers import offers_report
@@ -16,7 +24,7 @@ from api.web.responses import answered, arguments, cached, current_service
 
 blueprint = Blueprint("lists", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
-THROUGHPUT, MODELS = ThroughputSchema(), ModelsSchema()
+THROUGHPUT, MODELS, COMPARE = ThroughputSchema(), ModelsSchema(), CompareSchema()
 
 
 @blueprint.get("/offers.xlsx")
@@ -46,6 +54,13 @@ def history() -> Response:
 def throughput() -> Response:
     """Measured training speeds on what can be rented in dollars, at each offer's cheapest region."""
     return answered(THROUGHPUT, throughput_report, {"csv": sheets.throughput_csv})
+
+
+@blueprint.get("/compare.csv")
+@blueprint.get("/compare")
+def compare() -> Response:
+    """Two machines beside each other for the same training."""
+    return answered(COMPARE, compare_report, {"csv": sheets.compare_csv})
 
 
 @blueprint.get("/models")

@@ -14,6 +14,7 @@ from api.questions.fields import MOST_VALUES, Parameter
 from api.reports.accuracy import AccuracyDocument
 from api.reports.changes import ChangesDocument
 from api.reports.commitments import CommitmentsDocument
+from api.reports.comparison import CompareDocument
 from api.reports.cost import CostDocument
 from api.reports.estimate import EstimateDocument
 from api.reports.history import HistoryDocument
@@ -26,7 +27,7 @@ from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
-from api.web.lists import CHANGES, HISTORY, MODELS, OFFERS, THROUGHPUT
+from api.web.lists import CHANGES, COMPARE, HISTORY, MODELS, OFFERS, THROUGHPUT
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
@@ -113,6 +114,8 @@ OPERATIONS = (
               COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,)),
     Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
               errors=(404,)),
+    Operation("/compare", "Two machines beside each other for the same training, and the rate at which the answer turns",
+              CompareDocument, COMPARE, sheets=("csv",), errors=(404,)),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv", "xlsx")),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,

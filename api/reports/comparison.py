@@ -1,0 +1,137 @@
+"""`/compare`: two machines beside each other for the same training, and at which rate the answer turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from api.questions.errors import BadParameters
+from api.questions.names import Side
+from api.reports.left_out import left_out
+from api.service import Service, query_of, with_moment
+from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.comparison import ALL, HALF, Comparison, comparison
+from costcalc.costing.bills import Bill
+from costcalc.costing.owning import PROVIDER as OWN
+from costcalc.money import ExchangeRate
+from costcalc.query import EstimateQuery
+
+APART = "They share neither recipe nor accelerator: the errors of their times are taken as unrelated."
+SHARED = {
+    ALL: "Both have the same recipe and accelerators: their times are wrong by the same factor, if at all.",
+    HALF: "They share the recipe or the accelerator: half of the error of one time is taken to be the other's too.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompareDocument:
+    """The JSON answer: a `Comparison`, and what it says in sentences."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    exchange: ExchangeRate | None
+    a: Estimate
+    b: Estimate
+    price_ratio: float | None
+    speed_ratio: float
+    cheaper: str
+    probability: float
+    correlation: float
+    break_even_hourly_rate: float
+    cost_per_hour_saved: float | None
+    verdict: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CompareReport:
+    """The same question asked of two machines, and the answers compared."""
+
+    rest: ClassVar = None
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+    sides: tuple[Side, Side]
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"compare-{self.query.model}-{self.query.target:g}"
+
+    @cached_property
+    def _answers(self) -> tuple[Answer, Answer]:
+        a, b = (self._answer(name, side) for name, side in zip("ab", self.sides, strict=True))
+        return a, b
+
+    def _answer(self, name: str, side: Side) -> Answer:
+        """Raises BadParameters where the machine cannot be had so, or does not train to the target."""
+        found = self.service.answer(asked_of(side, self.query), self.catalogue)
+        if not found.estimates:
+            raise BadParameters({name: [f"no estimate for {side.text}: left out are {left_out(found)}"]})
+        return found
+
+    def document(self) -> CompareDocument:
+        """Both estimates, what they come to, and the verdict."""
+        a, b = self._answers
+        found = comparison(_first(a), _first(b))
+        hourly, saved = found.break_even_hourly_rate, found.cost_per_hour_saved
+        return CompareDocument(
+            query=with_moment(self.query, a.prices.as_of),
+            prices=a.prices,
+            exchange=a.exchange,
+            a=found.a,
+            b=found.b,
+            price_ratio=found.price_ratio,
+            speed_ratio=found.speed_ratio,
+            cheaper=found.cheaper,
+            probability=found.probability,
+            correlation=found.correlation,
+            break_even_hourly_rate=float(round(hourly, 6)),
+            cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
+            verdict=tuple(verdict(found)),
+        )
+
+
+def compare_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CompareReport:
+    """The report that parsed parameters of `/compare` ask for."""
+    sides = values.pop("a"), values.pop("b")
+    return CompareReport(service, catalogue, query_of({"basis": "effective", **values}), sides)
+
+
+def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:
+    """The question, asked of one of the two machines alone."""
+    asked = replace(query, nodes=side.nodes, purchase=(side.purchase,), limit=1)
+    if side.own:
+        return replace(asked, provider=(OWN,), own=(side.own,))
+    return replace(asked, provider=(side.provider,), instance_type=(side.instance_type,))
+
+
+def _first(answer: Answer) -> tuple[Estimate, Bill]:
+    return answer.estimates[0], answer.bills[0]
+
+
+def verdict(found: Comparison) -> Iterator[str]:
+    """What a comparison says, in sentences."""
+    a, b, currency = found.a, found.b, found.a.currency
+    yield (
+        f"{_named('a', a)}; {_named('b', b)}: {found.cheaper} costs less, with a probability of {found.probability:.2f}."
+    )
+    if found.price_ratio is not None:
+        yield (
+            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, start-up and other "
+            f"overheads counted; both cost the same where b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
+        )
+    yield SHARED.get(found.correlation, APART)
+    if found.cost_per_hour_saved is not None:
+        faster = "b" if b.calendar_hours < a.calendar_hours else "a"
+        worth = f"{found.cost_per_hour_saved:,.2f} {currency}"
+        yield f"{faster} ends earlier, and pays where an hour of waiting is worth more than {worth}."
+    yield f"An hour in which nobody stops them costs {a.hourly_rate:,.2f} {currency} for a and {b.hourly_rate:,.2f} for b."
+
+
+def _named(side: str, each: Estimate) -> str:
+    machines = f"{each.nodes} x " if each.nodes > 1 else ""
+    cost = f"{each.effective_cost:,.2f} {each.currency} in {each.hours:,.2f} h"
+    return f"{side}, {each.provider} {machines}{each.instance_type}, costs {cost}"

@@ -1,0 +1,121 @@
+"""`/compare`: two machines for the same training, and the rate at which the answer turns."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from fakes.offers import offer
+from hypothesis import given
+from hypothesis import strategies as st
+from support.services import packaged_service
+
+from costcalc.comparison import ALL, HALF, NOTHING, comparison, correlation
+from costcalc.costing.bills import Bill, Terms
+from costcalc.money import cents
+from costcalc.query import EstimateQuery
+
+CASE = "/compare?model=resnet50&target=0.757"
+RATES = st.decimals("0.05", 100, places=2)
+HOURS = st.floats(0.1, 200)
+WIDTHS = st.floats(1.01, 1.5)
+
+
+@pytest.fixture(scope="module")
+def base():
+    service = packaged_service()
+    return service.answer(EstimateQuery("resnet50", 0.757, limit=1), service.catalogue()).estimates[0]
+
+
+def side(base, rate, hours, width, recipe="one"):
+    bill = Bill(offer(hourly_rate=rate), Terms())
+    cost, times = bill.effective(Decimal(repr(hours))), Decimal(repr(width))
+    estimate = replace(
+        base, recipe=recipe, hourly_rate=rate, hours=hours, calendar_hours=hours, effective_cost=cents(cost),
+        effective_cost_low=cost / times, effective_cost_high=cost * times,
+    )  # fmt: skip
+    return estimate, bill
+
+
+@given(RATES, RATES, HOURS, HOURS, WIDTHS)
+def test_comparing_b_with_a_mirrors_comparing_a_with_b(base, rate, other_rate, hours, other_hours, width):
+    a, b = side(base, rate, hours, 1.2), side(base, other_rate, other_hours, width, "another")
+    there, back = comparison(a, b), comparison(b, a)
+    assert there.price_ratio * back.price_ratio == pytest.approx(1)
+    assert there.speed_ratio * back.speed_ratio == pytest.approx(1)
+    assert there.probability == pytest.approx(back.probability)
+    assert there.cost_per_hour_saved == back.cost_per_hour_saved
+    if a[0].effective_cost != b[0].effective_cost:
+        assert {there.cheaper, back.cheaper} == {"a", "b"}
+        assert (there.cheaper == "b") == (there.speed_ratio > there.price_ratio)
+
+
+@given(RATES, RATES, HOURS, HOURS, WIDTHS)
+def test_at_the_break_even_rate_both_cost_the_same(base, rate, other_rate, hours, other_hours, width):
+    a, b = side(base, rate, hours, width), side(base, other_rate, other_hours, width)
+    turns = float(comparison(a, b).break_even_hourly_rate)
+    assert turns * other_hours == pytest.approx(float(rate) * hours, rel=1e-3)  # billed by the second
+
+
+def test_the_probability_is_that_of_two_normal_errors(base):
+    a, b = side(base, Decimal(1), 10.0, 1.2), side(base, Decimal(1), 12.0, 1.2, "another")
+    assert correlation(a[0], b[0]) == HALF
+    assert comparison(a, b).probability == pytest.approx(0.9, abs=0.001)  # ln 1.2 apart, and as wide by 1.28 deviations
+
+
+def test_errors_go_together_where_recipe_and_accelerators_are_shared(base):
+    other = replace(base, recipe="another", accelerator="another")
+    assert correlation(base, base) == ALL
+    assert (
+        correlation(base, replace(base, recipe="another")) == correlation(base, replace(base, accelerators=64)) == HALF
+    )
+    assert correlation(base, other) == NOTHING
+    same, dearer = side(base, Decimal(1), 10.0, 1.2), side(base, Decimal("1.01"), 10.0, 1.2)
+    assert comparison(same, dearer).probability == 1
+
+
+def test_two_machines_of_one_kind_cost_more_and_say_what_an_hour_saved_costs(client):
+    found = client.get(f"{CASE}&a=aws:p3.16xlarge&b=aws:p3.16xlarge:2").get_json()
+    assert (found["a"]["nodes"], found["b"]["nodes"]) == (1, 2)
+    assert found["cheaper"] == "a"
+    assert found["price_ratio"] == 2 > found["speed_ratio"] > 1
+    more = found["b"]["effective_cost"] - found["a"]["effective_cost"]
+    assert found["cost_per_hour_saved"] == pytest.approx(more / (found["a"]["hours"] - found["b"]["hours"]), rel=0.01)
+    assert any("pays where an hour of waiting is worth more" in sentence for sentence in found["verdict"])
+
+
+def test_a_machine_of_one_s_own_against_a_rented_one(client):
+    found = client.get(f"{CASE}&a=own:1x RTX 4090&b=verda:1V100.6V:spot&own_price=0").get_json()
+    assert (found["a"]["provider"], found["b"]["purchase_option"]) == ("own", "spot")
+    turns = found["break_even_hourly_rate"]
+    assert (found["cheaper"] == "a") == (turns < found["b"]["hourly_rate"])
+
+
+def test_sixty_four_processors_against_eight_gpus_on_their_own_logs(client):
+    """DAWNBench's entries of 2018: 64 x c5.18xlarge cost more than one p3.16xlarge, at eight times its rate."""
+    tail = "metric=top5&target=0.93&as_of=2018-10-01&overheads=none&crossing=first&confidence=0.3"
+    found = client.get(f"/compare?model=resnet50&{tail}&a=aws:c5.18xlarge:64&b=aws:p3.16xlarge").get_json()
+    assert found["cheaper"] == "b"
+    assert found["price_ratio"] == pytest.approx(24.48 / (64 * 3.06))
+
+
+@pytest.mark.parametrize(
+    ("tail", "name", "told"),
+    [
+        ("b=aws:p3.16xlarge", "a", "missing: add a=aws:p3.8xlarge"),
+        ("a=aws&b=aws:p3.16xlarge", "a", "must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090"),
+        ("a=awz:p3.2xlarge&b=aws:p3.16xlarge", "a", "did you mean aws"),
+        ("a=aws:p3.3xlarge&b=aws:p3.16xlarge", "a", "p3.2xlarge"),
+        ("a=aws:p3.2xlarge:0&b=aws:p3.16xlarge", "a", "neither a number of machines nor a way to buy them"),
+        ("a=own:9xfoo&b=aws:p3.16xlarge", "a", "unknown accelerator"),
+        ("a=aws:p3.2xlarge:free&b=aws:p3.16xlarge", "a", "no estimate for aws:p3.2xlarge:free"),
+    ],
+)
+def test_what_is_wrong_is_told_with_what_to_type(client, tail, name, told):
+    response = client.get(f"{CASE}&{tail}")
+    assert response.status_code == 400
+    assert told in response.get_json()["errors"][name][0]
+
+
+def test_the_csv_has_a_row_for_each_machine(client):
+    lines = client.get(f"{CASE.replace('compare', 'compare.csv')}&a=aws:p3.8xlarge&b=aws:p3.16xlarge").text.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["side", "a", "b"]
