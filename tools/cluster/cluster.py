@@ -214,3 +214,8 @@ def wait_for(true: Callable[[], bool], seconds: float = 60) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {seconds:g} s in vain")
         time.sleep(0.05)
+
+
+def children(process: int) -> set[int]:
+    """The processes that a process started."""
+    return set(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))

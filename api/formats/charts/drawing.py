@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from api.formats.charts.theme import Json, in_the_dark
+from api.formats.charts.vega_process import VEGA
 from api.formats.json import to_json
-from api.questions.errors import Refused
 from api.questions.schemas import Layout
 
 R = TypeVar("R")
 VEGA_LITE = "5.21"
-NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[charts]'"
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -31,22 +30,12 @@ def pictures(spec: Callable[[R], Json]) -> dict[str, Callable[[R, Layout], bytes
 
 def draw(chart: Json, kind: str) -> bytes:
     """The chart as PNG or SVG. Raises Refused where the library that draws is not installed."""
-    library = _library()
     if kind == "svg":
-        return in_the_dark(library.vegalite_to_svg(chart, vl_version=VEGA_LITE, allowed_base_urls=[])).encode()
-    return bytes(library.vegalite_to_png(chart, vl_version=VEGA_LITE, scale=1.5, allowed_base_urls=[]))
+        return in_the_dark(VEGA.call("vegalite_to_svg", chart, vl_version=VEGA_LITE, allowed_base_urls=[])).encode()
+    return bytes(VEGA.call("vegalite_to_png", chart, vl_version=VEGA_LITE, scale=1.5, allowed_base_urls=[]))
 
 
 @cache
 def scripts() -> bytes:
     """Vega, Vega-Lite and Vega-Embed as one script. Raises Refused likewise."""
-    return str(_library().javascript_bundle(SNIPPET, vl_version=VEGA_LITE)).encode()
-
-
-def _library() -> Any:
-    try:
-        import vl_convert  # a whole JavaScript engine, which only those who ask for pictures pay for
-    except ModuleNotFoundError:
-        raise Refused(501, NO_CHARTS) from None
-
-    return vl_convert
+    return str(VEGA.call("javascript_bundle", SNIPPET, vl_version=VEGA_LITE)).encode()

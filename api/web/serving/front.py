@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -61,26 +62,48 @@ class Refusal(Exception):
             yield "Connection", "close"
 
 
+def busy() -> Refusal:
+    """What a request is told whose turn does not come in time."""
+    return Refusal(503, "too many questions at once; ask again in a second", 1)
+
+
 class Lane:
-    """At most `threads` requests that work at once; others wait at most `wait_seconds` for one to end."""
+    """At most `threads` requests that work at once. Others wait for one to end, at most `wait_seconds`.
+
+    Whose turn would come after half of that, by how long requests took of late, is refused at once and may ask elsewhere.
+    """
 
     def __init__(self, threads: int, wait_seconds: float) -> None:
         self.threads = threads
         self._free = asyncio.Semaphore(threads)
         self._wait_seconds = wait_seconds
+        self._waiting = 0
+        self._seconds = 0.0  # that a request took, of the last few
 
-    async def __aenter__(self) -> None:
-        """Raises Refusal (503) when none ends in time."""
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The time in which one request works. Raises Refusal (503) where its turn does not come in time."""
+        if self._free.locked():
+            await self._wait()
+        else:
+            await self._free.acquire()
+        started = perf_counter()
         try:
-            if self._free.locked():
-                await asyncio.wait_for(self._free.acquire(), self._wait_seconds)
-            else:
-                await self._free.acquire()
-        except TimeoutError:
-            raise Refusal(503, "too many questions at once; ask again in a second", 1) from None
+            yield
+        finally:
+            self._seconds += (perf_counter() - started - self._seconds) / 10
+            self._free.release()
 
-    async def __aexit__(self, *_error: object) -> None:
-        self._free.release()
+    async def _wait(self) -> None:
+        if self._waiting * self._seconds / self.threads > self._wait_seconds / 2:
+            raise busy()
+        self._waiting += 1
+        try:
+            await asyncio.wait_for(self._free.acquire(), self._wait_seconds)
+        except TimeoutError:
+            raise busy() from None
+        finally:
+            self._waiting -= 1
 
 
 @dataclass
@@ -170,7 +193,7 @@ class Front:
         if request.scope["method"] == "GET" and await self._remembered(request):
             return
         body = await read_body(receive) if request.has_body else b""
-        async with self._lane(path):
+        async with self._lane(path).turn():
             await self._app(_scope_of(request, body), _whole(body), request.send)  # type: ignore[arg-type]
 
     def _lane(self, path: str) -> Lane:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -96,6 +97,27 @@ def test_only_so_many_work_at_once_and_probes_are_not_among_them():
     assert first["status"] == 200
     assert (refused["status"], refused["headers"][b"retry-after"]) == (503, b"1")
     assert [other["status"] for other in others] == [200, 200, 200]
+
+
+def test_whose_turn_would_come_too_late_is_refused_at_once():
+    def slow(environ, start_response):
+        time.sleep(0.1)
+        return echo(environ, start_response)
+
+    async def timed(app):
+        started = time.monotonic()
+        return (await ask(app))["status"], time.monotonic() - started
+
+    async def crowd():
+        app = front(slow, wait_seconds=4)
+        for _ in range(20):
+            await ask(app)  # by now it knows how long one takes
+        return await asyncio.gather(*(timed(app) for _ in range(60)))
+
+    answers = asyncio.run(crowd())
+    refused = [seconds for status, seconds in answers if status == 503]
+    assert 30 <= len(refused) <= 45, "2 s is time for some 20 of them"
+    assert max(refused) < 1
 
 
 def test_a_visitor_has_a_limit_and_another_has_their_own():

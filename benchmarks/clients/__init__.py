@@ -1,0 +1,1 @@
+"""Clients that ask a running service a mix of questions."""

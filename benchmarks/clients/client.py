@@ -1,0 +1,128 @@
+"""Clients in a process of their own: python -m benchmarks.clients.client PORT CONNECTIONS SECONDS RATE SEED.
+
+Requests come at random moments, RATE a second on average, whether or not earlier ones were answered; with RATE 0 each connection
+asks again as soon as it was answered. Writes the answers to standard output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from time import monotonic
+
+import msgspec
+import uvloop
+
+from benchmarks.clients.questions import Question, questions
+
+PATIENCE_SECONDS = 30
+MOST_CONNECTIONS = 4000  # opened only where all others wait for an answer
+
+
+class Answered(msgspec.Struct, array_like=True):
+    """`due` counts from the start, `seconds` from the moment at which the request was due; status 0 is a broken connection."""
+
+    kind: str
+    is_new: bool
+    status: int
+    due: float
+    seconds: float
+
+
+@dataclass
+class Clients:
+    """Connections to one port, the one that waited longest first."""
+
+    port: int
+    asked: Iterator[Question]
+    started: float = field(default_factory=monotonic)
+    idle: deque[Connection] = field(default_factory=deque)
+    answers: list[Answered] = field(default_factory=list)
+    opened: int = 0
+
+    async def closed_loop(self, connections: int, seconds: float) -> None:
+        """Each connection asks without pause."""
+        await asyncio.gather(*(self._without_pause(self.started + seconds) for _ in range(connections)))
+
+    async def open_loop(self, connections: int, seconds: float, rate: float, chance: Random) -> None:
+        """Requests come at random moments."""
+        self.idle.extend([await self._open() for _ in range(connections)])
+        due, running = monotonic(), set()
+        while due < self.started + seconds:
+            due += chance.expovariate(rate)
+            await asyncio.sleep(max(0, due - monotonic()))
+            job = asyncio.create_task(self._once(due))
+            running.add(job)
+            job.add_done_callback(running.discard)
+        await asyncio.gather(*running)
+
+    async def _without_pause(self, until: float) -> None:
+        while monotonic() < until:
+            await self._once(monotonic())
+
+    async def _once(self, due: float) -> None:
+        question, status, connection = next(self.asked), 0, None
+        try:
+            connection = await self._free()
+            status = await asyncio.wait_for(connection.ask(question.wire), PATIENCE_SECONDS)
+        except (OSError, EOFError, TimeoutError, ValueError):
+            if connection:
+                connection.writer.close()
+        else:
+            self.idle.append(connection)
+        self.answers.append(Answered(question.kind, question.is_new, status, due - self.started, monotonic() - due))
+
+    async def _free(self) -> Connection:
+        """The connection that waited longest; servers close those that are not used."""
+        while self.idle:
+            connection = self.idle.popleft()
+            if not connection.reader.at_eof():
+                return connection
+            connection.writer.close()
+            self.opened -= 1
+        return await self._open()
+
+    async def _open(self) -> Connection:
+        self.opened += 1
+        if self.opened > MOST_CONNECTIONS:
+            raise OSError("too many connections wait for an answer")
+        return Connection(*await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20))
+
+
+@dataclass
+class Connection:
+    """One that is kept."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, wire: bytes) -> int:
+        """The status of an answer that was read to its end. Raises ValueError for one that is no HTTP."""
+        self.writer.write(wire)
+        head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
+        if b"transfer-encoding: chunked" in head:
+            while size := int(await self.reader.readline(), 16):
+                await self.reader.readexactly(size + 2)
+            await self.reader.readline()
+        else:
+            await self.reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0]))
+        return int(head.split(b" ", 2)[1])
+
+
+async def main(port: int, connections: int, seconds: float, rate: float, seed: int) -> None:
+    """Asks, and writes what was answered."""
+    clients = Clients(port, questions(seed))
+    if rate:
+        await clients.open_loop(connections, seconds, rate, Random(seed))
+    else:
+        await clients.closed_loop(connections, seconds)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(clients.answers))
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    uvloop.run(main(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4])))

@@ -1,0 +1,95 @@
+"""The mix that clients ask: JSON, CSV, the page, Slack, plans, workbooks and pictures; one in five was never asked before."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import urlencode
+
+from api.slack.verification import sign
+
+SECRET = "benchmark"
+NEVER_ASKED = 0.2
+KNOWN = 40  # repeated questions of each kind
+WEIGHTS = {
+    "/cost": 46,
+    "/cost.csv": 14,
+    "/": 12,
+    "/slack/cost": 12,
+    "/offers": 6,
+    "/plan": 4,
+    "/cost.xlsx": 3,
+    "/cost.svg": 2,
+    "/cost.png": 1,
+}
+MODELS = (("resnet50", 0.70, 0.76), ("vgg16", 0.66, 0.70), ("resnet18", 0.64, 0.69), ("resnet101", 0.72, 0.775))
+PROVIDERS = ("aws", "gcp", "azure", "lambda", "oci")
+PURCHASES = ("on_demand", "spot", "reserved", "committed_use")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request as it goes over the wire; `kind` is its path."""
+
+    kind: str
+    is_new: bool
+    wire: bytes
+
+
+def questions(seed: int) -> Iterator[Question]:
+    """An endless stream; equal seeds give equal streams, but for the moments in Slack's signatures."""
+    chance = Random(seed)
+    kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
+    known = Random(0)  # the repeated questions are the same in every phase
+    repeated = {kind: [parameters(known) for _ in range(KNOWN)] for kind in kinds}
+    while True:
+        [kind] = chance.choices(kinds, weights)
+        is_new = chance.random() < NEVER_ASKED
+        asked = parameters(chance) if is_new else chance.choice(repeated[kind])
+        yield Question(kind, is_new, wire(kind, asked, chance))
+
+
+def parameters(chance: Random) -> dict[str, str]:
+    """What a question filters by, drawn at random."""
+    model, least, most = chance.choice(MODELS)
+    asked = {"model": model, "target": f"{chance.uniform(least, most):.5f}"}
+    if chance.random() < 0.5:
+        asked["provider"] = ",".join(sorted(chance.sample(PROVIDERS, chance.randint(1, 3))))
+    if chance.random() < 0.3:
+        asked["purchase"] = chance.choice(PURCHASES)
+    if chance.random() < 0.3:
+        asked["max_cost"] = str(chance.randint(20, 5000))
+    if chance.random() < 0.3:
+        asked["limit"] = str(chance.randint(1, 50))
+    return asked
+
+
+def wire(kind: str, asked: dict[str, str], chance: Random) -> bytes:
+    """The request of HTTP."""
+    if kind == "/slack/cost":
+        return slash_command(asked, chance)
+    if kind == "/plan":
+        rows = "".join(f"{asked['model']},{asked['target']},{count}\n" for count in range(1, 6))
+        return post(kind, f"model,target,nodes\n{rows}".encode(), "Content-Type: text/csv\r\n")
+    if kind == "/offers":
+        asked = {name: value for name, value in asked.items() if name in ("provider", "purchase", "limit")}
+    return f"GET {kind}?{urlencode(asked)} HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n".encode()
+
+
+def slash_command(asked: dict[str, str], chance: Random) -> bytes:
+    """A command as Slack signs it; no two are alike."""
+    fields = {
+        "command": "/cost",
+        "text": f"{asked['model']} {asked['target']}",
+        "trigger_id": str(chance.getrandbits(64)),
+    }
+    body, stamp = urlencode(fields).encode(), str(int(time.time()))
+    signed = f"X-Slack-Request-Timestamp: {stamp}\r\nX-Slack-Signature: {sign(SECRET, stamp, body)}\r\n"
+    return post("/slack/cost", body, f"Content-Type: application/x-www-form-urlencoded\r\n{signed}")
+
+
+def post(path: str, body: bytes, headers: str) -> bytes:
+    """A POST with its body."""
+    return f"POST {path} HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body

@@ -1,0 +1,185 @@
+"""python -m benchmarks load --minutes 10: a mixed load of 200 connections, and then twice what the service can do.
+
+Capacity is the rate at which 32 clients that never pause are answered; the load is 80 % of that. Wanted: no error, the memory of
+each worker flat within 5 % after the first minute, p99 within three times that of a tenth of the capacity. Then twice the
+capacity for half a minute: what is refused is refused within a second, and five seconds later everything is answered again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from benchmarks.clients.client import Answered
+from benchmarks.clients.questions import SECRET
+from benchmarks.timing import median, p99, report
+from tools.cluster.cluster import COSTCALC, Ports, children, status_of
+from tools.cluster.program import Program, clean_environment
+
+CONNECTIONS, CLOSED_CONNECTIONS = 200, 32
+FULL, IDLE, OVERLOAD = 0.8, 0.1, 2.0
+OVERLOAD_SECONDS, RECOVERY_SECONDS = 30, 15
+REFUSED = (429, 503)
+MEASURED_SECONDS = 30
+
+
+def main(arguments: Sequence[str] = ()) -> bool:
+    """Measures and reports."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks load", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    with TemporaryDirectory() as folder, service(Path(folder)) as server:
+        phases = Phases(server, given.seed)
+        capacity = phases.capacity()
+        idle = phases.ask("a tenth of the capacity", MEASURED_SECONDS, IDLE * capacity)
+        with server.memory() as memory:
+            loaded = phases.ask("80 % of the capacity", given.minutes * 60, FULL * capacity)
+        fine = loaded_well(loaded, idle, memory)
+        over = phases.ask("twice the capacity", OVERLOAD_SECONDS, OVERLOAD * capacity)
+        after = phases.ask("afterwards", RECOVERY_SECONDS, IDLE * capacity)
+        return refused_well(over, after) and fine
+
+
+@dataclass
+class Server:
+    """`costcalc serve` with two workers, as shipped."""
+
+    port: int
+    program: Program
+
+    @contextmanager
+    def memory(self) -> Iterator[list[dict[int, float]]]:
+        """Meanwhile the MiB of each worker, once a second."""
+        seen: list[dict[int, float]] = []
+        ended = threading.Event()
+
+        def look() -> None:
+            while not ended.wait(1):
+                seen.append({worker: resident_mib(worker) for worker in self._workers()})
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        try:
+            yield seen
+        finally:
+            ended.set()
+            thread.join()
+
+    def _workers(self) -> set[int]:
+        assert self.program.process is not None
+        return children(self.program.process.pid)
+
+
+@dataclass
+class Phases:
+    """One after another, each with questions of its own."""
+
+    server: Server
+    seed: int
+    asked: int = field(default=0)
+
+    def capacity(self) -> float:
+        """Answers a second to clients that do not pause, after a while of the same."""
+        self._ask(MEASURED_SECONDS / 2, 0, CLOSED_CONNECTIONS)
+        answers = self._ask(MEASURED_SECONDS, 0, CLOSED_CONNECTIONS)
+        good = sum(each.status == 200 for each in answers) / MEASURED_SECONDS
+        print(
+            f"     capacity: {good:.0f} answers a second to {CLOSED_CONNECTIONS} clients that do not pause; {statuses(answers)}"
+        )
+        return good
+
+    def ask(self, name: str, seconds: float, rate: float) -> list[Answered]:
+        """The answers to requests that come at this rate."""
+        answers = self._ask(seconds, rate, CONNECTIONS)
+        print(f"     {name}: {len(answers) / seconds:.0f} requests a second; {statuses(answers)}")
+        for kind in sorted({each.kind for each in answers}):
+            tell_times(kind, [each.seconds * 1000 for each in answers if each.kind == kind and each.status == 200])
+        return answers
+
+    def _ask(self, seconds: float, rate: float, connections: int) -> list[Answered]:
+        self.asked += 1
+        given = (self.server.port, connections, seconds, rate, self.seed * 1000 + self.asked)
+        command = [sys.executable, "-m", "benchmarks.clients.client", *map(str, given)]
+        return msgspec.msgpack.decode(
+            subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, type=list[Answered]
+        )
+
+
+@contextmanager
+def service(folder: Path) -> Iterator[Server]:
+    """A server of its own, on prices of its own."""
+    port = Ports.free(1).nginx
+    settings = {"COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.sqlite3", "COSTCALC_SLACK_SIGNING_SECRET": SECRET}
+    environment = clean_environment(**settings, HOME=str(folder), PYTHONPATH=os.getcwd())
+    command = (*COSTCALC, "serve", "--bind", f"127.0.0.1:{port}")
+    program = Program("costcalc", command, folder / "log", environment, lambda: status_of(port, "/readyz") == 200)
+    program.start()
+    try:
+        program.wait()
+        yield Server(port, program)
+    finally:
+        program.stop()
+
+
+def loaded_well(loaded: list[Answered], idle: list[Answered], memory: list[dict[int, float]]) -> bool:
+    """Whether what was promised for a full load held."""
+    failed = [each for each in loaded if each.status != 200]
+    fine = report("errors under full load", str(len(failed)), "none", not failed)
+    quick, slow = (p99([each.seconds * 1000 for each in answers]) for answers in (idle, loaded))
+    fine &= report(
+        "p99 under full load",
+        f"{slow:.0f} ms, {slow / quick:.1f} times that of idle",
+        "at most 3 times",
+        slow <= 3 * quick,
+    )
+    warm = memory[min(60, len(memory) // 3) :]
+    for worker, first in warm[0].items():
+        most = max(each.get(worker, 0) for each in warm)
+        wanted = "at most 5 % after the first minute"
+        grown = most / first - 1
+        fine &= report("memory of a worker", f"{first:.0f} MiB, then {grown:+.1%}", wanted, grown <= 0.05)
+    return fine
+
+
+def refused_well(over: list[Answered], after: list[Answered]) -> bool:
+    """Whether what was promised for twice the capacity held."""
+    refused = [each.seconds for each in over if each.status in REFUSED]
+    broken = sum(each.status not in (200, *REFUSED) for each in over)
+    slowest = max(refused, default=0.0)
+    figure = f"{len(refused)} of {len(over)}, the slowest in {slowest:.2f} s; {broken} broken"
+    fine = report("refused at twice the capacity", figure, "within 1 s, none broken", slowest <= 1 and not broken)
+    late = [each for each in after if each.status != 200 and each.due > 5]
+    return report("errors later than 5 s after that", str(len(late)), "none", not late) and fine
+
+
+def tell_times(kind: str, taken: list[float]) -> None:
+    """The milliseconds that answers of one kind took."""
+    if len(taken) > 1:
+        print(f"        {kind}: {len(taken)}, p50 {median(taken):.0f} ms, p99 {p99(taken):.0f} ms", flush=True)
+
+
+def statuses(answers: list[Answered]) -> str:
+    """How many answers had which status."""
+    counted = Counter(each.status for each in answers)
+    return ", ".join(f"{count} x {status or 'broken'}" for status, count in sorted(counted.items()))
+
+
+def resident_mib(process: int) -> float:
+    """The memory that a process holds now; 0 where it ended."""
+    try:
+        told = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    return int(told.partition("VmRSS:")[2].split()[0]) / 1024
