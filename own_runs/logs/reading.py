@@ -41,8 +41,6 @@ def read_log(path: Path) -> TrainingLog:
 
 
 def _refuse_packed(head: bytes) -> None:
-    if not head.strip():
-        raise LogRefused("the file is empty")
     if head.startswith(PICKLED):
         raise LogRefused("this is a pickle, which may run any program: export the metrics as CSV")
     packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
@@ -71,13 +69,15 @@ def _decoded(content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
+    if not text.strip():
+        raise LogRefused("the file is empty")
     if "\0" in text:
         raise LogRefused(f"the file has binary content; {KNOWN}")
     return text
 
 
 def _read_text(text: str, name: str) -> TrainingLog:
-    first = next(line for line in text.splitlines() if line.strip()).strip()
+    first = text.strip().splitlines()[0]
     if MLPERF in text:
         return read_mlperf(text)
     if first.startswith("{"):

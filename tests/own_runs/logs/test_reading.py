@@ -128,6 +128,7 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
     ("content", "told"),
     [
         ("", "the file is empty"),
+        (b"\xef\xbb\xbf \n", "the file is empty"),
         (b"PK\x03\x04abc", "a zip archive: unpack it"),
         (b"\x80\x04\x95abc", "a pickle, which may run any program"),
         (b"\xff\xfe\x00", "no UTF-8 text"),
@@ -150,7 +151,7 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
         (MLPERF.replace("run_start", "run_begin"), "no run_start"),
         ("1700000000000 0.4 100\nx\n", "line 2: must be a time in milliseconds"),
     ],
-    ids=range(22),
+    ids=range(23),
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_words(tmp_path, content, told):
     with pytest.raises(LogRefused) as refused:
