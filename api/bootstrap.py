@@ -31,6 +31,7 @@ class CannotStart(Exception):
 
 
 WARMING = EstimateQuery("resnet50", 0.757)
+SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 
 
 def utc_now() -> datetime:
@@ -65,7 +66,11 @@ class WatchedPrices:
 
     def trouble(self) -> str | None:
         """Where to read why the store cannot be reached; None while it can. The reason may name hosts, so only the log has it."""
-        return None if self.worker.state().store_reachable else "the log says why"
+        state = self.worker.state()
+        if state.checked_at is None or not state.store_reachable:
+            return "the log says why"
+        silent = (self.worker.clock() - state.checked_at).total_seconds()
+        return f"it has not answered for {silent:.0f} s" if silent > self.worker.poll_seconds + SILENT_SECONDS else None
 
     def quarantined(self) -> tuple[str, ...]:
         """The source of each rate that is left out because it looks odd."""
@@ -74,6 +79,10 @@ class WatchedPrices:
     def answered_at(self) -> tuple[tuple[str, datetime], ...]:
         """By source, the moment at which it last answered."""
         return self.worker.state().answered_at
+
+    def failing(self) -> tuple[str, ...]:
+        """The sources that failed, or broke in part, when they were last asked."""
+        return self.worker.state().failing
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,10 @@ class FixedPrices:
 
     def answered_at(self) -> tuple[tuple[str, datetime], ...]:
         """Nothing: no source was asked."""
+        return ()
+
+    def failing(self) -> tuple[str, ...]:
+        """Nothing likewise."""
         return ()
 
 

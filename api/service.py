@@ -69,15 +69,23 @@ class Prices(Protocol):
         """By source, the moment at which it last answered."""
         ...
 
+    def failing(self) -> tuple[str, ...]:
+        """The sources that failed, or broke in part, when they were last asked."""
+        ...
+
 
 @dataclass(frozen=True)
 class Service:
-    """Answers questions from evidence and prices, at the time of a clock. `sources` are the names of the price sources."""
+    """Answers questions from evidence and prices, at the time of a clock.
+
+    `sources` are the names of the price sources; `watch` is told of each answer.
+    """
 
     evidence: Evidence
     prices: Prices
     clock: Callable[[], datetime]
     sources: tuple[str, ...] = ()
+    watch: Callable[[Answer], None] = lambda _: None
     _names: dict[str, Known] = field(default_factory=dict)
 
     def catalogue(self) -> Catalogue:
@@ -158,7 +166,9 @@ class Service:
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
-        return answer(*self._asked(query, catalogue))
+        found = answer(*self._asked(query, catalogue))
+        self.watch(found)
+        return found
 
     def overview(self, query: EstimateQuery, catalogue: Catalogue) -> tuple[Overview, Catalogue]:
         """Every estimate of a checked question as columns, and the catalogue whose rows they name."""

@@ -1,6 +1,6 @@
 """python -m benchmarks load --minutes 10: a mixed load of 200 connections, and then twice what the service can do.
 
-Capacity is the rate at which 32 clients that never pause are answered; the load is 80 % of that. Wanted: no error, the memory of
+Capacity is the rate at which 8 clients that never pause are answered; the load is 80 % of that. Wanted: no error, the memory of
 each worker flat within 5 % after the first minute, p99 within three times that of a tenth of the capacity. Then twice the
 capacity for half a minute: what is refused is refused within a second, and five seconds later everything is answered again.
 """
@@ -27,7 +27,7 @@ from benchmarks.timing import median, p99, report
 from tools.cluster.cluster import COSTCALC, Ports, children, status_of
 from tools.cluster.program import Program, clean_environment
 
-CONNECTIONS, CLOSED_CONNECTIONS = 200, 32
+CONNECTIONS, CLOSED_CONNECTIONS = 200, 8
 FULL, IDLE, OVERLOAD = 0.8, 0.1, 2.0
 OVERLOAD_SECONDS, RECOVERY_SECONDS = 30, 15
 REFUSED = (429, 503)

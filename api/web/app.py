@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
@@ -46,7 +47,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # else `//cost?token=` is redirected, with the token in Location
     app.add_url_rule("/style.css", "static", defaults={"filename": "style.css"})
-    around = service or build(chosen)
+    around = replace(service or build(chosen), watch=lambda answer: health.ESTIMATES.inc(answer.count))
     app.extensions["costcalc"] = around
     app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)

@@ -5,12 +5,13 @@ All workers count together: they share files in PROMETHEUS_MULTIPROC_DIR, which 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter as Counted
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 from flask import Blueprint, Response
@@ -27,12 +28,15 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
+from api.service import Service
 from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
 from costcalc.offers import Gap
 
+log = logging.getLogger("costcalc")
 blueprint = Blueprint("health", __name__)
 UNKEPT = {"Cache-Control": "no-store"}
+DEAR_SECONDS = 0.25
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3)
 
 REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
@@ -41,6 +45,22 @@ QUARANTINED = Gauge(
     "Rates that look odd and are left out, by source",
     ["source"],
     multiprocess_mode="mostrecent",
+)
+FAILING = Gauge(
+    "costcalc_prices_failing",
+    "1 where a source failed, or broke in part, when it was last asked",
+    ["source"],
+    multiprocess_mode="mostrecent",
+)
+GAPS = Gauge("costcalc_prices_gaps", "Open gaps by source", ["source"], multiprocess_mode="mostrecent")
+REACHABLE = Gauge(
+    "costcalc_store_reachable",
+    "1 while the price store can be reached, as /readyz says",
+    multiprocess_mode="mostrecent",
+)
+ESTIMATES = Counter("costcalc_estimates_total", "Estimates that answers found, those beyond the limit included")
+PROCESSOR = Counter(
+    "costcalc_http_processor_seconds_total", "Seconds of processor that answers took, by path", ["path"]
 )
 AGE = Gauge(
     "costcalc_prices_age_seconds",
@@ -105,15 +125,30 @@ def prometheus() -> Response:
     """Prometheus metrics of all workers."""
     service = current_service()
     odd = Counted(service.prices.quarantined())
+    gaps = Counted(gap.source for gap in _gaps(service))
+    failing = service.prices.failing()
     for name in service.sources:
         QUARANTINED.labels(name).set(odd[name])
+        GAPS.labels(name).set(gaps[name])
+        FAILING.labels(name).set(name in failing)
+    REACHABLE.set(service.prices.trouble() is None)
     for name, answered_at in service.prices.answered_at():
         AGE.labels(name).set((service.clock() - answered_at).total_seconds())
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
 
 
+def _gaps(service: Service) -> tuple[Gap, ...]:
+    try:
+        return service.catalogue().gaps
+    except NotReady:
+        return ()
+
+
 class Measured:
-    """WSGI middleware that counts and times requests; the path is the route's pattern, so that labels stay few."""
+    """WSGI middleware that counts and times requests; the path is the route's pattern, so that labels stay few.
+
+    What takes long of the processor is named in the log.
+    """
 
     def __init__(self, app: Wsgi) -> None:
         self._app = app
@@ -127,10 +162,12 @@ class Measured:
             status = line[:3]
             return start_response(line, *rest)
 
-        start = perf_counter()
+        start, worked = perf_counter(), thread_time()
         body = self._app(environ, started)
         replayed = environ.get(REPLAYED)
-        count(replayed or environ.get(ROUTE, "unknown"), status, perf_counter() - start, replayed=bool(replayed))
+        path = replayed or environ.get(ROUTE, "unknown")
+        count(path, status, perf_counter() - start, replayed=bool(replayed))
+        _note_work(path, thread_time() - worked, environ)
         return body
 
 
@@ -140,6 +177,13 @@ def count(path: str, status: str, seconds: float, *, replayed: bool = False) -> 
     SECONDS.labels(path).observe(seconds)
     if replayed:
         REPLAYS.labels(path).inc()
+
+
+def _note_work(path: str, seconds: float, environ: Environ) -> None:
+    PROCESSOR.labels(path).inc(seconds)
+    if seconds > DEAR_SECONDS:
+        number = environ.get("HTTP_X_REQUEST_ID", "without a number")
+        log.warning("request %s took %.2f s of processor: %s %s", number, seconds, environ["REQUEST_METHOD"], path)
 
 
 def exposition() -> bytes:

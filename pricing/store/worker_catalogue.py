@@ -28,7 +28,7 @@ class WorkerState:
     """The snapshot that the worker answers from, and whether its store could be reached at the last look.
 
     `quarantined` names the source of each rate that the snapshot leaves out because it looks odd. `answered_at` has, by source,
-    the moment at which it last answered.
+    the moment at which it last answered; `failing` names the sources that then failed or broke in part.
     """
 
     snapshot: str | None = None
@@ -37,6 +37,7 @@ class WorkerState:
     error: str | None = None
     quarantined: tuple[str, ...] = ()
     answered_at: tuple[tuple[str, datetime], ...] = ()
+    failing: tuple[str, ...] = ()
 
 
 @dataclass
@@ -132,7 +133,8 @@ class WorkerCatalogue:
             states = store.status()
             answered = tuple((state.name, state.succeeded_at) for state in states if state.succeeded_at)
             self.warm(catalogue)
-            self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered)
+            failing = tuple(state.name for state in states if state.error)
+            self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered, failing=failing)
             self._catalogue = catalogue
 
     def _watch(self) -> None:

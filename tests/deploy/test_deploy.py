@@ -1,5 +1,6 @@
 """What is deployed is read by the programs that will read it: nginx, promtool, and Kubernetes' own schemas."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from api.web import health
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = sorted(DEPLOY.glob("kubernetes/[!k]*.yaml"))
+DASHBOARD = DEPLOY / "grafana" / "costcalc.json"
 ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
 
 
@@ -59,13 +61,63 @@ def test_promtool_takes_the_alerts():
     assert ended.returncode == 0, ended.stderr
 
 
-def test_alerts_ask_for_metrics_that_there_are():
-    asked = set(re.findall(r"costcalc_\w+", "\n".join(re.findall(r"expr: (.*)", ALERTS.read_text()))))
+def test_promtool_takes_the_scraping(tmp_path):
+    for file in (ALERTS, DEPLOY / "prometheus" / "prometheus.yaml"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "token.txt").write_text("a token")
+    command = [program("promtool"), "check", "config", tmp_path / "prometheus.yaml"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def expressions():
+    """What alerts and dashboard ask Prometheus for."""
+    alerts = [rule["expr"] for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]]
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    return [*alerts, *(target["expr"] for panel in panels for target in panel["targets"])]
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_there_are():
+    asked = {name for expression in expressions() for name in re.findall(r"costcalc_\w+", expression)}
     known = {sample.name for metric in health.REGISTRY.collect() for sample in metric.samples}
     named = {metric.name for metric in health.REGISTRY.collect()}
     endings = {f"{name}{ending}" for name in named for ending in ("", "_total", "_bucket")}
-    assert asked
+    assert len(asked) > 10
     assert asked <= known | endings
+
+
+def test_promtool_takes_the_questions_of_the_dashboard(tmp_path):
+    asked = [expression.replace("$__rate_interval", "5m") for expression in expressions()]
+    rules = [{"record": f"asked:{number}", "expr": each} for number, each in enumerate(asked)]
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))
+    command = [program("promtool"), "check", "rules", tmp_path / "rules.yaml"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_no_panel_lies_upon_another_and_each_has_its_data_source():
+    dashboard = json.loads(DASHBOARD.read_text())
+    [source] = dashboard["templating"]["list"]
+    taken = set()
+    for panel in dashboard["panels"]:
+        place = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        assert max(x for x, _ in cells) < 24
+        taken |= cells
+        assert {target["datasource"]["uid"] for target in panel["targets"]} == {f"${{{source['name']}}}"}
+    assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
+
+
+def test_each_alert_has_its_paragraph():
+    titles = re.findall(r"^### (\w+)$", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+    rules = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+    assert sorted(rule["alert"] for rule in rules) == sorted(titles)
+    assert all(rule["annotations"]["runbook"] == f"docs/operations.md#{rule['alert'].lower()}" for rule in rules)
 
 
 @pytest.mark.parametrize("file", ["compose.yaml", "Dockerfile", "kubernetes/web.yaml", "systemd/costcalc.service"])

@@ -70,7 +70,7 @@ def busy() -> Refusal:
 class Lane:
     """At most `threads` requests that work at once. Others wait for one to end, at most `wait_seconds`.
 
-    Whose turn would come after half of that, by how long requests took of late, is refused at once and may ask elsewhere.
+    Whose turn would come after a quarter of that, by how long requests took of late, is refused at once and may ask elsewhere.
     """
 
     def __init__(self, threads: int, wait_seconds: float) -> None:
@@ -95,7 +95,7 @@ class Lane:
             self._free.release()
 
     async def _wait(self) -> None:
-        if self._waiting * self._seconds / self.threads > self._wait_seconds / 2:
+        if self._waiting * self._seconds / self.threads > self._wait_seconds / 4:
             raise busy()
         self._waiting += 1
         try:

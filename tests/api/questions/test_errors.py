@@ -119,6 +119,9 @@ class NoPrices:
     def answered_at(self):
         return ()
 
+    def failing(self):
+        return ()
+
 
 def test_before_a_snapshot_is_loaded_everything_that_needs_prices_is_503():
     client = create_app(service_of(NoPrices())).test_client()

@@ -5,13 +5,18 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from support.services import packaged_service
 
-from api.bootstrap import FixedPrices
+from api.bootstrap import FixedPrices, WatchedPrices
 from api.settings import Settings
+from api.web import health
 from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Gap
+from pricing.store.worker_catalogue import WorkerCatalogue, WorkerState
 
 ASKED = "/cost?model=resnet50&target=0.757"
 WITHOUT_FLASK = """
@@ -66,3 +71,50 @@ def test_metrics_count_the_rates_in_quarantine_by_source():
     lines = create_app(service).test_client().get("/metrics").text.splitlines()
     assert 'costcalc_prices_quarantined{source="aws"} 2.0' in lines
     assert 'costcalc_prices_quarantined{source="gcp"} 0.0' in lines
+
+
+def test_metrics_tell_gaps_failures_and_whether_the_store_is_there():
+    class Troubled(FixedPrices):
+        def catalogue(self):
+            return Catalogue.from_offers((), "none", (Gap("aws", "half"), Gap("aws", "late")))
+
+        def failing(self):
+            return ("gcp",)
+
+        def trouble(self):
+            return "away"
+
+    known = packaged_service()
+    service = replace(known, prices=Troubled(known.catalogue()))
+    lines = create_app(service).test_client().get("/metrics").text.splitlines()
+    assert {'costcalc_prices_gaps{source="aws"} 2.0', 'costcalc_prices_gaps{source="gcp"} 0.0'} <= set(lines)
+    assert {'costcalc_prices_failing{source="aws"} 0.0', 'costcalc_prices_failing{source="gcp"} 1.0'} <= set(lines)
+    assert "costcalc_store_reachable 0.0" in lines
+
+
+def test_metrics_count_estimates_and_processor_and_the_log_names_what_is_dear(monkeypatch, caplog):
+    monkeypatch.setattr(health, "DEAR_SECONDS", 0)
+    client = create_app(packaged_service()).test_client()
+
+    def metric(name):
+        lines = client.get("/metrics").text.splitlines()
+        return next((float(line.split()[1]) for line in lines if line.startswith(name)), 0.0)
+
+    estimates, seconds = (
+        metric("costcalc_estimates_total"),
+        metric('costcalc_http_processor_seconds_total{path="/cost"}'),
+    )
+    count = client.get("/cost?model=resnet50&target=0.7571&limit=2", headers={"X-Request-ID": "r1"}).json["count"]
+    assert metric("costcalc_estimates_total") - estimates == count
+    assert metric('costcalc_http_processor_seconds_total{path="/cost"}') > seconds
+    assert any(re.fullmatch(r"request r1 took \d\.\d\d s of processor: GET /cost", told) for told in caplog.messages)
+
+
+def test_a_look_at_the_store_that_hangs_is_told():
+    moments = [packaged_service().clock()]
+    worker = WorkerCatalogue(lambda: None, lambda: moments[0])
+    worker._state = WorkerState("s", True, moments[0])
+    prices = WatchedPrices(worker)
+    assert prices.trouble() is None
+    moments[0] += timedelta(seconds=90)
+    assert prices.trouble() == "it has not answered for 90 s"
