@@ -68,8 +68,9 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
     if not machine.vcpus or tables.has_own_host(machine.accelerator):
         return (f"How many vCPUs feed these accelerators is not known: {FED}",)
     rate, vcpus = tables.rate(feed, machine.accelerator), machine.vcpus * nodes
+    factor = exp(tables.half_width(feed, machine.accelerator))
     prepared = (
-        f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are "
+        f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU, known to a factor of {factor:.1f}, are "
         f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."
     )
     return (prepared, *_read_again(tables, feed.stored_gb, kind))

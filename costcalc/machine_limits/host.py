@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ Technology Journal 6/1). A vCPU is such a thread."""
 GROWTH = 0.12
 """ln of what newer processors decode more in a year, in one thread: the slope over five processors of 2019 to 2024, with OpenCV
 and with Pillow (arXiv 2605.08731)."""
+GROWTH_DEVIATION = 0.05
+"""Standard deviation of that, by rule: from 0.05 to 0.15 between pairs of these processors, and of a vCPU less than of a core."""
 BASE_YEAR, YEARS_OLDER = 2020, 1
 """Rates are compared as if of processors of that year; a machine's are taken as introduced a year before its accelerators."""
 
@@ -98,19 +100,32 @@ class PipelineTables:
 
 class Feed(NamedTuple):
     """A data pipeline: images per second per vCPU of BASE_YEAR, known to `width_80`, the half-width in ln of its 80 % interval;
-    those beside accelerators that decode themselves; the size of the set that it reads; what a recipe's own run took per vCPU."""
+    those beside accelerators that decode themselves; the size of the set that it reads; the year of the processors that it was
+    measured on, in the mean; what a recipe's own run took per vCPU."""
 
     pipeline: str
     in_base_year: float
     with_decoder: tuple[tuple[str, float], ...]
     stored_gb: float
     width_80: float
+    introduced: float = BASE_YEAR
     own_run: float = 0.0
 
     def rate(self, accelerator: str, introduced: int | None) -> float:
         """Images per second per vCPU beside this accelerator, which was introduced in this year."""
-        years = (introduced or BASE_YEAR) - YEARS_OLDER - BASE_YEAR
+        years = _processor_year(introduced) - BASE_YEAR
         return max(self.in_base_year * exp(GROWTH * years), dict(self.with_decoder).get(accelerator, 0.0), self.own_run)
+
+    def half_width(self, introduced: int | None) -> float:
+        """In ln, of its rate beside an accelerator of this year: wider where its processors are newer or older than those
+        measured."""
+        years = _processor_year(introduced) - self.introduced
+        return hypot(self.width_80, NORMAL.inv_cdf(HIGH) * GROWTH_DEVIATION * years)
+
+
+def _processor_year(introduced: int | None) -> int:
+    """Of the processors beside an accelerator that was introduced in this year."""
+    return (introduced or BASE_YEAR) - YEARS_OLDER
 
 
 @lru_cache(maxsize=8)
@@ -132,6 +147,7 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
             tuple((kind, rate.per_vcpu) for rate in rates if rate.pipeline == name for kind in rate.accelerators),
             max(rate.stored_gb for rate in rates if rate.pipeline == name),
             NORMAL.inv_cdf(HIGH) * deviation * sqrt(1 + 1 / len(means)),
+            fmean(rate.introduced for rate in rates if rate.pipeline == name and not rate.at_least),
         )
         for name, means in by_organisation.items()
     }
@@ -179,15 +195,17 @@ def host_limit(
     """What the processors of these machines [N] leave of recipes [K] with these data pipelines; nothing is limited where the
     pipeline or the number of processors is not known."""
     vcpus = machines.each(lambda kind: kind[2].vcpus) * machines.nodes
-    seconds = np.zeros((len(feeds), len(machines)))
-    seconds_of: dict[Feed | None, Floats] = {None: np.zeros(len(machines))}
-    for k, feed in enumerate(feeds):
-        if feed and feed not in seconds_of:
-            seconds_of[feed] = IMAGES_PER_EPOCH / (machines.by_accelerator(partial(_rate, feed, accelerators)) * vcpus)
-        seconds[k] = seconds_of[feed]
-    width = np.array([[feed.width_80 if feed else 0.0] for feed in feeds])
-    return Limit("host", np.nan_to_num(seconds, nan=0.0), width)
+    of_feed: dict[Feed | None, Floats] = {None: np.zeros((2, len(machines)))}
+    for feed in filter(None, set(feeds)):
+        rate, width = (machines.by_accelerator(partial(find, feed, accelerators)) for find in (_rate, _half_width))
+        of_feed[feed] = np.array([IMAGES_PER_EPOCH / (rate * vcpus), width])
+    seconds, widths = np.array([of_feed[feed] for feed in feeds]).reshape(-1, 2, len(machines)).transpose(1, 0, 2)
+    return Limit("host", np.nan_to_num(seconds, nan=0.0), widths)
 
 
 def _rate(feed: Feed, accelerators: Mapping[str, Accelerator], name: str) -> float:
     return feed.rate(name, part(accelerators, name).introduced)
+
+
+def _half_width(feed: Feed, accelerators: Mapping[str, Accelerator], name: str) -> float:
+    return feed.half_width(part(accelerators, name).introduced)

@@ -36,6 +36,10 @@ class LimitTables:
         """Images per second per vCPU that the pipeline prepares beside this accelerator."""
         return feed.rate(accelerator, part(self.accelerators, accelerator).introduced)
 
+    def half_width(self, feed: Feed, accelerator: str) -> float:
+        """In ln, that of the 80 % interval of this rate."""
+        return feed.half_width(part(self.accelerators, accelerator).introduced)
+
 
 NOTHING_AROUND = LimitTables()
 NO_WIDTH = np.zeros(())  # of what is known exactly

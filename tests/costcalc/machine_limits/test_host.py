@@ -1,7 +1,7 @@
 """How many images a second the processors prepare, and what that leaves of a speed."""
 
 from dataclasses import replace
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from costcalc.assumptions import fed
 from costcalc.hardware import Accelerator, Machine
 from costcalc.machine_limits.host import (
     GROWTH,
+    GROWTH_DEVIATION,
     SHARE_OF_CORE,
     PipelineOfCode,
     PipelineRate,
@@ -77,6 +78,13 @@ def test_a_pipelines_rate_is_the_mean_over_organisations_and_its_width_that_of_o
     assert feeds["dali"].width_80 == pytest.approx(1.2816 * deviation * sqrt(2), rel=1e-4)
 
 
+def test_a_rate_is_known_the_less_the_newer_or_older_the_processors():
+    (feed,) = known_feeds(tuple(rate(200, introduced=2017, organisation=name) for name in ("one", "another"))).values()
+    assert feed.half_width(2018) == feed.width_80
+    assert feed.half_width(2024) == pytest.approx(hypot(feed.width_80, 6 * 1.2816 * GROWTH_DEVIATION), rel=1e-4)
+    assert feed.half_width(2012) == pytest.approx(feed.half_width(2024))
+
+
 def test_newer_processors_prepare_more():
     assert rate(100, introduced=2023).in_base_year == pytest.approx(100 * exp(-3 * GROWTH))
     (feed,) = of()
@@ -121,7 +129,7 @@ def test_the_limit_grows_with_processors_and_machines():
     found = host_limit([feed, None], {**SHEETS, "H100": SHEETS["V100"]}, EIGHT)
     assert found.seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 1600] * 2 + [0])
     assert found.seconds_per_epoch[1].tolist() == [0, 0, 0]
-    assert found.width_80.tolist() == [[feed.width_80], [0]]
+    assert found.width_80.tolist() == [[feed.half_width(2021)] * 3, [0] * 3]
     two = machines(Machine("V100", 1, 16.0, 8), nodes=2)
     assert host_limit([feed], SHEETS, two).seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 3200])
 
