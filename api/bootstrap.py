@@ -15,11 +15,12 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
+from own_runs.speeds import visible, with_own_runs
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import PackagedTableError
 from pricing.sources import SOURCES
-from pricing.store.local_file import default_path, default_url, newest_catalogue
+from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.store import Store
@@ -143,7 +144,7 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
     known = evidence or load_evidence()
     worker = WorkerCatalogue(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
     worker.start()
-    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES))
+    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES), runs=worker.own_runs)
 
 
 def build_once(settings: Settings) -> Service:
@@ -152,7 +153,9 @@ def build_once(settings: Settings) -> Service:
         evidence = load_evidence()
     except TableError as error:
         raise CannotStart(str(error)) from error
-    return Service(evidence, FixedPrices(_catalogue(settings), _opener(settings)), utc_now, tuple(SOURCES))
+    prices, runs = FixedPrices(_catalogue(settings), _opener(settings)), _own_runs(settings)
+    evidence = with_own_runs(evidence, visible(runs, None))
+    return Service(evidence, prices, utc_now, tuple(SOURCES))
 
 
 def _catalogue(settings: Settings) -> Catalogue:
@@ -161,6 +164,21 @@ def _catalogue(settings: Settings) -> Catalogue:
             return newest_catalogue(settings.database_url or default_url(), packaged_digest()) or _stored(settings)
         return packaged_catalogue()
     except PackagedTableError as error:
+        raise CannotStart(str(error)) from error
+
+
+def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
+    """What was measured and kept in the store, if there is one."""
+    if not (settings.database_url or default_path().exists()):
+        return ()
+    known = own_runs(settings.database_url or default_url())
+    if known is not None:
+        return known
+    from pricing.store.connection import StoreError
+
+    try:
+        return _opener(settings)().own_runs()
+    except StoreError as error:
         raise CannotStart(str(error)) from error
 
 

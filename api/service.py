@@ -30,14 +30,17 @@ from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
+from own_runs.speeds import visible, with_own_runs
 from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
+from pricing.store.local_file import OwnRun
 
 COST = CostSchema()
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
-PACKAGES = ("costcalc", "pricing", "api")
+ASKERS_KEPT = 8
+PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 Asked = tuple[EstimateQuery, Evidence, Catalogue, datetime, dict[str, ExchangeRate], StorageAndEgressRates]
 
@@ -78,7 +81,7 @@ class Prices(Protocol):
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
-    `sources` are the names of the price sources; `watch` is told of each answer.
+    `sources` are the names of the price sources; `watch` is told of each answer; `runs` tells what people measured themselves.
     """
 
     evidence: Evidence
@@ -86,11 +89,24 @@ class Service:
     clock: Callable[[], datetime]
     sources: tuple[str, ...] = ()
     watch: Callable[[Answer], None] = lambda _: None
+    runs: Callable[[], tuple[OwnRun, ...]] = tuple
     _names: dict[str, Known] = field(default_factory=dict)
+    _seen: dict[tuple[OwnRun, ...], Service] = field(default_factory=dict)
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
         return self.prices.catalogue()
+
+    def seen_by(self, owner: str | None) -> Service:
+        """The same service beside what its asker measured; the digest of a token names the asker."""
+        runs = visible(self.runs(), owner)
+        if not runs:
+            return self
+        if runs not in self._seen:
+            while len(self._seen) >= ASKERS_KEPT:
+                self._seen.pop(next(iter(self._seen)), None)
+            self._seen[runs] = replace(self, evidence=with_own_runs(self.evidence, runs), _names={})
+        return self._seen[runs]
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
@@ -139,12 +155,16 @@ class Service:
             raise BadParameters(errors)
         return values
 
-    def current_version(self) -> str | None:
-        """The version of the answers given now; None before the first snapshot."""
+    def current_state(self) -> str | None:
+        """The `state` of the answers given now; None before the first snapshot."""
         try:
-            return self.version(self.prices.catalogue().snapshot)
+            return self.state(self.prices.catalogue().snapshot)
         except NotReady:
             return None
+
+    def state(self, snapshot: str) -> str:
+        """Changes with the snapshot, and with anything that anybody measured: while it stays, so do all answers."""
+        return f"{snapshot}/{code_version()}/{hash(self.runs())}"
 
     def version(self, snapshot: str) -> str:
         """Identifies all that an answer depends on: the snapshot, the evidence and the code."""

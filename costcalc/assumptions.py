@@ -28,6 +28,7 @@ OLD_PRICE = timedelta(days=30)
 SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
+SCHEDULE_AND_OWN_CODE = "Of the recipe only the schedule is used: the speed is that of your own code."
 SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
 WHOSE: Mapping[Code, str] = {
     "mlperf": "code tuned for MLPerf by makers of chips and servers",
@@ -36,6 +37,7 @@ WHOSE: Mapping[Code, str] = {
     "library": "a library's own training code",
     "research": "the code of a paper",
     "ordinary_user": "published code as somebody else ran it",
+    "own": "your own code",
     "unknown": "the middle of all known codes",
 }
 FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."

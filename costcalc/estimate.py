@@ -47,6 +47,7 @@ from costcalc.interruptions import ObservedInterruptions, Place, newest, observe
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Indices
 
 MATRICES_KEPT = FILTERS_KEPT = 32
@@ -194,7 +195,9 @@ class Memory:
     def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
         """The recipes of the question's model that were known then on the clusters it asks about."""
         evidence = self._evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
-        way = Way(query.software == "recipe", query.pipeline)
+        asked = query.images_per_second
+        own = asked_speed(asked, query.model, as_of.year) if asked else None
+        way = Way(query.software == "recipe", query.pipeline, own)
         return self._matrix(evidence, query.model, query.accelerators, query.nodes, way)
 
     def interruptions(self, as_of: datetime) -> dict[Place, ObservedInterruptions]:

@@ -17,6 +17,7 @@ from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
+    SCHEDULE_AND_OWN_CODE,
     accumulated,
     assumptions,
     converted,
@@ -325,6 +326,8 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
 
 def _code(matrix: TrainingMatrix, recipe: int, cluster: int) -> Code | None:
     """Whose program the speed is; unknown where nobody published a speed of the recipe's."""
+    if _is_own(matrix, recipe, cluster):
+        return "own"
     carried_over = matrix.speeds.kind[matrix.speed_row[recipe], cluster] == OF_OTHER_CODE
     return "unknown" if carried_over else matrix.recipes.recipes[recipe].code
 
@@ -337,7 +340,16 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
     yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:
         yield FITTED_LATER
-    yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+    if _is_own(matrix, recipe, cluster):
+        yield SCHEDULE_AND_OWN_CODE
+    else:
+        yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+
+
+def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
+    """Whether the asker's own code makes the speed."""
+    source = matrix.speeds.source(int(matrix.speed_row[recipe]), cluster)
+    return source is not None and source.is_own
 
 
 def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier) -> ThroughputSource:

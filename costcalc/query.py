@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from costcalc.offers import Payment, PurchaseOption
-from costcalc.training import Crossing, Metric, PipelineAsked
+from costcalc.training import Crossing, Metric, OwnSpeed, PipelineAsked
 
 Basis = Literal["billed", "effective"]
 
@@ -54,7 +54,8 @@ class EstimateQuery:
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
     The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions. Empty tuples mean no
-    filter. `accelerators` is the number on all machines together, `nodes` the number of machines. `as_of` None means now.
+    filter. `images_per_second` is the speed of the asker's own code, from which all others then follow. `accelerators` is the
+    number on all machines together, `nodes` the number of machines. `as_of` None means now.
     `max_price_age` is in days, `max_cost` in `currency`. `runs` is the number of consecutive runs to cost. `storage_gb` is
     stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
     `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
@@ -87,6 +88,7 @@ class EstimateQuery:
     evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
+    images_per_second: OwnSpeed | None = None
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0

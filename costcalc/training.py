@@ -47,9 +47,9 @@ class Tier(StrEnum):
     MODELLED = "modelled"
 
 
-Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "unknown"]
+Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
 """Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own; a
-paper's; published code as somebody else runs it; unknown where nobody published a speed of the program."""
+paper's; published code as somebody else runs it; the asker's own; unknown where nobody published a speed of the program."""
 
 TRANSFORMERS = frozenset((
     "vit", "deit", "swin", "convnext", "mlp", "cait", "coat", "convit", "edgenext", "mobilevit", "pit", "poolformer", "twins",
@@ -219,6 +219,19 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnSpeed:
+    """How fast the asker's own code trains on one machine with so many accelerators: `1450@1xA100-80GB`."""
+
+    images_per_second: float
+    accelerators: int
+    accelerator: str
+
+    def __str__(self) -> str:
+        """As it is asked."""
+        return f"{self.images_per_second:.12g}@{self.accelerators}x{self.accelerator}"
+
+
+@dataclass(frozen=True, slots=True)
 class Throughput:
     """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
 
@@ -259,3 +272,13 @@ class Throughput:
     def is_synthetic(self) -> bool:
         """Whether no image was read or decoded."""
         return self.data == "synthetic"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the asker measured it, with their own code."""
+        return self.code == "own"
+
+    @property
+    def system(self) -> System:
+        """The machines it was measured on."""
+        return System(self.accelerator, self.accelerators, self.nodes, self.provider, self.instance_type)

@@ -19,7 +19,7 @@ from typing import Any
 import grimp
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("costcalc", "pricing", "api")
+PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 MOST_WARM, MOST_COLD, MOST_FLOORS, MOST_MODULES = 17, 37, 8, 14
 """Two of the warm modules are rentals and candidates: what can be rented at what cost, and which of it to choose. Each part of a
 machine that can limit a speed is a module of the cold ones; so are the words about where a speed comes from."""

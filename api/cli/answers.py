@@ -70,6 +70,18 @@ def answer(asked: Answering[R], settings: Settings, given: dict[str, list[str]],
     return "".join(f"{line.rstrip()}\n" for line in asked.table(report, view))
 
 
+def launch(settings: Settings, given: dict[str, list[str]]) -> str:
+    """The launch file that `/launch` answers. Raises Refused and CannotStart."""
+    from api.formats.launch_files import launch_file
+    from api.questions.schemas import LaunchSchema
+    from api.reports.launch import launch_report
+
+    service = build_once(settings)
+    catalogue = service.catalogue()
+    values, _ = service.parse(LaunchSchema(), given, catalogue)
+    return launch_file(launch_report(service, catalogue, values)).decode()
+
+
 def _format(given: list[str]) -> str:
     try:
         return str(FORMAT.deserialize(given))

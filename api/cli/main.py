@@ -154,10 +154,10 @@ def launch(**given: Any) -> None:
 
     SkyPilot or dstack reads it, rents the machines and starts the command of --run.
     """
-    from api.cli import launch as commands
+    from api.cli import answers
 
     with told():
-        click.echo(commands.answer(settings_of_environment(), texts(given)), nl=False)
+        click.echo(answers.launch(settings_of_environment(), texts(given)), nl=False)
 
 
 @main.command()
@@ -274,6 +274,48 @@ def validate(form: str, into: str | None) -> None:
         stop(error)
     except WrongTables as error:
         stop(error, FAILED)
+
+
+@main.command()
+@click.argument("model", default="resnet50")
+@click.option("--module", metavar="PACKAGE.MODULE:FACTORY", help="Measure what this function returns, as MODEL.")
+@click.option("--image-size", type=click.IntRange(1, 4096), default=224, show_default=True, help="Pixels a side.")
+@click.option("--precision", type=click.Choice(["fp32", "bf16", "fp16"]), help="Default: the fastest of the device.")
+@click.option("--batch-size", type=click.IntRange(1), help="Default: double it as long as it fits and is faster.")
+@click.option("--seconds", type=click.FloatRange(0.1, 600), default=10, show_default=True, help="For each batch.")
+@click.option("--device", type=click.Choice(["cuda", "mps", "xla", "cpu"]), help="Default: the fastest there is.")
+@click.option("--accelerator", metavar="NAME", help="What to call the device, if not what it calls itself.")
+@click.option("--store/--no-store", default=True, show_default=True, help="Have answers use it from now on.")
+def measure(**options: Any) -> None:
+    """Measure how fast MODEL trains on this machine, and store it as your own speed.
+
+    MODEL is a network of torchvision or timm, or with --module the network whose recipes your own stands for. ROCm is cuda.
+    """
+    from api.cli import own_runs as commands
+
+    commands.measure(settings_of_environment(), commands.MeasureOptions(**options))
+
+
+@main.group()
+def recipes() -> None:
+    """List and remove what you measured yourself."""
+
+
+@recipes.command("list")
+def list_recipes() -> None:
+    """List your own speeds, the newest first."""
+    from api.cli import own_runs as commands
+
+    commands.list_runs(settings_of_environment())
+
+
+@recipes.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove your own speed of this NAME."""
+    from api.cli import own_runs as commands
+
+    commands.remove(settings_of_environment(), name)
 
 
 @main.group()

@@ -31,7 +31,8 @@ THEMES = (
     Theme(
         "What to train",
         "These define when the target is reached and choose the recipes.",
-        "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline image_size year",
+        "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline images_per_second "
+        "image_size year",
     ),
     Theme(
         "Which machines",

@@ -14,12 +14,14 @@ from marshmallow import ValidationError, fields
 from api.questions.spellings import Spellings, term
 from api.questions.suggestions import clip, either, unknown
 from costcalc.query import Discount, OwnRate
+from costcalc.training import OwnSpeed
 
 LONGEST_VALUE = 100
 MOST_VALUES = 200
 LAST_SECOND = time(23, 59, 59)
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?)?", re.ASCII)
 
 JsonSchema = dict[str, Any]
@@ -300,6 +302,21 @@ class OwnRates(Parameter):
             raise ValidationError(f"must be a currency and its units per US dollar, such as EUR:0.92; got {clip(text)}")
         number = Number(Decimal, 0, 10**9, self.meaning, open_low=True, example="EUR:0.92")
         return OwnRate(Currency(self.meaning).parse(code), number.parse(units))
+
+
+class OwnSpeeds(Parameter):
+    """A training speed and the machine that it was measured on: `1450@1xA100-80GB`. The accelerator is resolved later."""
+
+    def parse(self, text: str) -> OwnSpeed:
+        """The speed."""
+        found = _OWN_SPEED.fullmatch(text)
+        if not found:
+            raise ValidationError(
+                f"must be images per second, @, and how many of which accelerator, such as {self.example}; got {clip(text)}"
+            )
+        speed, count, accelerator = (part.strip() for part in found.groups())
+        images_per_second = Number(float, 0, 10**9, self.meaning, open_low=True, example=self.example).parse(speed)
+        return OwnSpeed(images_per_second, Number(int, 1, 1024, self.meaning).parse(count), accelerator)
 
 
 class Currency(Parameter):

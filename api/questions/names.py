@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, OwnMachine
+from costcalc.training import OwnSpeed
 
 WHERE = {
     "provider": "/offers lists them",
@@ -140,6 +141,12 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
             resolved[side], errors[side] = _side(values[side], names, guesses)
     if "discount" in values:
         resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
+    if "images_per_second" in values:
+        asked: OwnSpeed = values["images_per_second"]
+        accelerators, errors["images_per_second"] = _each("accelerator", [asked.accelerator], names, guesses)
+        if len(accelerators) > 1:
+            errors["images_per_second"].append(f"name one version of it: {either(accelerators)}")
+        resolved["images_per_second"] = replace(asked, accelerator=next(iter(accelerators), asked.accelerator))
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
 
 

@@ -21,6 +21,7 @@ from api.questions.fields import (
     Number,
     NumberOrWord,
     OwnRates,
+    OwnSpeeds,
     Separator,
     Target,
     Targets,
@@ -132,6 +133,10 @@ class CostSchema(OfferFilters):
         "how the processors prepare images: recipe is the pipeline of the recipe's own code, none leaves processors and disks "
         "out, the others are PyTorch with Pillow, DALI, FFCV and tf.data for every recipe; default recipe",
         example="dali",
+    )
+    images_per_second = OwnSpeeds(
+        "speed of your own code and the machine it was measured on; the speeds of all other machines follow from it",
+        example="1450@1xA100-80GB",
     )
     overheads = Choice(
         ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"

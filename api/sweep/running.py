@@ -83,7 +83,7 @@ def part(settings: Settings, manifest: Manifest, numbers: range) -> bytes:
 @lru_cache(maxsize=1)
 def _opened(settings: Settings, manifest: Manifest) -> tuple[Service, Catalogue]:
     service = build_once(settings)
-    if service.current_version() != manifest.version:
+    if service.version(service.catalogue().snapshot) != manifest.version:
         raise SweepStopped(
             "a worker has other prices or another version of costcalc: install the same version everywhere, and give all "
             "workers the same COSTCALC_DATABASE_URL"

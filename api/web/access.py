@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import cast
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, g, redirect, render_template, request, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -100,6 +100,7 @@ def check_access() -> AnyResponse | None:
     token = _token()
     if token is None:
         return _sign_in_first()
+    g.asker = token.digest.hex()
     if token.read_only and request.method not in READS and request.endpoint not in QUESTIONS:
         return problem_response(403, "this token may only read")
     return None

@@ -58,7 +58,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs
-    replay = Replay(app.wsgi_app, around.current_version, chosen.cache_answers)
+    replay = Replay(app.wsgi_app, around.current_state, chosen.cache_answers)
     app.extensions[MEMORY] = replay
     path = urlsplit(chosen.public_url or "").path.rstrip("/")
     app.wsgi_app = health.Measured(Below(path, replay) if path else replay)  # type: ignore[method-assign]

@@ -38,12 +38,12 @@ def matches(header: str | None, etag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """An encoded answer that a view leaves in the environ: good while the service stands on the same `version`.
+    """An encoded answer that a view leaves in the environ: good while the service is in the same `state`.
 
     `route` is the pattern of its path, by which requests are counted.
     """
 
-    version: str
+    state: str
     etag: str
     route: str
     headers: list[tuple[str, str]]
@@ -62,9 +62,9 @@ class Replay:
     A plain dictionary: with cachetools a repeated answer took a tenth longer over HTTP.
     """
 
-    def __init__(self, app: Wsgi, version: Callable[[], str | None], most: int) -> None:
+    def __init__(self, app: Wsgi, state: Callable[[], str | None], most: int) -> None:
         self._app = app
-        self._version = version
+        self._state = state
         self._most = most
         self._kept: dict[Key, tuple[Keep, float]] = {}
         self._bytes = 0
@@ -88,7 +88,7 @@ class Replay:
     def find(self, key: Key) -> Keep | None:
         """The answer to the GET of that key (the values of `KEY`), if one is kept that still holds."""
         kept, until = self._kept.get(key, NOTHING_KEPT)
-        return kept if kept is not None and until > monotonic() and kept.version == self._version() else None
+        return kept if kept is not None and until > monotonic() and kept.state == self._state() else None
 
     def _store(self, key: Key, keep: Keep | None) -> None:
         if keep is None or len(keep.body) > LARGEST or not self._most:

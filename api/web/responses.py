@@ -54,8 +54,8 @@ R = TypeVar("R", bound=Report)
 
 
 def current_service() -> Service:
-    """The service of the running application."""
-    return cast(Service, current_app.extensions["costcalc"])
+    """The service of the running application, beside what the asker measured."""
+    return cast(Service, current_app.extensions["costcalc"]).seen_by(g.get("asker"))
 
 
 def arguments() -> dict[str, list[str]]:
@@ -132,12 +132,12 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
 
     The first of `parts` is the snapshot that the answer stands on. A body in pieces is streamed where it is large.
     """
-    version = current_service().version(str(parts[0]))
-    etag = tag(version, request.path, kind, *parts)
+    service, snapshot = current_service(), str(parts[0])
+    etag = tag(service.version(snapshot), request.path, kind, *parts)
     headers = {"ETag": etag, "Cache-Control": cache_control(), "Vary": "Accept, Authorization, Cookie"}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
-    g.version = version
+    g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
     return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | PAGES)[kind])
@@ -174,12 +174,12 @@ def name_file(response: Response, name: str, layout: Layout) -> Response:
 
 def remember(response: Response) -> None:
     """Leaves a finished answer of `cached` for `Replay`, every header included; streams are too large for that."""
-    version = g.get("version")
-    if version is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
+    state = g.get("state")
+    if state is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
         body = response.get_data()
         response.content_length = len(body)
         route = request.environ.get(ROUTE, "unknown")
-        request.environ[KEEP] = Keep(version, response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
+        request.environ[KEEP] = Keep(state, response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
 
 
 def cache_control() -> str:

@@ -27,12 +27,13 @@ from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
-from costcalc.throughput import REFUSALS, SpeedModel, SpeedTable, global_batch, signature, undated
+from costcalc.throughput import REFUSALS, TIERS, SpeedModel, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
+from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.reference_model import is_reference
-from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, PipelineAsked, Recipe
+from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, PipelineAsked, Recipe, Throughput, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
 
 class Way(NamedTuple):
     """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
-    which data pipeline feeds them."""
+    which data pipeline feeds them. `own_speed` is that of the asker's own code, from which all other speeds then follow."""
 
     dated: bool = True
     pipeline: PipelineAsked = "recipe"
+    own_speed: Throughput | None = None
 
 
 USUAL_WAY = Way()
@@ -93,6 +95,11 @@ class TrainingMatrix:
     def seconds_per_epoch(self) -> tuple[Floats, ...]:
         """Seconds of training per epoch in each of P phases [K, C]: infinite where no speed is known, 0 beyond the last phase."""
         return self.limited.seconds_per_epoch
+
+    @cached_property
+    def is_measured(self) -> Flags:
+        """Which speeds [K, C] the asker measured on these very machines."""
+        return np.asarray(self.speeds.tier == TIERS.index(Tier.MEASURED))
 
     @cached_property
     def same_speed(self) -> Indices:
@@ -242,11 +249,12 @@ def training_matrix(
     nothing is known to run are left out."""
     recipes = tuple(map(evidence.with_curve, evidence.recipes_of(model)))
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
-    own_clusters = [own_cluster(recipe, catalogue) for recipe in recipes]
+    own_speeds = OwnSpeeds.of(evidence, model, way)
+    own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
     machines = requested_machines(catalogue, homes, accelerators, nodes)
     clusters, cluster = as_clusters(catalogue, machines)
-    requested = Requested(machines, clusters, cluster, _speeds(evidence, distinct, clusters))
+    requested = Requested(machines, clusters, cluster, _speeds(evidence, distinct, clusters, own_speeds))
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
@@ -288,14 +296,45 @@ def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) 
     return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
 
 
-def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> SpeedTable:
+class OwnSpeeds(NamedTuple):
+    """What the asker measured of the model that a question is about; `everywhere` where all other speeds follow from it."""
+
+    rows: tuple[Throughput, ...]
+    everywhere: bool
+
+    @classmethod
+    def of(cls, evidence: Evidence, model: str, way: Way) -> OwnSpeeds:
+        """The speed that the question names, else those that were stored."""
+        return cls((way.own_speed,), True) if way.own_speed else cls(evidence.own_speeds_of(model), False)
+
+    def replace(self, recipe: Recipe) -> bool:
+        """Whether they take the place of the recipe's own log."""
+        home = recipe.system
+        measured = {(row.accelerator, row.accelerators, row.nodes) for row in self.rows}
+        return self.everywhere or (home is not None and (home.accelerator, home.accelerators, home.nodes) in measured)
+
+
+def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster], own: OwnSpeeds) -> SpeedTable:
     """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
+    model = SpeedModel(evidence.throughputs, evidence.fitted)
     of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
-    speeds = SpeedModel(evidence.throughputs, evidence.fitted).speeds(recipes, clusters, of_larger)
-    answered = speeds.refusal == 0
-    speeds.refusal[answered & _foreign(evidence, recipes, clusters)] = REFUSALS.index("no_throughput")
+    speeds = model.speeds(recipes, clusters, of_larger)
+    foreign = _foreign(evidence, recipes, clusters)
+    if own.rows:
+        speeds = with_own_speeds(speeds, model, own.rows, own.everywhere)
+        foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
+    speeds.refusal[(speeds.refusal == 0) & foreign] = REFUSALS.index("no_throughput")
     speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
     return speeds
+
+
+def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpeeds) -> Flags:
+    """The clusters of vendors [C] on whose chips the asker's code was not seen; of the very chips that it was, none is."""
+    seen = {row.accelerator for row in own.rows}
+    seen_vendors = set(map(evidence.vendor, seen)) if own.everywhere else set()
+    return np.array(
+        [c.accelerator not in seen and evidence.vendor(c.accelerator) not in seen_vendors for c in clusters], bool
+    )
 
 
 def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> Flags:

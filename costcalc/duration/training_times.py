@@ -96,7 +96,7 @@ def training_times(
     hours = matrix.training_hours(work, recipes, clusters)
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":
-        hours[:] = np.inf
+        hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
     logged = _put_logged_hours(matrix, eligible, recipes, clusters, hours)
     if query.recipes == "best":
         expected = hours * elapsed.weight[recipes, None]

@@ -51,8 +51,8 @@ class Evidence:
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
-    `limit_tables` are those of the machines around accelerators. `is_past` says that this is what was known on a past day;
-    `later` are then the recipes that were published after it.
+    `limit_tables` are those of the machines around accelerators. `own_speeds` are the asker's own measurements, the newest last.
+    `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     """
 
     accelerators: Mapping[str, Accelerator]
@@ -65,6 +65,7 @@ class Evidence:
     interruptions: tuple[ObservedInterruptions, ...] = ()
     networks: tuple[SystemNetwork, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
+    own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
 
@@ -75,8 +76,13 @@ class Evidence:
 
     @cached_property
     def _days(self) -> list[date]:
-        """The days on which something was published, in order."""
-        return sorted({recipe.known_on for recipe in self.recipes} | {row.known_on for row in self.throughputs})
+        """The days on which something was published or measured, in order."""
+        rows = (*self.throughputs, *self.own_speeds)
+        return sorted({recipe.known_on for recipe in self.recipes} | {row.known_on for row in rows})
+
+    @cached_property
+    def _last_published(self) -> date:
+        return max((one.known_on for some in (self.recipes, self.throughputs) for one in some), default=date.min)
 
     def last_publication(self, day: date) -> date:
         """The last day up to this one on which something was published: what is known does not change until the next."""
@@ -91,7 +97,8 @@ class Evidence:
             self,
             recipes=tuple(recipe for recipe in self.recipes if recipe.known_on <= day),
             throughputs=tuple(row for row in self.throughputs if row.known_on <= day),
-            is_past=True,
+            own_speeds=tuple(row for row in self.own_speeds if row.known_on <= day),
+            is_past=self._last_published > day,
             later=tuple(recipe for recipe in self.recipes if recipe.known_on > day),
         )
 
@@ -118,6 +125,10 @@ class Evidence:
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""
         return self._by_model.get(model, ())
+
+    def own_speeds_of(self, model: str) -> tuple[Throughput, ...]:
+        """What the asker measured of the network of this exact name, the newest last."""
+        return tuple(row for row in self.own_speeds if row.model == model)
 
     def with_curve(self, recipe: Recipe) -> Recipe:
         """A recipe that borrows its curve with it; any other as it is."""

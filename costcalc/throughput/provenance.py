@@ -8,7 +8,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Recipe, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "Nobody published a speed of this network: it is carried over from those of other networks."
@@ -35,6 +35,8 @@ def notes(
     `base` is the measurement nearest to it, None where there is none, or where the speed follows from the recipe's own log, which
     `anchored` says is known.
     """
+    if base and base.is_own:
+        return _own_speed(cluster, kind, base), _how_wide(width, kind)
     software = (USUAL_SOFTWARE,) if recipe.year == UNDATED else ()
     return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width, kind))
 
@@ -66,12 +68,21 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
     return f"Speed carried over from {source} to {to}."
 
 
+def _own_speed(cluster: Cluster, kind: int, base: Throughput) -> str:
+    to = _listed(list(_other_machines(base.system, cluster)))
+    carried = f"carried over to {to}, " if to and kind != TRANSFERRED else ""
+    return f"Your own speed, {carried}{base.images_per_second:,.4g} images/s on {_where(base)}: {base.source}."
+
+
 def named(row: Throughput) -> str:
     """A measurement in words: who, with what, when, where and on what."""
-    where = f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
     return ", ".join(
-        filter(None, (row.organisation, row.framework, row.precision, str(row.year), where, DATA[row.data]))
+        filter(None, (row.organisation, row.framework, row.precision, str(row.year), _where(row), DATA[row.data]))
     )
+
+
+def _where(row: Throughput) -> str:
+    return f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
 
 
 def _own_log(recipe: Recipe) -> str:
@@ -81,17 +92,21 @@ def _own_log(recipe: Recipe) -> str:
 
 def _changes(recipe: Recipe, cluster: Cluster, base: Throughput | None) -> Iterator[str]:
     """In what the recipe on the cluster differs from the measurement, its own log where that is None: what it has instead."""
-    measured = base or recipe.system
+    measured = base.system if base else recipe.system
     if measured is None:
         return
+    yield from _other_machines(measured, cluster)
+    if base:
+        yield from _other_work(recipe, base)
+
+
+def _other_machines(measured: System, cluster: Cluster) -> Iterator[str]:
     if measured.accelerator != cluster.accelerator:
         yield cluster.accelerator
     if measured.accelerators != cluster.total_accelerators:
         yield "1 accelerator" if cluster.total_accelerators == 1 else f"{cluster.total_accelerators} accelerators"
     if measured.nodes != cluster.nodes:
         yield "one machine" if cluster.nodes == 1 else f"{cluster.nodes} machines"
-    if base:
-        yield from _other_work(recipe, base)
 
 
 def _other_work(recipe: Recipe, base: Throughput) -> Iterator[str]:

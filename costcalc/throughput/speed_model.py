@@ -90,11 +90,17 @@ class SpeedTable:
         if self.tier[recipe, cluster] < 0:
             return ()
         one, kind = self.recipes[recipe], int(self.kind[recipe, cluster])
-        width = self.widths[calibrated(KINDS[kind], one.year == UNDATED)]
-        if not is_reference(one):
-            width = max(width, self.widths["network"])
-        source, larger = self.source(recipe, cluster), BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
-        return (*notes(one, self.clusters[cluster], kind, source, self.anchored[recipe], width), *larger)
+        base, width = self.source(recipe, cluster), self._width(recipe, cluster)
+        larger = BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
+        return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *larger)
+
+    def _width(self, recipe: int, cluster: int) -> HalfWidth:
+        """The half-width that a pair's range rests on."""
+        one, kind = self.recipes[recipe], KINDS[self.kind[recipe, cluster]]
+        if TIERS[self.tier[recipe, cluster]] is Tier.MEASURED:
+            return self.widths["own"]
+        width = self.widths[calibrated(kind, one.year == UNDATED)]
+        return width if is_reference(one) else max(width, self.widths["network"])
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""

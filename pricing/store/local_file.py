@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import zipfile
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,6 +26,21 @@ _NEWEST = """
 """
 
 
+_OWN_RUNS = "SELECT id, kind, owner, added_at, document FROM own_runs ORDER BY added_at, id"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRun:
+    """Something that somebody measured or ran, as the JSON `document` of its `kind`. `owner` is the digest of the token that
+    alone sees it, None where everybody does."""
+
+    id: str
+    kind: str
+    owner: str | None
+    added_at: datetime
+    document: str
+
+
 def default_path() -> Path:
     """The file that keeps the prices unless COSTCALC_DATABASE_URL names another store."""
     return user_data_path("costcalc", appauthor=False) / "prices.sqlite3"
@@ -39,12 +56,39 @@ def newest_catalogue(url: str, edition: str) -> Catalogue | None:
 
     None if only a `Store` can tell: another database, a file to create or migrate, an edition to merge, an error.
     """
-    if not url.startswith(SCHEME) or "?" in url:
+    path = _path(url)
+    if path is None:
         return None
-    path = Path(url.removeprefix(SCHEME)).expanduser().absolute()
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+        with closing(_reading(path)) as connection:
             found = connection.execute(_NEWEST, (HEAD, edition)).fetchone()
         return found and Book.from_bytes(found[2]).catalogue(found[0], read_gaps(found[1]))
     except (sqlite3.Error, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None
+
+
+def own_runs(url: str) -> tuple[OwnRun, ...] | None:
+    """The runs in an SQLite file, the oldest first. None if only a `Store` can tell."""
+    path = _path(url)
+    if path is None:
+        return None
+    try:
+        with closing(_reading(path)) as connection:
+            rows = connection.execute(_OWN_RUNS).fetchall()
+    except sqlite3.Error:
+        return None
+    return tuple(OwnRun(id, kind, owner, _moment(added_at), document) for id, kind, owner, added_at, document in rows)
+
+
+def _path(url: str) -> Path | None:
+    """The file of an SQLite URL without options."""
+    return Path(url.removeprefix(SCHEME)).expanduser().absolute() if url.startswith(SCHEME) and "?" not in url else None
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+
+
+def _moment(text: str) -> datetime:
+    """SQLAlchemy writes moments without the zone, which is UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import delete, insert, select
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
@@ -20,7 +20,7 @@ from pricing.store import snapshots
 from pricing.store.book import moment
 from pricing.store.connection import Database, StoreError
 from pricing.store.history import Observed, observed_runs
-from pricing.store.local_file import default_url
+from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
     Publication,
@@ -33,7 +33,7 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
-from pricing.store.tables import source_status
+from pricing.store.tables import own_runs, source_status
 
 
 class SnapshotGone(StoreError):
@@ -165,6 +165,23 @@ class Store:
             book = snapshots.newest_book(connection)
         rows = np.fromiter((each.row for each in book.last(origin).values()), np.int64)
         return dict(zip(book.keys(rows), map(from_nanos, book.named["hourly"][rows].tolist()), strict=True))
+
+    def own_runs(self) -> tuple[OwnRun, ...]:
+        """What people measured or ran themselves, the oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(own_runs).order_by(own_runs.c.added_at, own_runs.c.id))
+            return tuple(OwnRun(**row._mapping) for row in rows)
+
+    def add_own_run(self, run: OwnRun) -> None:
+        """Keep a run; one of the same id gives way to it. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            connection.execute(delete(own_runs).where(own_runs.c.id == run.id))
+            connection.execute(insert(own_runs), asdict(run))
+
+    def remove_own_run(self, name: str) -> None:
+        """Forget the run of this id. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            connection.execute(delete(own_runs).where(own_runs.c.id == name))
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""

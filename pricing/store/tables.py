@@ -129,6 +129,18 @@ packaged_editions = Table(
 )
 """The editions of the packaged prices that were merged in."""
 
+own_runs = Table(
+    "own_runs",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("owner", String(64)),
+    Column("added_at", UtcDateTime, nullable=False),
+    Column("document", Text, nullable=False),
+)
+"""What people measured or ran themselves, as JSON: a `speed`. `owner` is the digest of the token that alone sees it, null where
+everybody does."""
+
 source_status = Table(
     "source_status",
     metadata,

@@ -12,6 +12,7 @@ from datetime import datetime
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.tables import PackagedTableError
 from pricing.store.connection import StoreError
+from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
 
 log = logging.getLogger("costcalc")
@@ -55,6 +56,7 @@ class WorkerCatalogue:
     warm: Callable[[Catalogue], None] = lambda _: None
     _store: Store | None = field(default=None, init=False)
     _catalogue: Catalogue | None = field(default=None, init=False)
+    _own_runs: tuple[OwnRun, ...] = field(default=(), init=False)
     _earlier: dict[tuple[str | None, tuple[datetime, ...]], Catalogue] = field(default_factory=dict, init=False)
     _state: WorkerState = field(default=WorkerState(), init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
@@ -92,6 +94,10 @@ class WorkerCatalogue:
         """A catalogue of all that was ever observed of these machine types. Raises StoreError."""
         return self._opened().load_history(instance_types)
 
+    def own_runs(self) -> tuple[OwnRun, ...]:
+        """What people measured or ran themselves, as of the last look at the store."""
+        return self._own_runs
+
     def state(self) -> WorkerState:
         """The last look at the store."""
         return self._state
@@ -126,6 +132,7 @@ class WorkerCatalogue:
 
     def _renew(self) -> None:
         store = self._opened()
+        self._own_runs = store.own_runs()
         newest = store.current_snapshot_id()
         if newest is not None and newest != self._state.snapshot:
             catalogue = store.load(newest)

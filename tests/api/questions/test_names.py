@@ -2,10 +2,13 @@
 
 import pytest
 
+from api.questions.links import to_url
 from api.questions.names import Known
 from api.questions.spellings import ALONE, FAMILIES, Spellings, term
 from api.questions.suggestions import Guesses
 from costcalc.evidence import normalised
+from costcalc.query import EstimateQuery
+from costcalc.training import OwnSpeed
 
 KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
 
@@ -147,3 +150,35 @@ def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, t
     else:
         assert told.status_code == 404
         assert told.json["detail"] == f'unknown model "{text}": did you mean {names}?'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1450", "must be images per second, @, and how many of which accelerator, such as 1450@1xA100-80GB"),
+        ("1450@A100-80GB", "must be images per second, @, and how many"),
+        ("-3@1xV100", "must be a number above 0"),
+        ("0@1xV100", "must be a number above 0"),
+        ("1e400@1xV100", "must be a number above 0"),
+        ("10@0xV100", "must be a whole number from 1"),
+        ("10@1xA100", "name one version of it: A100-40GB"),
+        ("10@1xB52", "unknown accelerator"),
+    ],
+)
+def test_a_wrong_speed_of_ones_own_is_refused_with_what_to_type(client, text, told):
+    answer = client.get("/cost", query_string={"model": "resnet50", "target": 0.757, "images_per_second": text})
+    assert answer.status_code == 400
+    assert told in answer.json["errors"]["images_per_second"][0]
+
+
+def test_a_speed_of_ones_own_comes_back_in_the_question(client):
+    asked = {"model": "resnet50", "target": 0.757, "images_per_second": "1450.5 @ 1 x a100-80gb", "limit": 1}
+    answer = client.get("/cost", query_string=asked).json
+    assert answer["query"]["images_per_second"] == {
+        "images_per_second": 1450.5,
+        "accelerators": 1,
+        "accelerator": "A100-80GB",
+    }
+    assert "images_per_second=1450.5@1xA100-80GB" in to_url(
+        EstimateQuery("resnet50", 0.757, images_per_second=OwnSpeed(1450.5, 1, "A100-80GB"))
+    ).replace("%40", "@")

@@ -30,6 +30,7 @@ KNOWN = {
     "currency": ["USD", "eur", "GBP"],
     "fx": ["EUR:0.92", "CAD:1.35,GBP:0.8"],
     "discount": ["0.12", "aws:0.1", "Lambda: 0.05"],
+    "images_per_second": ["1450@1xA100-80GB", "3000.5 @ 8 x v100-16gb"],
     "term": ["1y", "3 years", "14d", "1mo,6mo"],
     "recipe": ["mlperf-*", "FFCV-rn50-16ep"],
     "a": ["aws:p3.8xlarge", "own:1x RTX 3090"],

@@ -236,7 +236,7 @@ def test_a_bad_setting_stops_it_at_once(tmp_path):
     ],
 )
 def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, table, complaint):
-    for package in ("api", "costcalc", "pricing"):
+    for package in ("api", "costcalc", "own_runs", "pricing"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     lines = (tmp_path / table).read_text("utf-8").splitlines(keepends=True)
     lines[2] = "torn,off\n"

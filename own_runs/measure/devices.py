@@ -1,0 +1,142 @@
+"""What this machine computes on: a GPU by CUDA, ROCm or Metal, a TPU chip, or its processor."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pricing.packaged.names import UnknownName, accelerator
+
+GIB = 2**30
+CPU_INFO = Path("/proc/cpuinfo")
+MEMORY_INFO = Path("/proc/meminfo")
+KINDS = ("cuda", "mps", "xla", "cpu")
+"""By PyTorch's names; ROCm calls itself cuda (pytorch.org/docs/stable/notes/hip.html)."""
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class CannotMeasure(Exception):
+    """Nothing can be measured; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One accelerator, or the processor of a machine, `name` as answers call it. `synchronize` waits for all work that was given
+    to it."""
+
+    kind: str
+    name: str
+    memory_gib: float | None
+    precisions: tuple[str, ...]
+    synchronize: Callable[[], None]
+
+    @property
+    def torch_device(self) -> Any:
+        """The device for tensors."""
+        if self.kind == "xla":
+            import torch_xla
+
+            return torch_xla.device()
+        return torch.device(self.kind)
+
+
+def find_device(kind: str | None = None, name: str | None = None) -> Device:
+    """The device of this kind, else the fastest kind there is; `name` is what to call it if the machine does not know.
+
+    Raises CannotMeasure.
+    """
+    if kind is not None and kind not in KINDS:
+        raise CannotMeasure(f"there is no device {kind}: write {', '.join(KINDS)}")
+    present = [each for each in KINDS if _is_present(each)]
+    if kind is not None and kind not in present:
+        raise CannotMeasure(f"PyTorch {torch.__version__} finds no {kind} here: it finds {', '.join(present)}")
+    return FOUND[kind or present[0]](name)
+
+
+def processor() -> str:
+    """The maker's name of this machine's processor."""
+    if platform.system() == "Darwin":
+        return _asked("sysctl", "-n", "machdep.cpu.brand_string")
+    lines = CPU_INFO.read_text().splitlines() if CPU_INFO.exists() else []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_present(kind: str) -> bool:
+    if kind == "cuda":
+        return bool(torch.cuda.is_available())
+    if kind == "mps":
+        return bool(torch.backends.mps.is_available())
+    if kind == "xla":
+        try:
+            import torch_xla.runtime
+        except ImportError:
+            return False
+        return bool(torch_xla.runtime.device_type() == "TPU")
+    return True
+
+
+def _gpu(name: str | None) -> Device:
+    properties = torch.cuda.get_device_properties(0)
+    memory = properties.total_memory / GIB
+    has_bf16 = torch.version.hip is not None or torch.cuda.get_device_capability(0) >= (8, 0)
+    precisions = ("bf16", "fp16", "fp32") if has_bf16 else ("fp16", "fp32")
+    return Device("cuda", name or _canonical(properties.name, memory), memory, precisions, torch.cuda.synchronize)
+
+
+def _apple_gpu(name: str | None) -> Device:
+    memory = torch.mps.recommended_max_memory() / GIB
+    return Device("mps", name or processor(), memory, ("fp16", "bf16", "fp32"), torch.mps.synchronize)
+
+
+def _tpu(name: str | None) -> Device:
+    import torch_xla
+    import torch_xla.core.xla_model as xla
+
+    if name is None:
+        raise CannotMeasure("PyTorch/XLA does not say which TPU this is: name it with --accelerator, such as 'TPU v5e'")
+
+    def synchronize() -> None:
+        torch_xla.sync()
+        xla.wait_device_ops()
+
+    memory = xla.get_memory_info(torch_xla.device())["bytes_limit"] / GIB
+    return Device("xla", name, memory, ("bf16", "fp32"), synchronize)
+
+
+def _cpu(name: str | None) -> Device:
+    return Device("cpu", name or f"{processor()} {cores()} cores", _memory_gib(), ("fp32", "bf16"), lambda: None)
+
+
+FOUND: dict[str, Callable[[str | None], Device]] = {"cuda": _gpu, "mps": _apple_gpu, "xla": _tpu, "cpu": _cpu}
+
+
+def _canonical(spelling: str, memory_gib: float) -> str:
+    """What answers call the GPU; its own name where they know none."""
+    try:
+        return accelerator("*", spelling, memory_gib) or spelling
+    except UnknownName:
+        return spelling
+
+
+def _memory_gib() -> float | None:
+    if not MEMORY_INFO.exists():
+        return None
+    [total] = [line.split()[1] for line in MEMORY_INFO.read_text().splitlines() if line.startswith("MemTotal:")]
+    return int(total) * 1024 / GIB
+
+
+def _asked(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

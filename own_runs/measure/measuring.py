@@ -1,0 +1,102 @@
+"""The use case: measure a network on this machine, and say what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import torch
+
+from own_runs.measure import networks, pipeline
+from own_runs.measure.devices import CannotMeasure, Device, cores, processor
+from own_runs.measure.training import Job, Rate, measured, sweep
+from own_runs.speeds import MeasuredSpeed
+
+FIRST_BATCH = {"cpu": 4}
+USUAL_FIRST_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to measure. `names` are those of one network, the one to store it under first; `module` builds one of the asker's own.
+    Without a batch, batches double until no more fit or the rate no longer rises; `seconds` are spent on each."""
+
+    names: tuple[str, ...]
+    module: str | None = None
+    image_size: int = 224
+    precision: str | None = None
+    batch_size: int | None = None
+    seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was measured: the device's rate with each batch, and what the processors prepare."""
+
+    request: Request
+    device: Device
+    precision: str
+    rates: tuple[Rate, ...]
+    pipeline_images_per_second: float
+
+    @property
+    def best(self) -> Rate:
+        """The fastest batch."""
+        return max(self.rates, key=lambda rate: rate.images_per_second)
+
+    @property
+    def together(self) -> float:
+        """Images per second of both: a processor does one after the other, an accelerator is fed meanwhile."""
+        trained, prepared = self.best.images_per_second, self.pipeline_images_per_second
+        return 1 / (1 / trained + 1 / prepared) if self.device.kind == "cpu" else min(trained, prepared)
+
+    @property
+    def limited_by(self) -> str:
+        """Which part takes longer."""
+        return "accelerator" if self.best.images_per_second <= self.pipeline_images_per_second else "data pipeline"
+
+    def speed(self, now: datetime) -> MeasuredSpeed:
+        """As a row to store."""
+        return MeasuredSpeed(
+            model=self.request.names[0],
+            image_size=self.request.image_size,
+            accelerator=self.device.name,
+            accelerators=1,
+            precision=self.precision,
+            batch_size=self.best.batch_size,
+            images_per_second=self.together,
+            spread=self.best.spread,
+            framework=f"PyTorch {torch.__version__}",
+            machine=f"{processor()}, {cores()} cores",
+            measured_at=now,
+            memory_gib=self.device.memory_gib,
+            cores=cores(),
+            pipeline_images_per_second=self.pipeline_images_per_second,
+        )
+
+
+def measure(request: Request, device: Device, tell: Callable[[str], None]) -> Measurement:
+    """Measures, telling what goes on. Raises CannotMeasure."""
+    precision = request.precision or ("fp32" if device.kind == "cpu" else device.precisions[0])
+    if precision not in device.precisions:
+        raise CannotMeasure(f"{device.name} does not train in {precision}: write {', '.join(device.precisions)}")
+    job = Job(partial(networks.build, request.names, request.module), request.image_size, precision, request.seconds)
+    tell(f"{request.names[0]} at {request.image_size} px in {precision} on {device.name}")
+    rates = []
+    for rate in _rates(job, device, request.batch_size):
+        tell(f"batch {rate.batch_size}: {rate.images_per_second:,.4g} images/s, repeats within {rate.spread:.1%}")
+        rates.append(rate)
+    if not rates:
+        raise CannotMeasure(f"{request.names[0]} does not fit the memory of {device.name}: try --batch-size 1")
+    prepared = pipeline.images_per_second(request.image_size, cores(), min(request.seconds, 5.0))
+    tell(f"data pipeline: {prepared:,.4g} images/s on {cores()} cores")
+    return Measurement(request, device, precision, tuple(rates), prepared)
+
+
+def _rates(job: Job, device: Device, batch_size: int | None) -> Sequence[Rate] | Any:
+    if batch_size is None:
+        return sweep(job, device, FIRST_BATCH.get(device.kind, USUAL_FIRST_BATCH))
+    return filter(None, [measured(job, device, batch_size)])

@@ -1,0 +1,124 @@
+"""A measured speed as it is stored, and as the row of evidence that answers then use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+
+import msgspec
+
+from costcalc.evidence import Evidence
+from costcalc.hardware import Accelerator
+from costcalc.training import Throughput
+from pricing.store.local_file import OwnRun
+
+SPEED = "speed"
+OWN_CODE = "own-code"
+SIGNS = re.compile("[^a-z0-9.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSpeed:
+    """How fast a network trained on one machine: `images_per_second` is the median of repeats, which lie within `spread`, a
+    fraction of it, on either side.
+
+    `accelerators` counts GPUs or TPU chips; a processor counts as one, of `cores`. `batch_size` is that of all of them together.
+    `pipeline_images_per_second` is what the processors prepared alone, None where it was not measured; `machine` describes the
+    rest of the machine in a few words.
+    """
+
+    model: str
+    image_size: int
+    accelerator: str
+    accelerators: int
+    precision: str
+    batch_size: int
+    images_per_second: float
+    spread: float
+    framework: str
+    machine: str
+    measured_at: datetime
+    memory_gib: float | None = None
+    cores: int | None = None
+    pipeline_images_per_second: float | None = None
+
+    @property
+    def source(self) -> str:
+        """Where the figure comes from."""
+        return f"measured here on {self.measured_at:%Y-%m-%d}, {self.machine}"
+
+    def stored(self, owner: str | None = None) -> OwnRun:
+        """As a row of the store, which takes the place of an earlier measurement of the same."""
+        parts = (
+            self.model,
+            f"{self.accelerators}x{self.accelerator}",
+            self.precision,
+            self.image_size,
+            (owner or "")[:8],
+        )
+        name = SIGNS.sub("-", "-".join(map(str, filter(None, parts))).lower())
+        document = msgspec.json.encode(self).decode()
+        return OwnRun(f"own-{name}"[:64], SPEED, owner, self.measured_at.astimezone(UTC), document)
+
+    def row(self, name: str) -> Throughput:
+        """As evidence."""
+        return Throughput(
+            name=name,
+            model=self.model,
+            image_size=self.image_size,
+            accelerator=self.accelerator,
+            accelerators=self.accelerators,
+            nodes=1,
+            precision=self.precision,
+            framework=self.framework,
+            framework_family="pytorch",
+            stack=OWN_CODE,
+            global_batch_size=self.batch_size,
+            images_per_second=self.images_per_second,
+            includes_evaluation=False,
+            data="real",
+            organisation="you",
+            provider=None,
+            instance_type=None,
+            year=self.measured_at.year,
+            round=None,
+            source=self.source,
+            note=f"spread {self.spread:.1%}",
+            published=f"{self.measured_at:%Y-%m-%d}",
+            code="own",
+        )
+
+
+def measured_speed(run: OwnRun) -> MeasuredSpeed:
+    """What a stored speed says. Raises ValueError where it is none."""
+    return msgspec.json.decode(run.document, type=MeasuredSpeed)
+
+
+def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:
+    """The runs that an asker sees: their own and those that everybody does."""
+    return tuple(run for run in runs if run.owner in (None, owner))
+
+
+def with_own_runs(evidence: Evidence, runs: tuple[OwnRun, ...]) -> Evidence:
+    """The evidence with these runs beside it, under a version of its own."""
+    speeds = {run.id: measured_speed(run) for run in runs if run.kind == SPEED}
+    if not speeds:
+        return evidence
+    digest = blake2b("".join(run.document for run in runs).encode(), digest_size=4).hexdigest()
+    return replace(
+        evidence,
+        accelerators={**_unlisted(speeds.values()), **evidence.accelerators},
+        own_speeds=tuple(speed.row(name) for name, speed in speeds.items()),
+        version=f"{evidence.version}+{digest}",
+    )
+
+
+def _unlisted(speeds: Iterable[MeasuredSpeed]) -> dict[str, Accelerator]:
+    """The accelerators of these speeds, as far as their measurement tells."""
+    return {
+        speed.accelerator: replace(Accelerator.unlisted(speed.accelerator), memory_gib=speed.memory_gib)
+        for speed in speeds
+    }

@@ -1,0 +1,101 @@
+"""`costcalc measure` stores a speed that answers use until it is removed."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from support.own_speeds import own_speed
+
+from api.cli.main import main
+from pricing.store.store import Store
+
+TINY = ("--module", "support.tiny_networks:tiny", "--image-size", "32", "--batch-size", "2", "--seconds", "0.1")
+COST = (
+    "cost",
+    "resnet50",
+    "0.757",
+    "--accelerators",
+    "1",
+    "--accelerator",
+    "A100-80GB",
+    "--limit",
+    "1",
+    "--format",
+    "json",
+)
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """The command in process, on a store of its own."""
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    return lambda *arguments: CliRunner().invoke(main, list(arguments))
+
+
+def test_what_is_measured_is_stored_listed_used_and_removed(run):
+    done = run("measure", "resnet50", *TINY, "--accelerator", "A100-80GB")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("resnet50: ")
+    assert "stored as own-resnet50-1xa100-80gb-fp32-32" in done.stderr
+    assert "own-resnet50-1xa100-80gb-fp32-32" in run("recipes", "list").stdout
+    [estimate] = json.loads(run(*COST).stdout)["estimates"]
+    assert estimate["evidence"]["throughput"] == "measured"
+    assert estimate["sources"]["throughput"]["source"].startswith("measured here on 20")
+    assert run("recipes", "remove", "own-resnet50-1xa100-80gb-fp32-32").exit_code == 0
+    assert "own-" not in run("recipes", "list").stdout
+    [estimate] = json.loads(run(*COST).stdout)["estimates"]
+    assert estimate["evidence"]["throughput"] != "measured"
+
+
+def test_nothing_is_stored_unless_wanted(run):
+    done = run("measure", "resnet50", *TINY, "--no-store")
+    assert done.exit_code == 0
+    assert "own-" not in run("recipes", "list").stdout
+
+
+def test_a_network_without_recipes_is_told(run):
+    done = run("measure", "my-net", *TINY)
+    assert "no recipe trains my-net: name the network whose recipes it stands for" in done.stderr
+
+
+def test_what_is_not_stored_cannot_be_removed(run):
+    done = run("recipes", "remove", "own-nothing")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "costcalc: nothing is stored as own-nothing: costcalc recipes list shows what is\n",
+    )
+
+
+@pytest.mark.parametrize(("options", "told"), [
+    (("--precision", "fp16"), "does not train in fp16: write fp32, bf16"),
+    (("--device", "cuda"), "finds no cuda here"),
+    (("--module", "nowhere:net"), "nowhere cannot be imported"),
+])  # fmt: skip
+def test_what_cannot_be_measured_is_refused_with_what_to_type(run, options, told):
+    done = run("measure", "resnet50", *TINY, *options)
+    assert done.exit_code == 1
+    assert told in done.stderr
+
+
+def test_without_pytorch_the_command_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "own_runs.measure.devices", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    done = run("measure", "resnet50")
+    assert done.exit_code == 1
+    assert "needs PyTorch" in done.stderr
+    assert "pip install 'costcalc[measure]'" in done.stderr
+
+
+def test_a_question_does_not_wait_for_pytorch():
+    code = "import sys, api.cli.main, api.cli.answers, api.web.app, own_runs.speeds; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_a_speed_is_shown_with_its_spread_and_day(run, tmp_path):
+    Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}").add_own_run(own_speed().stored())
+    shown = run("recipes", "list").stdout
+    assert "1 x A100-80GB" in shown
+    assert "1,450 ± 2%" in shown
