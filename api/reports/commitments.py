@@ -119,8 +119,8 @@ class CommitmentsReport:
 
     def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """The whole answer, and the bills behind each of its machines."""
-        first = self._ask(self._choosing(0, 1))
-        pairs = tuple(islice(self._machines(), self.query.limit))
+        first = self._page(0, PAGES[0])
+        pairs = tuple(islice(self._machines(first), self.query.limit))
         found = tuple(machine for machine, _ in pairs)
         document = CommitmentsDocument(
             query=replace(self.query, as_of=first.prices.as_of),
@@ -142,12 +142,13 @@ class CommitmentsReport:
     def _ask(self, query: EstimateQuery) -> Answer:
         return self.service.answer(query, self.catalogue)
 
-    def _choosing(self, offset: int, limit: int) -> EstimateQuery:
-        return replace(self.query, purchase=self._fixed, offset=self.query.offset + offset, limit=limit)
+    def _page(self, offset: int, limit: int) -> Answer:
+        """Candidates for what is compared, in the order of the question."""
+        return self._ask(replace(self.query, purchase=self._fixed, offset=self.query.offset + offset, limit=limit))
 
-    def _machines(self) -> Iterator[tuple[Compared, MachineBills]]:
+    def _machines(self, first: Answer) -> Iterator[tuple[Compared, MachineBills]]:
         seen = set()
-        for estimate in self._candidates():
+        for estimate in self._candidates(first):
             machine = (estimate.provider, estimate.instance_type, estimate.nodes)
             if machine not in seen:
                 seen.add(machine)
@@ -155,12 +156,12 @@ class CommitmentsReport:
                 if compared.ways:
                     yield compared, bills
 
-    def _candidates(self) -> Iterator[Estimate]:
-        for start, size in zip(accumulate(PAGES, initial=0), PAGES, strict=False):
-            found = self._ask(self._choosing(start, size)).estimates
-            yield from found
-            if len(found) < size:
+    def _candidates(self, first: Answer) -> Iterator[Estimate]:
+        yield from first.estimates
+        for start, size in zip(accumulate(PAGES), PAGES[1:], strict=False):
+            if self.query.offset + start >= first.count:
                 return
+            yield from self._page(start, size).estimates
 
     def _compared(self, estimate: Estimate) -> tuple[Compared, MachineBills]:
         fixed = self._ask(self._on(estimate, self._fixed))

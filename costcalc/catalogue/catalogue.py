@@ -184,22 +184,30 @@ class Catalogue:
 
     def passing_rows(self, rows: Indices, wanted: OfferFilter) -> Indices:
         """Those of these rows that pass the filter, all regions alike."""
-        columns, words = self.columns, self.vocabulary
-        tests: list[tuple[tuple[str, ...], NDArray[np.integer[Any]], tuple[str, ...]]] = [
-            (wanted.region, columns.region, words.regions),
-            (wanted.term, columns.term, words.terms),
-            (wanted.payment, columns.payment, words.payments),
-            (wanted.purchase, columns.option, OPTIONS),
-            (wanted.provider, columns.instance, tuple(provider for provider, _, _ in words.instances)),
-            (wanted.instance_type, columns.instance, tuple(name for _, name, _ in words.instances)),
-            (wanted.accelerator, columns.instance, tuple(machine.accelerator for *_, machine in words.instances)),
-        ]
         if wanted.available:
             rows = rows[(self.scarcity[rows] == SCARCITY[True]) | self.own[rows]]
-        for names, codes, meanings in tests:
-            if names:
-                rows = rows[_member(meanings, names)[codes[rows]] | self.own[rows]]
+        for name, (codes, meanings) in self._filtered.items():
+            if names := getattr(wanted, name):
+                folded = {each.casefold() for each in names}
+                named = np.array([meaning in folded for meaning in meanings], bool)
+                rows = rows[named[codes[rows]] | self.own[rows]]
         return rows
+
+    @cached_property
+    def _filtered(self) -> dict[str, tuple[NDArray[np.integer[Any]], list[str]]]:
+        """By the name of a filter: the code of each row, and the word for each code, in lower case."""
+        columns, words = self.columns, self.vocabulary
+        providers, names, machines = zip(*words.instances, strict=True) if words.instances else ((), (), ())
+        meanings: dict[str, tuple[NDArray[np.integer[Any]], Iterable[str]]] = {
+            "region": (columns.region, words.regions),
+            "term": (columns.term, words.terms),
+            "payment": (columns.payment, words.payments),
+            "purchase": (columns.option, OPTIONS),
+            "provider": (columns.instance, providers),
+            "instance_type": (columns.instance, names),
+            "accelerator": (columns.instance, [machine.accelerator for machine in machines]),
+        }
+        return {name: (codes, [word.casefold() for word in known]) for name, (codes, known) in meanings.items()}
 
     @cached_property
     def shapes(self) -> tuple[tuple[str, int], ...]:
@@ -317,11 +325,6 @@ def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:
     last = np.ones(len(rows), bool)
     last[:-1] = keys[1:] != keys[:-1]
     return rows[last]
-
-
-def _member(meanings: Iterable[str], wanted: Iterable[str]) -> Flags:
-    folded = {word.casefold() for word in wanted}
-    return np.array([meaning.casefold() in folded for meaning in meanings], bool)
 
 
 def _starts(groups: NDArray[np.int32]) -> Indices:

@@ -181,13 +181,17 @@ def first(sort_by: Order, count: int) -> Indices:
 
 def frontier(cost: Floats, hours: Floats) -> Flags:
     """Which points no other beats: none is as good on both cost and time and better on one."""
-    order = np.lexsort((cost, hours))
+    flags = np.zeros(len(cost), bool)
+    if not len(cost):
+        return flags
+    one = np.argmin(cost * hours)  # what is worse on both is left out at once: few are left to sort
+    near = np.flatnonzero((cost <= cost[one]) | (hours <= hours[one]))
+    order = near[np.lexsort((cost[near], hours[near]))]
     sorted_cost, sorted_hours = cost[order], hours[order]
     cheapest_before = np.r_[np.inf, np.minimum.accumulate(sorted_cost)[:-1]]
     unbeaten = sorted_cost < cheapest_before
     same = np.r_[False, (sorted_hours[1:] == sorted_hours[:-1]) & (sorted_cost[1:] == sorted_cost[:-1])]
     for position in np.flatnonzero(same):
         unbeaten[position] = unbeaten[position - 1]
-    flags = np.zeros(len(cost), bool)
     flags[order] = unbeaten
     return flags

@@ -1,0 +1,150 @@
+"""The dearest questions known of each path: how many milliseconds of processor each takes, beside the bound.
+
+A question may take 250 ms, and 2 ms more for each row, or dot, that it is answered with. A plan is as many questions as it has
+rows, and ends after 20 s. Every question is asked with a target or filter that was not asked before, so nothing is remembered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+from urllib.parse import urlencode
+
+from api.bootstrap import FixedPrices
+from api.questions.schemas import CostSchema
+from api.reports.plan import MOST_SECONDS
+from api.service import Service
+from api.settings import Settings
+from api.web.app import LONGEST_QUERY, create_app
+from benchmarks.synthetic import NOW
+from benchmarks.timing import median, report
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence import load_evidence
+from pricing.packaged.offers import read_packaged
+
+ROUNDS = 5
+MILLISECONDS, PER_ROW = 250, 2
+EVERYTHING = "model=resnet50&regions=all&recipes=all&max_price_age=36500&confidence=0.01"
+TARGET = "&target={target}"
+
+
+@dataclass(frozen=True)
+class Dear:
+    """What to ask: `{target}` stands for one that was not asked before; `rows` answer it, and it holds so many `questions`."""
+
+    what: str
+    path: str
+    body: str = ""
+    rows: int = 0
+    questions: int = 1
+
+    @property
+    def bound(self) -> int:
+        """The most milliseconds of processor that it may take."""
+        return min(MILLISECONDS * self.questions, MOST_SECONDS * 1000) + PER_ROW * self.rows
+
+
+def run() -> bool:
+    """Measures and reports."""
+    evidence = load_evidence()
+    service = Service(evidence, FixedPrices(Catalogue.from_offers(read_packaged().offers, "packaged")), lambda: NOW)
+    client = create_app(service, Settings(cache_answers=0)).test_client()
+    reached = [_measured(client, dear) for dear in dearest(service)]
+    return all(reached)
+
+
+def dearest(service: Service) -> Iterator[Dear]:
+    """What is known to take long."""
+    yield from _costs()
+    yield from _lists()
+    yield from _mistakes(service)
+    yield from _plans(service)
+
+
+def _costs() -> Iterator[Dear]:
+    for name in ("", "&sort=time", "&frontier=true", "&basis=effective", "&currency=EUR&discount=0.1&runs=1000000",
+                 "&accelerators=720720", "&nodes=100000", "&max_cost=0.01", "&as_of=2024-01-01"):  # fmt: skip
+        yield Dear(f"/cost of everything{name}", f"/cost?{EVERYTHING}{TARGET}{name}", rows=20)
+    yield Dear("/cost of what nobody reaches", f"/cost?{EVERYTHING}&target=0.9{{target}}".replace("0.90.", "0.9"))
+    for end, more in ((".csv", ""), (".csv", "&profile=focus"), (".xlsx", ""), ("", "")):
+        yield Dear(f"/cost{end} of 1,000 rows{more}", f"/cost{end}?{EVERYTHING}{TARGET}&limit=1000{more}", rows=1000)
+    for path, rows in (("/cost.svg", 100), ("/cost.png", 100), ("/cost.xlsx", 20), ("/", 20)):
+        yield Dear(f"{path} of everything", f"{path}?{EVERYTHING}{TARGET}", rows=rows)
+    for end in ("", ".csv", ".xlsx"):
+        asked = f"/commitments{end}?{EVERYTHING}{TARGET}&limit=20&runs_per_month=1000000"
+        yield Dear(f"/commitments{end} of 20 machines in 200 ways", asked, rows=200)
+    few = EVERYTHING.replace("&recipes=all", "")
+    yield Dear("/accuracy of everything", f"/accuracy?{few}&limit=100&budget=1{{target}}", rows=100)
+
+
+def _lists() -> Iterator[Dear]:
+    for end in ("", ".csv", ".xlsx"):
+        yield Dear(f"/offers{end}, all", f"/offers{end}?as_of=2026-0{{number}}-01", rows=100)
+    for end in ("", ".csv"):
+        yield Dear(f"/offers/changes{end}, all", f"/offers/changes{end}?since=2018-01-0{{number}}", rows=100)
+        yield Dear(f"/throughput{end}, all", f"/throughput{end}?limit=1000000", rows=100)
+    yield Dear("/throughput, the first 100", "/throughput", rows=100)
+    for path, rows in (
+        ("/models", 150),
+        ("/models/resnet50", 3000),
+        ("/openapi.json", 40),
+        ("/docs", 40),
+        ("/metrics", 0),
+    ):
+        yield Dear(path, path, rows=rows)
+
+
+def _mistakes(service: Service) -> Iterator[Dear]:
+    """Many values, many names, long ones: an address has at most 32,768 characters."""
+    names = service.names(service.catalogue())
+    some = [("instance_type", name) for name in names.instance_type if "," not in name][:200]
+    yield Dear("/cost on 200 machine types", f"/cost?{EVERYTHING}{TARGET}&{urlencode(some)}", rows=20)
+    yield Dear("/offers/history of 200 machine types", f"/offers/history?{urlencode(some)}", rows=100)
+    wrong = "&".join(f"{kind}=" + ",".join(f"{kind[:3]}{number}x" for number in range(200)) for kind in
+                     ("provider", "region", "instance_type", "accelerator", "recipe"))  # fmt: skip
+    yield Dear("/cost with 1,000 wrong names", f"/cost?{EVERYTHING}{TARGET}&{wrong}")
+    unknown = "&".join(f"accelerater{number}" for number in range(LONGEST_QUERY // 18))
+    yield Dear("/cost with 1,800 unknown parameters", f"/cost?{EVERYTHING}{TARGET}&{unknown}")
+    yield Dear("/cost with a long value", f"/cost?{EVERYTHING}{TARGET}&provider={'a' * 30_000}")
+    yield Dear("a long path", f"/{'models' * 5000}")
+
+
+def _plans(service: Service) -> Iterator[Dear]:
+    rows = [{"model": "resnet50", "target": f"0.{number}{{number}}"} for number in range(6000, 7000)]
+    everything = dict(
+        pair.split("=") for pair in EVERYTHING.split("&")[1:] if pair.split("=")[0] in CostSchema().fields
+    )
+    yield Dear("POST /plan of 1,000 rows", "/plan", _body(rows), 1000, 1000)
+    yield Dear(
+        "POST /plan of 1,000 rows, each of everything", "/plan", _body([row | everything for row in rows]), 1000, 1000
+    )
+    yield Dear("POST /plan of 1,000 empty rows", f"/plan?{EVERYTHING}{TARGET}", _body([{}] * 1000), 1000)
+    wrong = [{"model": f"resent{number}", "target": "0.7", "provider": f"amason{number}"} for number in range(1000)]
+    yield Dear("POST /plan of 1,000 rows with wrong names", "/plan", _body(wrong), 1000)
+
+
+def _body(rows: list[dict[str, Any]]) -> str:
+    return json.dumps(rows)
+
+
+def _measured(client: Any, dear: Dear) -> bool:
+    rounds = 1 if dear.questions > 1 else ROUNDS
+    found = [_asked(client, dear, number + 1) for number in range(rounds)]
+    took, size = median([milliseconds for milliseconds, _ in found]), found[-1][1]
+    figure = f"{took:.0f} ms of processor for {size / 1024:,.0f} KiB"
+    return report(dear.what, figure, f"at most {dear.bound:,} ms", took <= dear.bound)
+
+
+def _asked(client: Any, dear: Dear, number: int) -> tuple[float, int]:
+    fresh = {"target": f"0.70{number}", "number": str(number)}
+    path = dear.path.format(**fresh)
+    body = dear.body.replace("{number}", fresh["number"])
+    started = process_time()
+    response = client.post(path, data=body, content_type="application/json") if body else client.get(path)
+    size = len(response.get_data())
+    if response.status_code >= 500:
+        raise RuntimeError(f"{path[:100]} answered {response.status_code}")
+    return (process_time() - started) * 1000, size
