@@ -3,6 +3,7 @@
 UPDATE_DOCS=1 writes what the commands print now into the documents; read the difference before you keep it.
 """
 
+import doctest
 import os
 import re
 import socket
@@ -113,6 +114,11 @@ def test_links_between_documents_lead_somewhere(name):
     document = ROOT / name
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text("utf-8")):
         assert (document.parent / link).exists(), link
+
+
+def test_the_lines_of_python_print_what_the_page_shows():
+    failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
+    assert (failed, tried) == (0, 8)
 
 
 def test_the_two_commands_of_the_readme(tmp_path):
