@@ -199,7 +199,7 @@ def host_limit(
     for feed in filter(None, set(feeds)):
         rate, width = (machines.by_accelerator(partial(find, feed, accelerators)) for find in (_rate, _half_width))
         of_feed[feed] = np.array([IMAGES_PER_EPOCH / (rate * vcpus), width])
-    seconds, widths = np.array([of_feed[feed] for feed in feeds]).reshape(-1, 2, len(machines)).transpose(1, 0, 2)
+    seconds, widths = np.array([of_feed[feed] for feed in feeds]).reshape(len(feeds), 2, len(machines)).swapaxes(0, 1)
     return Limit("host", np.nan_to_num(seconds, nan=0.0), widths)
 
 

@@ -134,6 +134,11 @@ def test_the_limit_grows_with_processors_and_machines():
     assert host_limit([feed], SHEETS, two).seconds_per_epoch[0] == pytest.approx([IMAGES_PER_EPOCH / 3200])
 
 
+def test_no_machines_or_no_recipes_are_no_error():
+    assert host_limit(of(), SHEETS, machines()).seconds_per_epoch.shape == (1, 0)
+    assert host_limit([], SHEETS, EIGHT).width_80.shape == (0, 3)
+
+
 def test_vcpus_that_feed_nothing_limit_nothing():
     tpu = machines(Machine("TPU v2", 4, 8.0, 4))
     limit, _ = data_limits(LimitTables(TABLES, accelerators=SHEETS), of(), tpu)
