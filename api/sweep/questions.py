@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
+from api.bootstrap import FixedPrices
 from api.questions.errors import BadParameters, NotFound
 from api.questions.parsing import Arguments
 from api.questions.schemas import SweepSchema
@@ -13,7 +14,6 @@ from api.reports.plan import nothing
 from api.service import Service, query_of
 from api.sweep.axes import Axis, axes
 from costcalc.answers import Answer
-from costcalc.catalogue.catalogue import Catalogue
 
 SCHEMA = SweepSchema()
 EVERY_MODEL = "all"
@@ -107,14 +107,16 @@ def _check(service: Service, made: Sweep) -> None:
             service.question({**first, axis.name: [text]}, catalogue)
 
 
-def knowing(service: Service, made: Sweep) -> Catalogue:
-    """A catalogue that knows every moment of the sweep, read from the store once."""
+def knowing(service: Service, made: Sweep) -> Service:
+    """The service on prices that know every moment of the sweep, which are read from the store once."""
     texts = [text for axis in (*made.axes, *made.fixed) if axis.name == "as_of" for text in axis.texts]
-    return service.at(service.catalogue(), *(SCHEMA.fields["as_of"].deserialize([text]) for text in texts))
+    moments = (SCHEMA.fields["as_of"].deserialize([text]) for text in texts)
+    return replace(service, prices=FixedPrices(service.at(service.catalogue(), *moments)))
 
 
-def questions(service: Service, catalogue: Catalogue, made: Sweep, numbers: Iterable[int]) -> Iterator[Question]:
+def questions(service: Service, made: Sweep, numbers: Iterable[int]) -> Iterator[Question]:
     """The questions of these numbers with their answers, as `/cost` gives them."""
+    catalogue = service.catalogue()
     for number in numbers:
         given = made.given(number)
         try:

@@ -28,7 +28,6 @@ from api.service import Service
 from api.settings import Settings
 from api.sweep.parquet import PARTITION, encoded
 from api.sweep.questions import Sweep, knowing, questions, sweep
-from costcalc.catalogue.catalogue import Catalogue
 
 MANIFEST = "_sweep.json"  # readers of Parquet pass over names that start so
 QUESTIONS_AT_ONCE = 64
@@ -76,19 +75,18 @@ def run(
 
 def part(settings: Settings, manifest: Manifest, numbers: range) -> bytes:
     """These questions as Parquet; runs in a worker. Raises SweepStopped where its prices or its code are others."""
-    service, catalogue = _opened(settings, manifest)
-    return encoded(questions(service, catalogue, manifest.sweep, numbers), manifest.sweep.parameters)
+    return encoded(questions(_opened(settings, manifest), manifest.sweep, numbers), manifest.sweep.parameters)
 
 
 @lru_cache(maxsize=1)
-def _opened(settings: Settings, manifest: Manifest) -> tuple[Service, Catalogue]:
+def _opened(settings: Settings, manifest: Manifest) -> Service:
     service = build_once(settings)
     if service.version(service.catalogue().snapshot) != manifest.version:
         raise SweepStopped(
             "a worker has other prices or another version of costcalc: install the same version everywhere, and give all "
             "workers the same COSTCALC_DATABASE_URL"
         )
-    return service, knowing(service, manifest.sweep)
+    return knowing(service, manifest.sweep)
 
 
 def _manifest(service: Service, folder: Path, axes: Sequence[str], options: Mapping[str, list[str]]) -> Manifest:

@@ -209,6 +209,19 @@ def test_a_wrong_grid_says_what_to_type_and_answers_nothing(asked, tmp_path, mon
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+def test_a_part_that_cannot_be_written_is_said_and_written_by_the_next_call(asked, tmp_path):
+    folder, grid = tmp_path / "swept", ["model=resnet50,resnet18", "target=0.6", "--limit", "1", "--workers", "1"]
+    folder.mkdir()
+    assert "2 were answered now" in asked(folder, *grid)
+    lost = folder / "model=resnet50"
+    next(lost.iterdir()).rename(tmp_path / "part.parquet")
+    lost.rmdir()
+    lost.write_text("in the way")
+    assert "cannot be written: " in asked(folder, *grid)
+    lost.unlink()
+    assert "1 were answered now" in asked(folder, *grid)
+
+
 def test_without_pyarrow_it_says_what_to_install(home, tmp_path):
     code = "import sys; sys.modules['pyarrow'] = None; from api.cli.main import main; main()"
     command = [sys.executable, "-c", code, "sweep", tmp_path / "swept", "model=resnet50", "target=0.7"]

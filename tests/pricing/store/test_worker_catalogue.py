@@ -8,6 +8,7 @@ import pytest
 from support.prices import LATER, NOW, listed, offer
 
 from pricing.packaged.tables import PackagedTableError
+from pricing.store import backups
 from pricing.store.connection import StoreUnavailable
 from pricing.store.store import Store
 from pricing.store.worker_catalogue import NoSnapshot, WorkerCatalogue, WorkerState
@@ -151,3 +152,21 @@ def test_a_moment_without_a_snapshot_is_no_error_of_the_store(build: Build, tmp_
     worker = build(lambda: Store(f"sqlite:///{tmp_path / 'empty.sqlite3'}"))
     worker.start()
     assert worker.state() == WorkerState(None, True, NOW, None)
+
+
+def test_a_damaged_file_is_named_while_the_last_prices_answer_and_its_backup_is_taken_up(
+    build: Build, store: Store, path: Path, tmp_path: Path
+) -> None:
+    worker = build()
+    worker.check()
+    before = worker.catalogue()
+    backups.backup(f"sqlite:///{path}", tmp_path / "copy.sqlite3")
+    path.write_bytes(b"no database" + path.read_bytes()[11:])
+    worker.check()
+    state = worker.state()
+    assert (state.store_reachable, worker.catalogue() is before) == (False, True)
+    assert f"the price store {path} is damaged" in str(state.error)
+    backups.restore(f"sqlite:///{path}", tmp_path / "copy.sqlite3", LATER)
+    worker.check()
+    assert (worker.state().store_reachable, worker.state().error) == (True, None)
+    assert worker.catalogue().snapshot == before.snapshot
