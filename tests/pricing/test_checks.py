@@ -199,8 +199,10 @@ def test_three_faults_are_told_and_the_rest_is_counted(count: int, end: str) -> 
 def test_commitments_of_another_term_or_class_are_no_steps_of_one_ladder() -> None:
     three_years = replace(reserved("2.5", Payment.ALL_UPFRONT), term="3y")
     convertible = reserved("2.5", Payment.ALL_UPFRONT, offering_class="convertible")
+    standard = [replace(step, offering_class="standard") for step in LADDER[1:]]
     assert broken(three_years, *LADDER[1:]) == []
-    assert broken(convertible, *LADDER[1:]) == []
+    assert broken(convertible, *standard) == []
+    assert broken(replace(convertible, offering_class="standard"), *standard)
     assert broken(reserved("2.5", Payment.ALL_UPFRONT), *LADDER[1:])
 
 

@@ -53,6 +53,8 @@ def test_the_same_request_is_replayed(backend):
         {"PATH_INFO": "/x"},
         {"HTTP_ACCEPT": "text/csv"},
         {"HTTP_AUTHORIZATION": "Bearer x"},
+        {"HTTP_COOKIE": "costcalc=x"},
+        {"HTTP_ACCEPT_ENCODING": "gzip"},
         {"REQUEST_METHOD": "HEAD"},
     ],
 )
@@ -82,6 +84,10 @@ def test_an_answer_is_forgotten_after_a_minute(backend, monkeypatch):
     now[0] = caching.SECONDS_KEPT + 1
     ask(replay)
     assert backend.calls == 2
+
+
+def test_the_bounds_are_a_minute_and_sixteen_mebibytes():
+    assert (caching.SECONDS_KEPT, caching.MOST_BYTES, caching.LARGEST) == (60, 16_777_216, 1_048_576)
 
 
 def test_the_oldest_make_room(backend):

@@ -1,0 +1,84 @@
+"""What an entity tag stands for, and which answers are kept: the same figures have the same tag, others never."""
+
+from datetime import timedelta
+
+import pytest
+from prometheus_client import REGISTRY
+from support.services import NOW, packaged_catalogue, packaged_service, service_of
+
+from api.bootstrap import FixedPrices
+from api.settings import Settings
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
+
+ASKED = "/cost?model=resnet50&target=0.757&limit=1"
+
+
+def replays():
+    """How many answers came from memory so far."""
+    [counted] = [each for each in REGISTRY.collect() if each.name == "costcalc_http_replays"]
+    return sum(sample.value for sample in counted.samples if sample.name.endswith("_total"))
+
+
+def tag(path=ASKED, now=NOW, snapshot=None):
+    prices = packaged_catalogue() if snapshot is None else Catalogue.from_offers((), snapshot)
+    return create_app(service_of(FixedPrices(prices), now)).test_client().get(path).headers["ETag"]
+
+
+def test_a_tag_holds_for_a_day_and_for_whatever_is_asked_alike():
+    assert tag() == tag() == tag(now=NOW + timedelta(hours=3)) == tag("/cost?target=0.7570&limit=1&model=ResNet-50")
+    assert tag(f"{ASKED}&as_of=2026-06-30") == tag(f"{ASKED}&as_of=2026-06-30", now=NOW + timedelta(days=3))
+    others = [
+        tag(),
+        tag(now=NOW + timedelta(days=1)),
+        tag(snapshot="another"),
+        tag(f"{ASKED}&as_of=2026-06-30"),
+        tag(f"{ASKED}&as_of=2026-06-29"),
+        tag(ASKED.replace("/cost", "/cost.csv")),
+        tag(f"{ASKED}&format=csv&sep=;"),
+        tag(ASKED.replace("0.757", "0.758")),
+        tag(ASKED.replace("/cost", "/commitments")),
+        tag("/offers/history?instance_type=p3.2xlarge"),
+        tag("/offers/history?instance_type=p3.2xlarge&until=2025-01-01"),
+    ]
+    assert len(set(others)) == len(others)
+
+
+@pytest.mark.parametrize("path", [ASKED, ASKED.replace("/cost", "/cost.csv"), "/offers?instance_type=p3.2xlarge"])
+def test_who_has_the_answer_gets_no_body_and_the_second_answer_comes_from_memory(path):
+    client = create_app(packaged_service()).test_client()
+    before, first, between, again = replays(), client.get(path), replays(), client.get(path)
+    assert (between, replays()) == (before, before + 1)
+    assert again.data == first.data
+    assert again.headers["ETag"] == first.headers["ETag"]
+    for asked in (path, f"{path}&label="):  # from memory, and from Flask
+        unchanged = client.get(asked, headers={"If-None-Match": first.headers["ETag"]})
+        assert (unchanged.status_code, unchanged.data) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/cost?model=resnet50", "/nowhere", "/cost?model=none&target=0.7"])
+def test_no_error_is_kept(path):
+    client, before = create_app(packaged_service()).test_client(), replays()
+    for _ in "ab":
+        answer = client.get(path)
+        assert answer.status_code >= 400
+        assert "ETag" not in answer.headers
+    assert replays() == before
+
+
+@pytest.mark.parametrize(("tokens", "wanted"), [((), "public, max-age=60"), (("sesame",), "private, max-age=60")])
+def test_only_an_open_service_lets_others_keep_its_answers(tokens, wanted):
+    client = create_app(packaged_service(), Settings(api_tokens=tokens)).test_client()
+    answer = client.get(ASKED, headers={"Authorization": "Bearer sesame"})
+    assert answer.headers["Cache-Control"] == wanted
+    assert {"Accept", "Authorization", "Cookie"} <= set(answer.headers["Vary"].split(", "))
+
+
+def test_a_large_answer_comes_whole_and_is_not_kept():
+    client = create_app(packaged_service()).test_client()
+    path = f"{ASKED}000&regions=all&recipes=all&format=csv&label={'x' * 100}&cost_center={'y' * 100}"
+    before, large = replays(), client.get(path)
+    assert len(large.data) > 1_048_576
+    assert large.data.count(b"\r\n") == 1001
+    assert client.get(path).data == large.data
+    assert replays() == before
