@@ -142,7 +142,7 @@ class Service:
         values, misnamed = resolve(values, self.names(catalogue), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
-        if "model" in values:
+        if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
         if errors:
             raise BadParameters(errors)

@@ -20,6 +20,7 @@ from api.questions.schemas import (
     CommitmentsSchema,
     CompareSchema,
     CostSchema,
+    FitSchema,
     HistorySchema,
     Layout,
     ModelQuestionSchema,
@@ -142,6 +143,14 @@ def _compare() -> Answering[Any]:
     return Answering(CompareSchema(), compare_report, compare_lines, compare_csv)
 
 
+def _fit() -> Answering[Any]:
+    from api.cli.tables import fit_lines
+    from api.formats.sheets import fit_csv
+    from api.reports.models import fit_report
+
+    return Answering(FitSchema(), fit_report, fit_lines, fit_csv)
+
+
 def _offers() -> Answering[Any]:
     from api.cli.tables import offers_lines
     from api.formats.sheets import offers_csv
@@ -173,6 +182,7 @@ ANSWERS: dict[str, Callable[[], Answering[Any]]] = {
     "models": _models,
     "throughput": _throughput,
     "compare": _compare,
+    "fit": _fit,
     "offers": _offers,
     "history": _history,
     "changes": _changes,

@@ -61,6 +61,12 @@ QUESTIONS = (
         "The answer says which costs less and how surely, and at which rate of B it turns.",
         explains=True,
     ),
+    Question(
+        "fit",
+        ["model?"],
+        "Find the largest batch of MODEL that the memory of an accelerator holds.\n\nMODEL may be several, with commas between "
+        "them. The answer says what was measured, and gives an interval to what is modelled.",
+    ),
     Question("models", ["model?"], "List the models, or all that was measured of one MODEL."),
     Question("throughput", [], "List measured training speeds, and images for the money."),
     Question("offers", [], "List the current rates of machines, with sources and dates."),

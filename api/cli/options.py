@@ -32,7 +32,7 @@ THEMES = (
         "What to train",
         "These define when the target is reached and choose the recipes.",
         "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline images_per_second "
-        "image_size year",
+        "image_size year precision",
     ),
     Theme(
         "Which machines",

@@ -18,12 +18,13 @@ from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
 from api.reports.comparison import CompareReport
 from api.reports.history import HistoryReport
-from api.reports.models import ModelsDocument, ModelsReport
+from api.reports.models import FitReport, ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
 from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.answers import PriceBasis
 from costcalc.hardware import counted
-from costcalc.training import Recipe
+from costcalc.largest_batch import Fit
+from costcalc.training import Recipe, Tier
 
 
 def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
@@ -60,6 +61,52 @@ def compare_lines(report: CompareReport, view: View) -> Iterator[str]:
     for sentence in found.verdict:
         yield from paragraph(sentence, view.width, 2)
     yield from _missing(found.prices, view)
+
+
+def fit_lines(report: FitReport, view: View) -> Iterator[str]:
+    """A table of accelerators and a few networks, or a row for each pair of many."""
+    found = report.document()
+    models = tuple(dict.fromkeys(each.model for each in found.fits))
+    if found.count > len(found.fits) or len(models) > MOST_GRID:
+        yield from _headed("largest batches", found.count, FITS, found.fits, view)
+    else:
+        yield from paragraph(f"Largest batches that fit, as known on {_day(found.as_of)}:", view.width)
+        yield from table([ACCELERATOR, *map(_of_network, models)], _by_accelerator(found.fits), view.width)
+        yield from paragraph(SIGNS_OF_FITS, view.width)
+    if found.nearest:
+        yield from paragraph(_holding(found.fits, found.nearest), view.width)
+
+
+def _holding(rows: Sequence[Fit], holds: Fit) -> str:
+    """Which accelerators do not hold a network, and the smallest that does."""
+    none = [each.accelerator for each in rows if each.model == holds.model and not each.fits]
+    held = f"{holds.accelerator} ({holds.memory_gib:g} GiB)"
+    return f"{holds.model} does not fit {', '.join(none)}; the smallest that holds it is {held}."
+
+
+def _by_accelerator(rows: Sequence[Fit]) -> list[dict[str, Fit]]:
+    """By accelerator, in order of memory, what fits it by network."""
+    found: dict[tuple[float, str], dict[str, Fit]] = {}
+    for each in rows:
+        found.setdefault((each.memory_gib, each.accelerator), {})[each.model] = each
+    return [found[key] for key in sorted(found)]
+
+
+def _of_network(model: str) -> Column:
+    return Column(model, lambda row: _batch(row.get(model)), figures=True)
+
+
+def _batch(each: Fit | None) -> str:
+    if each is None or not each.fits:
+        return "" if each is None else "-"
+    if each.evidence is Tier.MEASURED:
+        return f"{each.largest_batch:,}"
+    return f"~{each.largest_batch:,} ({each.largest_batch_low:,}-{each.largest_batch_high:,})"
+
+
+def _memory(row: dict[str, Fit]) -> str:
+    one = next(iter(row.values()))
+    return f"{one.accelerator}, {one.memory_gib:g} GiB"
 
 
 def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
@@ -175,6 +222,17 @@ BOUGHT = Column("bought", bought)
 AN_HOUR = Column("an hour", lambda row: _rate(row.hourly_rate), figures=True)
 CURRENCY = Column("", lambda row: row.currency)
 SOURCE = Column("source", lambda row: row.source, leave=1)
+MOST_GRID = 8
+SIGNS_OF_FITS = "~: not measured on this accelerator, with the 80 % interval. -: not even one image fits."
+ACCELERATOR = Column("accelerator", _memory)
+FITS: tuple[Column, ...] = (
+    Column("model", lambda row: row.model),
+    Column("accelerator", lambda row: f"{row.accelerator}, {row.memory_gib:g} GiB"),
+    Column("largest batch", _batch, figures=True),
+    Column("image\nsize", lambda row: str(row.image_size or ""), figures=True),
+    Column("precision", lambda row: row.precision or "", leave=2),
+    SOURCE,
+)
 MODELS: tuple[Column, ...] = (
     Column("model", lambda row: row.model),
     Column("top1\nbest", lambda row: _best(row.best_top1), figures=True),

@@ -19,10 +19,11 @@ from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
 from api.reports.history import HistoryReport, HistoryRow
-from api.reports.models import ModelsReport, ModelSummary
+from api.reports.models import FitReport, ModelsReport, ModelSummary
 from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
 from api.reports.plan import ROW, Answered, PlanDocument
 from api.reports.throughput import ThroughputReport, ThroughputRow
+from costcalc.largest_batch import Fit
 from costcalc.offers import Offer
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
@@ -134,6 +135,12 @@ def _of_side(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _of_comparison(found: CompareDocument, name: str) -> Callable[[Any], Any]:
     return lambda _: getattr(found, name)
+
+
+def fit_csv(report: FitReport, layout: Layout) -> Iterator[bytes]:
+    """One row per network and accelerator."""
+    pieces = csv_export.chunks(csv_export.columns_of(Fit), report.page, layout)
+    return csv_export.with_last_line(pieces, report.rest, layout)
 
 
 def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:

@@ -29,6 +29,7 @@ from api.questions.fields import (
     Text,
 )
 from api.questions.spellings import PURCHASES
+from costcalc.largest_batch import Precision
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Place
 from costcalc.training import Crossing, Metric, PipelineAsked
@@ -417,6 +418,18 @@ class ThroughputSchema(OfferFilters):
     year = Number(int, 1900, 3000, "only software of this year", example=2022)
     nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
     limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
+
+
+class FitSchema(LayoutSchema):
+    """The parameters of `/fit`."""
+
+    model = Names("networks, one or more; default all", example="resnet50")
+    accelerator = Names("GPU or TPU models; default all", example="RTX 3090")
+    precision = Choice(get_args(Precision), "bits that are computed with; default 16bit", example="16bit")
+    image_size = Number(int, 1, 10_000, "pixels a side; default each network's own", example=224)
+    as_of = Moment("only accelerators and measurements known at this time; default now", example="2020-02-20")
+    limit = Number(int, 1, 10**6, "maximum number of rows; default 1000", example=100)
+    offset = Number(int, 0, 10**9, "rows to skip", example=0)
 
 
 class ModelsSchema(LayoutSchema):

@@ -1,13 +1,19 @@
-"""`/models`: what can be asked about, and everything measured about one model."""
+"""`/models` and `/fit`: what can be asked about, everything measured about one model, and which accelerators hold it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, ClassVar
 
+from api.questions.errors import NotFound
+from api.questions.suggestions import unknown
+from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.evidence import Evidence
+from costcalc.evidence import Evidence, normalised
+from costcalc.largest_batch import Fit, FitQuestion, fits, nearest, networks
 from costcalc.training import Model, Recipe, Throughput
 
 
@@ -94,6 +100,67 @@ class ModelsReport:
         """What is known about each model, in short."""
         document = self.document()
         return document.models if isinstance(document, ModelsDocument) else (document.model,)
+
+
+MOST_FITS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FitDocument:
+    """The JSON table, by network and then by memory; `count` is the number of rows before limit and offset. `nearest` is the
+    accelerator with least memory that holds the first network that does not fit an accelerator asked about; null if all fit."""
+
+    as_of: datetime
+    count: int
+    fits: tuple[Fit, ...]
+    nearest: Fit | None
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """The largest batch of networks on accelerators; `page` has those to show."""
+
+    name: ClassVar = "fit"
+    as_of: datetime
+    count: int
+    rest: Rest | None
+    page: list[Fit]
+    nearest: Fit | None
+
+    def document(self) -> FitDocument:
+        """The JSON answer."""
+        return FitDocument(self.as_of, self.count, tuple(self.page), self.nearest)
+
+
+def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitReport:
+    """The report that parsed parameters of `/fit` ask for. Raises NotFound for an unknown network."""
+    as_of = values.get("as_of") or service.clock()
+    known = networks(service.evidence)
+    asked = FitQuestion(
+        models=tuple(_network(service, name, known) for name in named(values["model"])) if "model" in values else known,
+        accelerators=values.get("accelerator") or tuple(service.evidence.accelerators),
+        precision=values.get("precision", "16bit"),
+        image_size=values.get("image_size"),
+        day=as_of.astimezone(UTC).date(),
+    )
+    found = list(fits(service.evidence, asked))
+    page = page_of(values, MOST_FITS)
+    unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
+    holds = nearest(service.evidence, asked, unfit) if unfit else None
+    return FitReport(as_of, len(found), rest_of(len(found), page), found[page], holds)
+
+
+def named(texts: Iterable[str]) -> list[str]:
+    """The names in texts, between commas."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def _network(service: Service, text: str, known: Sequence[str]) -> str:
+    model = service.evidence.find_model(text)
+    name = model.name if model else next((each for each in known if normalised(each) == normalised(text)), None)
+    if name in known:
+        return str(name)
+    raise NotFound(unknown("model", text, known, "/fit without model lists them all"), "model")
 
 
 def models_report(service: Service, _: Catalogue, values: dict[str, Any]) -> ModelsReport:

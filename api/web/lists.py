@@ -9,6 +9,7 @@ from api.formats.json import to_json
 from api.questions.schemas import (
     ChangesSchema,
     CompareSchema,
+    FitSchema,
     HistorySchema,
     ModelsSchema,
     OffersSchema,
@@ -17,14 +18,14 @@ from api.questions.schemas import (
 from api.reports.changes import changes_report
 from api.reports.comparison import compare_report
 from api.reports.history import history_report
-from api.reports.models import model_document, models_document
+from api.reports.models import fit_report, model_document, models_document
 from api.reports.offers import offers_report
 from api.reports.throughput import throughput_report
 from api.web.responses import answered, arguments, cached, current_service
 
 blueprint = Blueprint("lists", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
-THROUGHPUT, MODELS, COMPARE = ThroughputSchema(), ModelsSchema(), CompareSchema()
+THROUGHPUT, MODELS, COMPARE, FIT = ThroughputSchema(), ModelsSchema(), CompareSchema(), FitSchema()
 
 
 @blueprint.get("/offers.xlsx")
@@ -61,6 +62,13 @@ def throughput() -> Response:
 def compare() -> Response:
     """Two machines beside each other for the same training."""
     return answered(COMPARE, compare_report, {"csv": sheets.compare_csv})
+
+
+@blueprint.get("/fit.csv")
+@blueprint.get("/fit")
+def fit() -> Response:
+    """The largest batch of a network on an accelerator."""
+    return answered(FIT, fit_report, {"csv": sheets.fit_csv})
 
 
 @blueprint.get("/models")

@@ -13,6 +13,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, calibrated, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
+from costcalc.throughput.memory import densest
 from costcalc.throughput.prediction import (
     MACHINES,
     REFUSALS,
@@ -20,7 +21,6 @@ from costcalc.throughput.prediction import (
     Codes,
     Prediction,
     carried_over,
-    densest,
     is_anchored,
     predict,
     same_work,

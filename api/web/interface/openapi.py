@@ -18,7 +18,7 @@ from api.reports.comparison import CompareDocument
 from api.reports.cost import CostDocument
 from api.reports.estimate import EstimateDocument
 from api.reports.history import HistoryDocument
-from api.reports.models import ModelDocument, ModelsDocument
+from api.reports.models import FitDocument, ModelDocument, ModelsDocument
 from api.reports.offers import OffersDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.throughput import ThroughputDocument
@@ -27,7 +27,7 @@ from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
-from api.web.lists import CHANGES, COMPARE, HISTORY, MODELS, OFFERS, THROUGHPUT
+from api.web.lists import CHANGES, COMPARE, FIT, HISTORY, MODELS, OFFERS, THROUGHPUT
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
@@ -123,6 +123,7 @@ OPERATIONS = (
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
     Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(404,)),
+    Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,)),
     Operation("/models", "Every model with a measurement", ModelsDocument, MODELS),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
               errors=(404,)),

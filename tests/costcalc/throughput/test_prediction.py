@@ -11,7 +11,8 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.measurements import Measurements
-from costcalc.throughput.prediction import REFUSALS, densest, global_batch, most_images, predict, shortest_step
+from costcalc.throughput.memory import densest, most_images
+from costcalc.throughput.prediction import REFUSALS, global_batch, predict, shortest_step
 from costcalc.throughput.reference_model import UNDATED, Setup, step_overhead
 from costcalc.throughput.workloads import workload
 from costcalc.training import Phase
@@ -307,13 +308,13 @@ def test_software_of_no_year_is_the_usual_one():
 
 @pytest.mark.parametrize(("images", "reason"), [(1.5, "batch_too_small"), (0.9, "does_not_fit_memory")])
 def test_a_memory_of_one_image_holds_the_network_but_no_batch_worth_training(images, reason):
-    gib = (images * 0.08 / 10**0.75 + 5.12e6 * 16 / 2**30) / 0.95
+    gib = (images * 0.08 / 10**0.75 + 0.6 + 5.12e6 * 16 / 2**30) / 0.95
     small = {**PARTS, "new": replace(PARTS["new"], memory_gib=gib)}
     reference = replace(REFERENCE, data_sheets=replace(REFERENCE.data_sheets, accelerators=small))
     assert reasons(predicted(recipe(), EIGHT, reference=reference)) == [reason]
 
 
-GIB_OF_RESNET = 25.6e6 * 16 / 2**30  # weights, gradients and two moments
+GIB_OF_RESNET = 25.6e6 * 16 / 2**30 + 0.6  # weights, gradients and two moments, and the framework
 MEMORY = np.array([80.0])
 
 
@@ -336,7 +337,7 @@ def test_images_take_room_by_their_area():
 
 
 def test_a_smaller_network_takes_less_room_but_not_in_proportion():
-    room = (80 * 0.95 - 5.12e6 * 16 / 2**30) / 0.08
+    room = (80 * 0.95 - 0.6 - 5.12e6 * 16 / 2**30) / 0.08
     assert images(80.0, SMALL, 224, "amp") == pytest.approx(room * 10**0.75)
 
 

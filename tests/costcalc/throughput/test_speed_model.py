@@ -6,7 +6,7 @@ import pytest
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import unfitted
-from costcalc.throughput.prediction import most_images
+from costcalc.throughput.memory import most_images
 from costcalc.throughput.workloads import own_rates
 from costcalc.training import IMAGES_PER_EPOCH
 

@@ -1,0 +1,190 @@
+"""The largest batch of a network that an accelerator's memory holds: measured where somebody tried, else with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib import resources
+from math import exp, floor, inf
+from typing import Literal
+
+import numpy as np
+
+from costcalc.evidence.collection import Evidence
+from costcalc.evidence.tables import cells, typed
+from costcalc.hardware import Accelerator
+from costcalc.throughput.memory import gib_per_image, room_gib
+from costcalc.throughput.workloads import REFERENCE_SIZE
+from costcalc.training import Model, Tier, known_on
+
+Precision = Literal["16bit", "32bit"]
+TABLE = "largest_batches.csv"
+TRIED = ("largest_batch", "next_tried")
+BITS: Mapping[Precision, str] = {"16bit": "fp16", "32bit": "fp32"}
+OTHER_CARD, MODELLED, GUESSED = 0.15, 0.25, 1.0
+"""ln half-widths at 80 %: of what was measured on other cards; of batches from a network's activations (0.17 on the card that the
+factors were learned from); and from its multiply-adds alone. A test compares them with the measured ones."""
+MODELLED_FROM = "modelled from parameters, activations, precision and image size"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredBatch:
+    """What somebody tried: the largest batch that ran, 0 where none did, and the next larger one, which did not or was not tried.
+    `image_size` and `precision` are None where they were not stated."""
+
+    model: str
+    accelerator: str
+    image_size: int | None
+    precision: Precision | None
+    largest_batch: int
+    next_tried: int
+    published: str
+    source: str
+
+    @property
+    def known_on(self) -> date:
+        """The day from which it is known."""
+        return known_on(self.published, int(self.published[:4]))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The largest batch of a network on one accelerator with its 80 % interval, and how it is known.
+
+    `precision` and `image_size` are None where the source of a measured batch does not state them.
+    """
+
+    model: str
+    accelerator: str
+    memory_gib: float
+    precision: str | None
+    image_size: int | None
+    fits: bool
+    largest_batch: int
+    largest_batch_low: int
+    largest_batch_high: int
+    evidence: Tier
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FitQuestion:
+    """Networks and accelerators by their exact names, the precision, the image size (None: each network's own), and the day by
+    which things are to be known."""
+
+    models: tuple[str, ...]
+    accelerators: tuple[str, ...]
+    precision: Precision
+    image_size: int | None
+    day: date
+
+
+def fits(evidence: Evidence, asked: FitQuestion) -> Iterator[Fit]:
+    """Every network on every accelerator of which both the memory and the need are known; by network, then by memory."""
+    chips = [
+        chip for name in asked.accelerators if (chip := evidence.accelerators.get(name)) and _is_card(chip, asked.day)
+    ]
+    chips.sort(key=lambda chip: (chip.memory_gib or 0.0, chip.name))
+    for name in asked.models:
+        network = _Network(evidence, asked, name)
+        yield from filter(None, map(network.on, chips))
+
+
+def nearest(evidence: Evidence, asked: FitQuestion, unfit: Fit) -> Fit | None:
+    """Of all accelerators, the one with least memory that holds what an asked one does not; None if none does."""
+    every = FitQuestion((unfit.model,), tuple(evidence.accelerators), asked.precision, asked.image_size, asked.day)
+    return next((each for each in fits(evidence, every) if each.fits), None)
+
+
+def networks(evidence: Evidence) -> tuple[str, ...]:
+    """The names of all networks of which it is known what they need."""
+    known = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
+    return tuple(sorted(known | {each.model for each in measured_batches()}))
+
+
+@cache
+def measured_batches() -> tuple[MeasuredBatch, ...]:
+    """All rows of the packaged table. Raises TableError."""
+    text = (resources.files("costcalc.evidence") / "data" / TABLE).read_text("utf-8")
+    return tuple(typed(TABLE, cells(TABLE, text), MeasuredBatch))
+
+
+def _is_card(chip: Accelerator, day: date) -> bool:
+    """Whether it computes out of a memory of known size, and was to be had in the year of that day."""
+    return bool(chip.memory_gib and chip.device_memory and (chip.introduced or 0) <= day.year)
+
+
+class _Network:
+    """One network at one image size and precision, with what was measured of it."""
+
+    def __init__(self, evidence: Evidence, asked: FitQuestion, name: str) -> None:
+        self.name, self.precision = name, asked.precision
+        self.model: Model | None = evidence.models.get(name)
+        own_size = self.model.image_size if self.model else None
+        self.image_size = asked.image_size or own_size
+        rows = [row for row in measured_batches() if row.model == name and row.known_on <= asked.day]
+        self.measured = [row for row in rows if row.precision in (None, asked.precision) and self._is_of_size(row)]
+        self.chips: Mapping[str, Accelerator] = evidence.accelerators
+
+    def _is_of_size(self, row: MeasuredBatch) -> bool:
+        return self.image_size in (None, row.image_size) or row.image_size is None
+
+    def on(self, chip: Accelerator) -> Fit | None:
+        """How it fits one accelerator; None where nobody knows."""
+        here = [row for row in self.measured if row.accelerator == chip.name]
+        if here:
+            return self._as_measured(chip, max(here, key=lambda row: row.largest_batch))
+        if any(row.largest_batch for row in self.measured):
+            return self._as_elsewhere(chip)
+        return self._as_modelled(chip) if self.model and (self.model.activations_millions or self.model.gmacs) else None
+
+    def _as_measured(self, chip: Accelerator, row: MeasuredBatch) -> Fit:
+        ends = (row.largest_batch, max(row.next_tried - 1, row.largest_batch))
+        return self._fit(chip, (row.largest_batch, *ends), Tier.MEASURED, row.source, row.precision)
+
+    def _as_elsewhere(self, chip: Accelerator) -> Fit:
+        """Between the cards on which it was measured in proportion to what is left of their memory, beyond them likewise."""
+        ran, failed = (self._along(chip, [getattr(row, name) for row in self.measured]) for name in TRIED)
+        batches = ran, ran * exp(-OTHER_CARD), max(ran, failed) * exp(OTHER_CARD)
+        sources = "; ".join(dict.fromkeys(row.source for row in self.measured))
+        return self._fit(chip, batches, Tier.INTERPOLATED, f"other cards: {sources}", self.precision)
+
+    def _along(self, chip: Accelerator, batches: Sequence[int]) -> float:
+        rooms = (self._room(self.chips[row.accelerator]) for row in self.measured)
+        room, images = _by_room(zip(rooms, batches, strict=True))
+        here = self._room(chip)
+        return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]
+
+    def _as_modelled(self, chip: Accelerator) -> Fit:
+        size = self.image_size or REFERENCE_SIZE
+        width = MODELLED if self.model and self.model.activations_millions else GUESSED
+        images = self._room(chip) / gib_per_image(self.model, size, BITS[self.precision])
+        batches = images, images * exp(-width), images * exp(width)
+        return self._fit(chip, batches, Tier.MODELLED, MODELLED_FROM, self.precision)
+
+    def _room(self, chip: Accelerator) -> float:
+        return float(room_gib(np.array(chip.memory_gib or inf), self.model))
+
+    def _fit(self, chip: Accelerator, batches: Sequence[float], tier: Tier, source: str, precision: str | None) -> Fit:
+        batch, low, high = (max(floor(each), 0) for each in batches)
+        return Fit(
+            model=self.name,
+            accelerator=chip.name,
+            memory_gib=chip.memory_gib or inf,
+            precision=precision,
+            image_size=self.image_size,
+            fits=batch > 0,
+            largest_batch=batch,
+            largest_batch_low=low,
+            largest_batch_high=high,
+            evidence=tier,
+            source=source,
+        )
+
+
+def _by_room(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Room and images of measured cards in order, from nothing on; less room never holds more."""
+    room, images = zip(*sorted([(0.0, 0), *points]), strict=True)
+    return list(room), np.maximum.accumulate(images).tolist()
