@@ -23,10 +23,10 @@ SHOWN = frozenset((
     "rank", "provider", "region", "instance_type", "nodes", "accelerator", "purchase_option", "term", "payment", "recipe",
     "hours", "hours_low", "hours_high", "calendar_hours",
     "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high",
-    "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand",
+    "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand", "available",
 ))  # fmt: skip
 WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 15, "purchase_option": 13,
-          "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11}  # fmt: skip
+          "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11, "available": 9}  # fmt: skip
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
     **dict.fromkeys(
