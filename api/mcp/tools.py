@@ -17,6 +17,7 @@ from api.questions.schemas import (
     AccuracySchema,
     ChangesSchema,
     CommitmentsSchema,
+    CompareSchema,
     CostSchema,
     HistorySchema,
     LayoutSchema,
@@ -27,6 +28,7 @@ from api.questions.schemas import (
 from api.reports.accuracy import accuracy_report
 from api.reports.changes import changes_report
 from api.reports.commitments import commitments_report
+from api.reports.comparison import compare_report
 from api.reports.cost import cost_report
 from api.reports.history import history_report
 from api.reports.offers import offers_report
@@ -95,6 +97,8 @@ TOOLS = (
          "/accuracy", AccuracySchema(), accuracy_report, 3),
     Tool("commitments", "From how many hours a month reserving, committing or renting by the month costs less than on demand.",
          "/commitments", CommitmentsSchema(), commitments_report, 2),
+    Tool("compare", "Two machines for the same training: price and speed ratios, the cheaper one with its probability, and the "
+         "hourly rate at which the answer turns.", "/compare", CompareSchema(), compare_report),
     Tool("offers", "Current hourly rates of machines, each with its source and date.",
          "/offers", OffersSchema(), offers_report, 20),
     Tool("price_history", "Every rate ever observed of a machine.", "/offers/history", HistorySchema(), history_report, 20),
