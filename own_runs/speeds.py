@@ -12,10 +12,11 @@ import msgspec
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
+from costcalc.small_networks import SmallDevice
 from costcalc.training import Throughput
 from pricing.store.local_file import OwnRun
 
-SPEED = "speed"
+SPEED, SMALL_DEVICE = "speed", "small device"
 OWN_CODE = "own-code"
 SIGNS = re.compile("[^a-z0-9.]+")
 
@@ -95,6 +96,17 @@ class MeasuredSpeed:
 def measured_speed(run: OwnRun) -> MeasuredSpeed:
     """What a stored speed says. Raises ValueError where it is none."""
     return msgspec.json.decode(run.document, type=MeasuredSpeed)
+
+
+def stored_device(device: SmallDevice, now: datetime) -> OwnRun:
+    """What decides small networks on a device, as a row of the store."""
+    name = SIGNS.sub("-", device.name.lower())
+    return OwnRun(f"small-{name}"[:64], SMALL_DEVICE, None, now.astimezone(UTC), msgspec.json.encode(device).decode())
+
+
+def small_device(run: OwnRun) -> SmallDevice:
+    """What a stored row says of a device. Raises ValueError where it is none."""
+    return msgspec.json.decode(run.document, type=SmallDevice)
 
 
 def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:

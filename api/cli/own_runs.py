@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 import click
 
@@ -12,10 +14,14 @@ from api.cli.grid import Column, table, terminal_width
 from api.cli.questions import FAILED, stop
 from api.settings import Settings
 from costcalc.evidence import load_evidence
-from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed
+from costcalc.evidence.small_devices import small_devices
+from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
+
+NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,7 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         from own_runs.measure.measuring import Request
         from own_runs.measure.measuring import measure as measured
     except ModuleNotFoundError as missing:
-        stop(
-            f"`costcalc measure` needs PyTorch, and {missing.name} is not installed: pip install 'costcalc[measure]'",
-            FAILED,
-        )
+        stop(NO_PYTORCH.format(missing.name), FAILED)
     known = load_evidence().find_model(options.model)
     names = (known.name, *known.aliases) if known else (options.model,)
     request = Request(names, options.module, options.image_size, options.precision, options.batch_size, options.seconds)
@@ -60,38 +63,108 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     if known is None:
         _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")
     if options.store:
-        _keep(settings, speed)
+        _keep_speed(settings, speed)
 
 
-def _keep(settings: Settings, speed: MeasuredSpeed) -> None:
-    run = speed.stored()
+def measure_small(settings: Settings, device: str | None, accelerator: str | None, store: bool) -> None:
+    """Measures what decides small networks on this machine, prints it and stores it."""
+    try:
+        from own_runs.measure import small
+        from own_runs.measure.devices import CannotMeasure, cores, find_device, processor
+    except ModuleNotFoundError as missing:
+        stop(NO_PYTORCH.format(missing.name), FAILED)
+    now = utc_now().replace(microsecond=0)
+    try:
+        found = find_device(device, accelerator)
+    except CannotMeasure as error:
+        stop(error, FAILED)
+    constants = small.small_device(found, f"measured here on {now:%Y-%m-%d}, {processor()}, {cores()} cores")
+    sent = constants.transfer_bytes_per_second
+    click.echo(
+        f"{constants.name}: {constants.step_seconds * 1e6:,.3g} µs a step and {constants.layer_seconds * 1e6:,.3g} µs a layer, "
+        f"{constants.operations_per_second / 1e9:,.4g} GFLOP/s"
+        + (f", {sent / 1e9:,.3g} GB/s to the device" if sent else "")
+    )
+    said, took = small.tried(found, constants)
+    click.echo(
+        f"a layer of 100 units on 784 inputs, batch 64: {said * 1e6:,.4g} µs a step by these, {took * 1e6:,.4g} measured"
+    )
+    if store:
+        _keep(settings, stored_device(constants, now), "small networks on it")
+
+
+def compare_small(settings: Settings, training: Training, rate: Decimal) -> None:
+    """Prints how long a small network trains on this machine and on others, and where the answer turns."""
+    devices = [*(small_device(run) for run in _runs(settings, SMALL_DEVICE)), *small_devices()]
+    network, home = training.network, next(one for one in devices if one.transfer_bytes_per_second is None)
+    click.echo(
+        f"{network.layers} layers, {network.parameters:,} parameters, {network.multiply_adds:,} multiply-adds a sample; "
+        f"{training.steps:,} steps of {training.batch_size}\n"
+    )
+    for line in table(_small_columns(training, home, float(rate)), _by_hours(devices, training), terminal_width()):
+        click.echo(line.rstrip())
+    click.echo(f"\nWorth up to: the hourly rate at which it costs as much as {home.name} at {rate}.")
+
+
+def _by_hours(devices: Iterable[SmallDevice], training: Training) -> list[SmallDevice]:
+    return sorted(devices, key=lambda device: hours(training, device))
+
+
+def _small_columns(training: Training, home: SmallDevice, rate: float) -> tuple[Column, ...]:
+    spent = hours(training, home)
+
+    def turns(device: SmallDevice) -> str:
+        factor = turning_factor(training, home, device) if device is not home else None
+        return "" if factor is None else " ".join(f"{width:,}" for width in training.network.scaled(factor).widths[:-1])
+
+    return (
+        Column("device", lambda device: device.name),
+        Column("step", lambda device: f"{step_time(training, device).seconds * 1e6:,.4g} µs", figures=True),
+        Column("limited by", lambda device: step_time(training, device).limited_by),
+        Column("training", lambda device: f"{hours(training, device) * 3600:,.4g} s", figures=True),
+        Column("known to\na factor", lambda device: f"{device.factor_80:g}", figures=True),
+        Column(
+            "worth up to\nan hour",
+            lambda device: f"{worth_up_to(rate, spent, hours(training, device)):,.3g}",
+            figures=True,
+        ),
+        Column("turns at\nhidden units", turns, figures=True),
+        Column("evidence", lambda device: device.evidence, leave=1),
+    )
+
+
+def _keep_speed(settings: Settings, speed: MeasuredSpeed) -> None:
+    _keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
+
+
+def _keep(settings: Settings, run: OwnRun, used: str) -> None:
     try:
         Store(settings.database_url).add_own_run(run)
     except StoreError as error:
         stop(error, FAILED)
-    _tell(
-        f"stored as {run.id}: answers about 1 x {speed.accelerator} use it; costcalc recipes remove {run.id} takes it back"
-    )
+    _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 
 def list_runs(settings: Settings) -> None:
     """Prints what is stored, the newest first."""
-    for line in table(COLUMNS, [(run, measured_speed(run)) for run in reversed(_runs(settings))], terminal_width()):
+    for line in table(
+        COLUMNS, [(run, measured_speed(run)) for run in reversed(_runs(settings, SPEED))], terminal_width()
+    ):
         click.echo(line.rstrip())
 
 
 def remove(settings: Settings, name: str) -> None:
     """Forgets what is stored under this name."""
-    names = [run.id for run in _runs(settings)]
+    names = [run.id for run in _runs(settings, SPEED, SMALL_DEVICE)]
     if name not in names:
         stop(f"nothing is stored as {name}: costcalc recipes list shows what is")
     Store(settings.database_url).remove_own_run(name)
     click.echo(f"{name} removed")
 
 
-def _runs(settings: Settings) -> list[OwnRun]:
+def _runs(settings: Settings, *kinds: str) -> list[OwnRun]:
     try:
-        return [run for run in Store(settings.database_url).own_runs() if run.kind == SPEED]
+        return [run for run in Store(settings.database_url).own_runs() if run.kind in kinds]
     except StoreError as error:
         stop(error, FAILED)
 

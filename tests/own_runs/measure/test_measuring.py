@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import torch
 
-from own_runs.measure import devices, measuring, networks, pipeline, training
+from own_runs.measure import devices, measuring, networks, pipeline, small, training
 from own_runs.measure.devices import CannotMeasure, Device, find_device
 from own_runs.measure.measuring import Measurement, Request, measure
 from own_runs.measure.training import Job, Rate, sweep
@@ -194,3 +194,20 @@ def test_nothing_is_measured_where_no_batch_fits(monkeypatch):
     monkeypatch.setattr(measuring, "sweep", lambda *_: iter(()))
     with pytest.raises(CannotMeasure, match="try --batch-size 1"):
         measure(Request(("mine",), TINY), CPU, lambda _: None)
+
+
+def test_what_decides_small_networks_is_measured_and_foretells_one_of_100_units(monkeypatch):
+    monkeypatch.setattr(small, "REPEAT_SECONDS", 0.002)
+    found = small.small_device(CPU, "measured here")
+    assert found.transfer_bytes_per_second is None
+    assert found.operations_per_second > 1e8
+    assert found.step_seconds + found.layer_seconds > 0
+    said, took = small.tried(CPU, found)
+    assert 0.01 < said / took < 100  # of an order: other programs share this machine
+
+
+def test_what_is_sent_to_a_gpu_is_measured_too(monkeypatch):
+    monkeypatch.setattr(small, "REPEAT_SECONDS", 0.002)
+    monkeypatch.setattr(Device, "torch_device", torch.device("cpu"))
+    monkeypatch.setattr(small, "USUAL_SIDE", 64)
+    assert small.small_device(replace(CPU, kind="cuda"), "measured here").transfer_bytes_per_second > 1e6

@@ -1,0 +1,93 @@
+"""What decides small networks on this machine: the fixed costs of steps and layers, arithmetic and transfer, each measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from costcalc.small_networks import SmallDevice, SmallNetwork, Training, step_time
+from own_runs.measure.devices import Device
+
+FEW, MANY, UNITS = 2, 12, 8  # layers too narrow to compute anything, to tell fixed costs from those of each layer
+SIDES = {"cpu": 512}
+USUAL_SIDE = 4096  # of matrices that keep a device busy
+SENT_BYTES = 16 * 2**20
+REPEATS, REPEAT_SECONDS, FACTOR_80 = 15, 0.04, 1.5
+TRIED = SmallNetwork((100, 10), 784)
+"""The network that the constants are tried on: a hidden layer of 100 units."""
+
+
+def small_device(device: Device, source: str) -> SmallDevice:
+    """The constants of this device. Real layers lie within FACTOR_80 of what follows from them, in our trials."""
+    few, many = (_step_seconds(SmallNetwork((UNITS,) * layers, UNITS), 1, device) for layers in (FEW, MANY))
+    layer = max(many - few, 0.0) / (MANY - FEW)
+    return SmallDevice(
+        name=device.name,
+        step_seconds=max(few - FEW * layer, 0.0),
+        layer_seconds=layer,
+        operations_per_second=_operations_per_second(device),
+        transfer_bytes_per_second=None if device.kind == "cpu" else _bytes_per_second(device),
+        factor_80=FACTOR_80,
+        evidence="measured",
+        source=source,
+    )
+
+
+def tried(device: Device, constants: SmallDevice, batch_size: int = 64) -> tuple[float, float]:
+    """Seconds of a step of the network of 100 units: as the constants say, and as measured."""
+    said = step_time(Training(TRIED, batch_size, batch_size, 1), constants).seconds
+    return said, _step_seconds(TRIED, batch_size, device)
+
+
+def dense(network: SmallNetwork) -> nn.Module:
+    """Dense layers of these widths with rectifiers between them."""
+    ins = (network.inputs, *network.widths[:-1])
+    layers = [nn.Linear(before, after) for before, after in zip(ins, network.widths, strict=True)]
+    return nn.Sequential(*(each for layer in layers[:-1] for each in (layer, nn.ReLU())), layers[-1])
+
+
+def _step_seconds(network: SmallNetwork, batch_size: int, device: Device) -> float:
+    """A whole step, its batch sent from the host's memory."""
+    place = device.torch_device
+    module = dense(network).to(place)
+    samples = torch.randn(batch_size, network.inputs)
+    labels = torch.randint(network.widths[-1], (batch_size,))
+    optimizer = torch.optim.SGD(module.parameters(), lr=1e-3)
+
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        nn.functional.cross_entropy(module(samples.to(place)), labels.to(place)).backward()
+        optimizer.step()
+
+    return _seconds(step, device)
+
+
+def _operations_per_second(device: Device) -> float:
+    side = SIDES.get(device.kind, USUAL_SIDE)
+    one, other = (torch.randn(side, side, device=device.torch_device) for _ in range(2))
+    return 2 * side**3 / _seconds(lambda: one @ other, device)
+
+
+def _bytes_per_second(device: Device) -> float:
+    numbers = torch.empty(SENT_BYTES, dtype=torch.uint8)
+    return SENT_BYTES / _seconds(lambda: numbers.to(device.torch_device), device)
+
+
+def _seconds(work: Callable[[], Any], device: Device) -> float:
+    """The time of one of many in the fastest of several repeats, for other programs only delay (docs.python.org, timeit)."""
+    _repeat(work, device, 1)
+    times = max(1, int(REPEAT_SECONDS / _repeat(work, device, 1)))
+    return min(_repeat(work, device, times) for _ in range(REPEATS))
+
+
+def _repeat(work: Callable[[], Any], device: Device, times: int) -> float:
+    device.synchronize()
+    start = perf_counter()
+    for _ in range(times):
+        work()
+    device.synchronize()
+    return (perf_counter() - start) / times
