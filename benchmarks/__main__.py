@@ -13,7 +13,7 @@ ALL = (
     "dearest",
     "sweep",
 )  # fmt: skip
-LONG = ("load",)
+LONG = ("load", "faults", "never_asked")
 
 
 def main() -> int:

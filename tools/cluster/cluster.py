@@ -94,19 +94,19 @@ class Cluster:
         if hasattr(self, "database_url"):
             self.postgres.stop()
 
-    def server(self, port: int, command: Sequence[str] = COSTCALC) -> Program:
+    def server(self, port: int, command: Sequence[str] = COSTCALC, **settings: str) -> Program:
         """A server of costcalc that is not started yet, at this port."""
         return Program(
             f"server-{port}",
             (*command, "serve", "--bind", f"127.0.0.1:{port}"),
             self.folder / f"server-{port}.log",
-            self.environment(),
+            self.environment(**settings),
             lambda: status_of(port, "/readyz") == 200,
         )
 
     def environment(self, **settings: str) -> dict[str, str]:
         """The environment of a server, and of a command that shall work on its prices."""
-        return clean_environment(**self.settings, **settings, HOME=str(self.folder), PYTHONPATH=str(ROOT))
+        return clean_environment(**{**self.settings, **settings}, HOME=str(self.folder), PYTHONPATH=str(ROOT))
 
     def restart(self, server: Program) -> None:
         """Restarts a server; it ends what it was asked, and nginx asks the others meanwhile."""

@@ -47,6 +47,8 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stops it at once, as a failing machine would."""
+        if self.process is None:
+            return
         self._run([self.binaries / "pg_ctl", "-D", self.folder / "data", "-m", "immediate", "-w", "stop"])
 
     def database(self) -> str:
@@ -67,8 +69,19 @@ class PostgresServer:
         """A connection to the server itself."""
         return psycopg.connect(f"postgresql://tester@/postgres?host={self.folder}", autocommit=True)
 
+    @property
+    def process(self) -> int | None:
+        """The number of its first process; None where it does not run."""
+        file = self.folder / "data" / "postmaster.pid"
+        number = file.read_text().split()[0] if file.exists() else ""
+        return int(number) if number and Path("/proc", number).exists() else None
+
+    @property
+    def owner(self) -> dict[str, Any]:
+        """As whom it runs, in the words of subprocess.run."""
+        return {"user": unprivileged(), "extra_groups": []} if os.getuid() == 0 else {}
+
     def _run(self, command: list[object]) -> None:
-        user: dict[str, Any] = {"user": unprivileged(), "extra_groups": []} if os.getuid() == 0 else {}
         subprocess.run(
             [str(part) for part in command],
             check=True,
@@ -76,7 +89,7 @@ class PostgresServer:
             stdin=subprocess.DEVNULL,
             cwd=self.folder,
             timeout=120,
-            **user,
+            **self.owner,
         )
 
 

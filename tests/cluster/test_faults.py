@@ -1,0 +1,8 @@
+"""Ten random faults while clients ask: `python -m benchmarks faults` breaks two hundred."""
+
+from benchmarks import faults
+
+
+def test_ten_faults_do_no_harm(capsys):
+    survived = faults.main(["--seed", "3", "--count", "10"])
+    assert survived, capsys.readouterr().out
