@@ -435,10 +435,12 @@ class FitSchema(LayoutSchema):
 class ModelsSchema(LayoutSchema):
     """The parameters of `/models`."""
 
-    class Meta:
-        """Models come as JSON alone."""
+    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
 
-        exclude = ("format", "excel", "sep", "decimal")
+    class Meta:
+        """Models come as JSON alone, and as pages."""
+
+        exclude = ("excel", "sep", "decimal")
 
 
 class ModelQuestionSchema(LayoutSchema):

@@ -20,6 +20,7 @@ STEPS = 10_000
 LEAST = 1 / STEPS
 BEYOND = 0.004
 """How far above the highest accuracy that a recipe reached another run is answered for: less than twice its seed noise."""
+RUNGS, RUNG = 41, 0.0025
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
@@ -79,6 +80,15 @@ class AccuracyReport:
             rejections=found.rejections,
             best_reached=found.best_reached,
         )
+
+    def ladder(self) -> tuple[Estimate, ...]:
+        """The cheapest estimate of each of some accuracies, from far below the highest that is known up to it."""
+        known = self._ask(LEAST).best_reached
+        if known is None:
+            return ()
+        targets = (round(known.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
+        asked = (self._ask(target, sort="cost") for target in targets if target >= LEAST)
+        return tuple(estimate for answer in asked for estimate in answer.estimates)
 
     def _ask(self, target: float, **changes: Any) -> Answer:
         return self.service.answer(replace(self.query, **{"target": target, "limit": 1, **changes}), self.catalogue)

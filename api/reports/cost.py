@@ -1,26 +1,79 @@
-"""`/cost`: every estimate that answers the question, and what a picture or a workbook shows beside them."""
+"""`/cost`: every estimate that answers the question, and all of them at a glance; `/estimate`: one with what it rests on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from api.reports.left_out import FEW, Hints
-from api.reports.overview import Glance
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, Hint, OwnedMachine, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Hint, Overview, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
-from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
-from costcalc.training import Recipe
+from costcalc.training import IMAGES_PER_EPOCH, Recipe
 
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument, MachineBills
+
+COUNTED = ("provider", "accelerator", "purchase")
+
+
+class Point(NamedTuple):
+    """One estimate: what is rented, its hours on the calendar and its cost by the question's basis, each with its 80 % range."""
+
+    rank: int
+    provider: str
+    instance_type: str
+    nodes: int
+    accelerator: str
+    accelerators: int
+    region: str
+    purchase_option: str
+    term: str | None
+    hours: float
+    hours_low: float
+    hours_high: float
+    cost: float
+    cost_low: float
+    cost_high: float
+    frontier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """Overviews of one question, and of the questions beside it that leave one filter out."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+
+    def points(self) -> tuple[Point, ...]:
+        """Every estimate in the question's order."""
+        return tuple(_points(*self.service.overview(self.query, self.catalogue)))
+
+    def counts(self) -> dict[str, list[tuple[str, int]]]:
+        """By filter, every name that it may have with the number of estimates that it would leave, most first."""
+        whole = self.points()
+        return {name: self._counted(name, whole) for name in COUNTED}
+
+    def _counted(self, name: str, whole: tuple[Point, ...]) -> list[tuple[str, int]]:
+        chosen = getattr(self.query, name)
+        points = replace(self, query=self._without(name)).points() if chosen else whole
+        column = Point._fields.index("purchase_option" if name == "purchase" else name)
+        counted = {**dict.fromkeys(map(str, chosen), 0), **Counter(str(point[column]) for point in points)}
+        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def _without(self, name: str) -> EstimateQuery:
+        dropped: dict[str, Any] = {name: ()}
+        return replace(self.query, **dropped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +175,78 @@ def cost_document(answer: Answer) -> CostDocument:
 def waiting(free: Estimate) -> str:
     """What a free tier asks of one who waits: the time of the work and on the calendar, sessions and quota, in words."""
     return next(line.removeprefix(FREE_TIER) for line in free.assumptions if line.startswith(FREE_TIER))
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateDocument:
+    """The JSON answer. `recipe` has the accuracy curve from which the epochs are read; both are null where nothing is found."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    estimate: Estimate | None
+    recipe: Recipe | None
+    images_per_epoch: int
+    hints: tuple[Hint, ...]
+
+
+@dataclass(frozen=True)
+class EstimateReport:
+    """One estimate of a question; `offset` says which."""
+
+    rest: ClassVar = None
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"estimate-{self.query.model}-{self.query.target:g}"
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer of which it is the only estimate shown."""
+        return CostReport(self.service, self.catalogue, self.query).answer
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate."""
+        return self.answer.estimates[0] if self.answer.estimates else None
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """Its recipe."""
+        evidence, found = self.service.evidence, self.estimate
+        known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
+        return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
+
+    def document(self) -> EstimateDocument:
+        """The whole answer."""
+        answer = self.answer
+        query = with_moment(answer.query, answer.prices.as_of)
+        return EstimateDocument(query, answer.prices, self.estimate, self.recipe, IMAGES_PER_EPOCH, answer.hints)
+
+
+def estimate_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> EstimateReport:
+    """The report that parsed parameters ask for; they are those of `/cost`."""
+    return EstimateReport(service, catalogue, query_of({**values, "limit": 1}))
+
+
+def _points(found: Overview, catalogue: Catalogue) -> Iterator[Point]:
+    columns, words = catalogue.columns, catalogue.vocabulary
+    codes = (columns.instance, columns.region, columns.option, columns.term)
+    offers = zip(*(code[found.row].tolist() for code in codes), strict=True)
+    figures = (
+        found.hours,
+        found.hours_low,
+        found.hours_high,
+        found.cost,
+        found.cost_low,
+        found.cost_high,
+        found.on_frontier,
+    )
+    rows = zip(offers, found.nodes.tolist(), zip(*(each.tolist() for each in figures), strict=True), strict=True)
+    for rank, ((instance, region, option, term), nodes, numbers) in enumerate(rows, 1):
+        provider, name, machine = words.instances[instance]
+        offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
+        yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *numbers)

@@ -89,8 +89,14 @@ def model_document(evidence: Evidence, model: Model) -> ModelDocument:
 class ModelsReport:
     """Every model, or the one that is asked about."""
 
+    rest: ClassVar = None
     evidence: Evidence
     model: Model | None
+
+    @property
+    def name(self) -> str:
+        """What it is about."""
+        return self.model.name if self.model else "models"
 
     def document(self) -> ModelsDocument | ModelDocument:
         """The JSON answer."""

@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from api.questions.errors import Refused
 from api.web.problems import problem_response
+from api.web.responses import is_for_reading
 
 blueprint = Blueprint("access", __name__)
 EXTENSION = "costcalc.tokens"
@@ -116,7 +117,7 @@ def _token() -> Token | None:
 
 
 def _sign_in_first() -> AnyResponse:
-    if request.method == "GET" and request.accept_mimetypes.best == "text/html":
+    if is_for_reading():
         return redirect(url_for("access.sign_in", next=request.full_path.rstrip("?")), 303)
     message = "send an API token as Authorization: Bearer TOKEN, or as token=TOKEN in the address"
     response = problem_response(401, message)

@@ -27,6 +27,7 @@ LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
 MOST_BODY_BYTES = 1024 * 1024
 MEMORY = "costcalc.memory"
+EXAMPLE = "?model=resnet50&target=0.757"
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -94,7 +95,7 @@ def _check_request() -> AnyResponse | None:
 def _everywhere() -> dict[str, object]:
     """What every page shows: the version of its style and scripts, and whether one may sign out."""
     version = code_version()[-12:]
-    return {"version": version, "signed_in": access.COOKIE in request.cookies}
+    return {"version": version, "signed_in": access.COOKIE in request.cookies, "example": EXAMPLE}
 
 
 def _finish(response: Response) -> Response:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from api.formats import sheets
+from api.formats.charts import accuracy as accuracy_chart
+from api.formats.charts import commitments as commitments_chart
 from api.formats.charts import cost_and_time, curve
 from api.formats.charts.drawing import pictures, scripts
 from api.questions.schemas import AccuracySchema, CommitmentsSchema
 from api.reports.accuracy import accuracy_report
 from api.reports.commitments import commitments_report
-from api.reports.cost import cost_report
-from api.reports.estimate import estimate_report
+from api.reports.cost import cost_report, estimate_report
 from api.service import COST
+from api.web.pages.choices import accuracy_page, commitments_page
 from api.web.pages.estimate import estimate_page
 from api.web.responses import answered, cached
 
@@ -55,7 +57,15 @@ def vega() -> Response:
 @blueprint.get("/accuracy")
 def accuracy() -> Response:
     """Which accuracy does so much money, or time, buy?"""
-    return answered(ACCURACY, accuracy_report, {"csv": sheets.accuracy_csv})
+    return answered(ACCURACY, accuracy_report, {"html": accuracy_page, "csv": sheets.accuracy_csv})
+
+
+@blueprint.get("/accuracy.vl")
+@blueprint.get("/accuracy.svg")
+@blueprint.get("/accuracy.png")
+def accuracy_picture() -> Response:
+    """The least cost of each accuracy."""
+    return answered(ACCURACY, accuracy_report, pictures(accuracy_chart.spec))
 
 
 @blueprint.get("/commitments.xlsx")
@@ -63,4 +73,16 @@ def accuracy() -> Response:
 @blueprint.get("/commitments")
 def commitments() -> Response:
     """From how much training a month on does it pay to reserve, commit or rent by the month?"""
-    return answered(COMMITMENTS, commitments_report, {"csv": sheets.commitments_csv, "xlsx": sheets.commitments_xlsx})
+    return answered(
+        COMMITMENTS,
+        commitments_report,
+        {"html": commitments_page, "csv": sheets.commitments_csv, "xlsx": sheets.commitments_xlsx},
+    )
+
+
+@blueprint.get("/commitments.vl")
+@blueprint.get("/commitments.svg")
+@blueprint.get("/commitments.png")
+def commitments_picture() -> Response:
+    """What a month costs by hours of use, on the first of these machines."""
+    return answered(COMMITMENTS, commitments_report, pictures(commitments_chart.spec))

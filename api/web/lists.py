@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import Blueprint, Response
 
 from api.formats import sheets
+from api.formats.charts import history as history_chart
+from api.formats.charts.drawing import pictures
 from api.formats.json import to_json
 from api.questions.schemas import (
     ChangesSchema,
     CompareSchema,
     FitSchema,
     HistorySchema,
+    Layout,
     ModelsSchema,
     OffersSchema,
     ThroughputSchema,
@@ -18,10 +23,12 @@ from api.questions.schemas import (
 from api.reports.changes import changes_report
 from api.reports.comparison import compare_report
 from api.reports.history import history_report
-from api.reports.models import fit_report, model_document, models_document
+from api.reports.models import ModelsReport, fit_report
 from api.reports.offers import offers_report
 from api.reports.throughput import throughput_report
-from api.web.responses import answered, arguments, cached, current_service
+from api.web.pages import listed
+from api.web.pages.lists import ROWS, ListPage
+from api.web.responses import answered, arguments, cached, current_service, is_for_reading
 
 blueprint = Blueprint("lists", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
@@ -33,28 +40,38 @@ THROUGHPUT, MODELS, COMPARE, FIT = ThroughputSchema(), ModelsSchema(), CompareSc
 @blueprint.get("/offers")
 def offers() -> Response:
     """The rates current at a date, cheapest first within each instance type, all of them unless a limit is asked for."""
-    return answered(OFFERS, offers_report, {"csv": sheets.offers_csv, "xlsx": sheets.offers_xlsx})
+    return answered(
+        OFFERS, offers_report, {"html": listed.OFFERS, "csv": sheets.offers_csv, "xlsx": sheets.offers_xlsx}, ROWS
+    )
 
 
 @blueprint.get("/offers/changes.csv")
 @blueprint.get("/offers/changes")
 def changes() -> Response:
     """What a rate was at one date and is at another, for every rate that is new or different."""
-    return answered(CHANGES, changes_report, {"csv": sheets.changes_csv})
+    return answered(CHANGES, changes_report, {"html": listed.CHANGES, "csv": sheets.changes_csv}, ROWS)
 
 
 @blueprint.get("/offers/history.csv")
 @blueprint.get("/offers/history")
 def history() -> Response:
     """Every rate observed for the machines asked about, with its source."""
-    return answered(HISTORY, history_report, {"csv": sheets.history_csv})
+    return answered(HISTORY, history_report, {"html": listed.HISTORY, "csv": sheets.history_csv}, ROWS)
+
+
+@blueprint.get("/offers/history.vl")
+@blueprint.get("/offers/history.svg")
+@blueprint.get("/offers/history.png")
+def history_picture() -> Response:
+    """The same over time."""
+    return answered(HISTORY, history_report, pictures(history_chart.spec))
 
 
 @blueprint.get("/throughput.csv")
 @blueprint.get("/throughput")
 def throughput() -> Response:
     """Measured training speeds on what can be rented in dollars, at each offer's cheapest region."""
-    return answered(THROUGHPUT, throughput_report, {"csv": sheets.throughput_csv})
+    return answered(THROUGHPUT, throughput_report, {"html": listed.SPEEDS, "csv": sheets.throughput_csv}, ROWS)
 
 
 @blueprint.get("/compare.csv")
@@ -74,15 +91,20 @@ def fit() -> Response:
 @blueprint.get("/models")
 def models() -> Response:
     """Every model we know something measured about."""
-    service = current_service()
-    service.check(MODELS, arguments())
-    return cached(("",), "json", lambda: to_json(models_document(service.evidence)))
+    return _of_evidence(listed.MODELS, ModelsReport(current_service().evidence, None))
 
 
 @blueprint.get("/models/<model>")
 def one(model: str) -> Response:
     """One model: its recipes with their curves, its throughputs, and where each was published."""
     service = current_service()
-    service.check(MODELS, arguments())
     found = service.model(model)
-    return cached(("", found.name), "json", lambda: to_json(model_document(service.evidence, found)))
+    return _of_evidence(replace(listed.MODEL, title=found.name), ModelsReport(service.evidence, found))
+
+
+def _of_evidence(page: ListPage, report: ModelsReport) -> Response:
+    """What is known without prices."""
+    current_service().check(MODELS, arguments())
+    kind = "html" if is_for_reading() else "json"
+    make = {"html": lambda: page(report, Layout()), "json": lambda: to_json(report.document())}
+    return cached(("", report.name), kind, make[kind])

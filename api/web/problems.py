@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, current_app, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
 from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
-from api.web.responses import CSV_TYPE, wants_csv
+from api.web.responses import CSV_TYPE, is_for_reading, wants_csv
 
 PROBLEM_TYPE = "application/problem+json"
 log = logging.getLogger("costcalc")
@@ -53,6 +53,8 @@ def problem_response(status: int, detail: str, errors: Errors | None = None) -> 
     told = problem(status, detail, errors)
     if wants_csv():
         response = Response(told.csv(), status, content_type=CSV_TYPE)
+    elif is_for_reading():
+        response = Response(render_template("problem.html", problem=told), status)
     else:
         response = Response(to_json(told), status, content_type=PROBLEM_TYPE)
     response.headers["Cache-Control"] = "no-store"

@@ -25,7 +25,7 @@ TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
 PICTURES = {
     "png": "image/png",
     "svg": "image/svg+xml",
-    "vl": "application/vnd.vegalite.v5+json",
+    "vl": "application/vnd.vegalite.v6+json",
 }  # by their paths alone
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
@@ -67,15 +67,19 @@ def answered(
     schema: Schema,
     report: Callable[[Service, Catalogue, dict[str, Any]], R],
     forms: Mapping[str, Callable[[R, Layout], Body]],
+    rows_on_page: int | None = None,
 ) -> Response:
     """The report that the request's parameters ask for, in the form asked for: JSON, or one of `forms`.
 
-    Raises BadParameters, NotFound and NotReady. Answers that have the same parameters, prices and day have the same tag.
+    A page shows `rows_on_page` of a list unless a limit is asked for. Raises BadParameters, NotFound and NotReady.
+    Answers that have the same parameters, prices and day have the same tag.
     """
     service = current_service()
     catalogue = service.catalogue()
     values, layout = service.parse(schema, arguments(), catalogue)
     kind = chosen_format(layout, forms)
+    if kind == "html" and rows_on_page:
+        values.setdefault("limit", rows_on_page)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     found = report(service, catalogue, values)
@@ -123,8 +127,10 @@ def _accepted() -> str:
 
 
 def is_for_reading() -> bool:
-    """Whether a browser asks for a page."""
-    return request.method == "GET" and request.accept_mimetypes.best == "text/html" and "format" not in request.args
+    """Whether a browser asks for a page: it wants HTML more than JSON, whatever else it accepts."""
+    accept = request.accept_mimetypes
+    wants_page = accept["text/html"] > accept[JSON_TYPE]
+    return request.method == "GET" and wants_page and "format" not in request.args
 
 
 def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from api.formats import words
 from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame
-from api.formats.charts.theme import INK, PALETTE, QUIET, Json, chart, nothing
-from api.reports.cost import CostReport
-from api.reports.overview import Point
+from api.formats.charts.theme import INK, MONEY, PALETTE, QUIET, Json, chart, nothing
+from api.reports.cost import CostReport, Point
 from costcalc.answers import Answer
+from costcalc.assumptions import in_words
 
 CLOCK = (
     "datum.value < 1 ? format(datum.value * 60, '.2~r') + ' min' : datum.value < 24 ? format(datum.value, '.2~r') + ' h' : "
     "format(datum.value / 24, '.2~r') + ' d'"
 )
 
+ZOOM = {"name": "zoom", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
 TOLD = ("machine", "bought", "time", "price", "rank")
 
 
@@ -28,7 +29,7 @@ def spec(report: CostReport) -> Json:
     return chart(
         f"{query.model} to {query.target:g} {query.metric.value}: cost against time",
         f"{front:,} of {answer.count:,} on the frontier; prices of {answer.prices.as_of:%Y-%m-%d}",
-        **_layers(answer, Frame.of(points), points),
+        **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), points),
     )
 
 
@@ -36,8 +37,11 @@ def _layers(answer: Answer, frame: Frame, points: Iterable[Point]) -> Json:
     """Everything that is drawn between the axes. What is free or costs far more than the frontier stands at an end."""
     query = answer.query
     share = "share of use" if query.basis == "effective" else "to pay"
-    x, y = _axis("hours", "time on the calendar", frame.hours), _axis("cost", f"{query.currency} {share}", frame.cost)
-    x["axis"]["labelExpr"] = CLOCK
+    x, y = (
+        _axis("hours", "time on the calendar", frame.hours),
+        _axis("cost", f"{query.currency} {share}", _with_room(frame.cost, len(answer.free))),
+    )
+    x["axis"] = {"values": [tick.value for tick in frame.hours.times()], "labelExpr": CLOCK, "labelOverlap": True}
     every: Json = {"values": [_row(frame, point) for point in points]}
     front = {"filter": "datum.frontier"}
     stress = {"condition": {"test": "datum.frontier", "value": 1}, "value": 0.4}
@@ -52,12 +56,36 @@ def _layers(answer: Answer, frame: Frame, points: Iterable[Point]) -> Json:
             {"transform": [front], "mark": {"type": "line", "interpolate": "step-after", "color": INK, "strokeWidth": 1.5},
              "encoding": {"x": x, "y": y, "order": {"field": "hours"}}},
             {"mark": {"type": "point", "filled": True, "size": 42},
-             "encoding": {"x": x, "y": y, "color": _colour(frame), "shape": _shape(), "opacity": stress,
+             "params": [ZOOM], "encoding": {"x": x, "y": y, "color": _colour(frame), "shape": _shape(), "opacity": stress,
                           "tooltip": [{"field": name} for name in TOLD]}},
+            *_free(answer, x),
             {"data": {"values": _named(answer)}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},
              "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7, "color": INK, "fontSize": 11}},
         ],
     }  # fmt: skip
+
+
+def _with_room(cost: Axis, free: int) -> Axis:
+    """The axis with room below it for what is free."""
+    return Axis(cost.low * (cost.low / cost.high) ** (0.05 * free), cost.high)
+
+
+def _free(answer: Answer, x: Json) -> Iterator[Json]:
+    """What is free stands below all costs, at the time at which it ends on the calendar."""
+    for place, each in enumerate(answer.free):
+        told = f"{words.machine(each)}, free: {in_words(each.calendar_hours)}"
+        below = {"expr": f"height - {8 + 13 * place}"}
+        yield {
+            "data": {"values": [{"hours": each.calendar_hours, "words": told}]},
+            "encoding": {"x": x},
+            "layer": [
+                {"mark": {"type": "point", "color": QUIET, "strokeWidth": 2, "size": 40, "y": below, "opacity": 1}},
+                {
+                    "mark": {"type": "text", "align": "left", "dx": 8, "color": QUIET, "y": below, "fontSize": 10},
+                    "encoding": {"text": {"field": "words"}},
+                },
+            ],
+        }
 
 
 def _axis(name: str, title: str, axis: Axis) -> Json:
@@ -67,7 +95,7 @@ def _axis(name: str, title: str, axis: Axis) -> Json:
         "type": "quantitative",
         "title": title,
         "scale": scale,
-        "axis": {"format": "~s", "tickCount": 6},
+        "axis": MONEY,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.formats.charts.theme import INK, QUIET, STRONG, Json, chart, nothing
-from api.reports.estimate import EstimateReport
+from api.reports.cost import EstimateReport
 from costcalc.answers import Estimate
 from costcalc.training import Recipe
 
@@ -29,7 +29,7 @@ def _layers(estimate: Estimate, recipe: Recipe) -> list[Json]:
     points = [(each.epochs, getattr(each, metric)) for each in recipe.evaluations]
     known = [{"epochs": epochs, "accuracy": accuracy} for epochs, accuracy in points if accuracy is not None]
     lowest = min([estimate.target, *(row["accuracy"] for row in known)])
-    x: Json = {"field": "epochs", "type": "quantitative", "title": "epochs"}
+    x: Json = {"field": "epochs", "type": "quantitative", "title": "epochs", "scale": {"domainMin": 0, "nice": False}}
     y: Json = {"field": "accuracy", "type": "quantitative", "title": f"{metric} accuracy",
                "scale": {"domainMin": max(lowest - ROOM, 0)}}  # fmt: skip
     tooltip = [{"field": "epochs"}, {"field": "accuracy"}]

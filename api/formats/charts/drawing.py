@@ -15,7 +15,7 @@ from api.formats.json import to_json
 from api.questions.schemas import Layout
 
 R = TypeVar("R")
-VEGA_LITE = "5.21"
+VEGA_LITE = "6.4"
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from api.formats.words import SIGNS
-from api.reports.overview import Point
+from api.reports.cost import Point
 
 MINUTE, DAY = 1 / 60, 24
 TIMES = tuple(
@@ -23,7 +23,7 @@ TIMES = tuple(
 )
 THOUSANDS = ((1e12, "T"), (1e9, "bn"), (1e6, "M"), (1e3, "k"), (1, ""))
 FEW_DECADES = 3
-FAR_ABOVE = 10
+FAR_ABOVE = 3
 """How many times the dearest estimate that nothing beats costs what the picture still shows at its place."""
 MARGIN = 0.03
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from api.formats import words
 from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Tick, short
-from api.reports.overview import Point
+from api.reports.cost import Point
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 

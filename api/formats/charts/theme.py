@@ -15,6 +15,8 @@ DARK = {
 }  # fmt: skip
 """What stands for each colour where the reader prefers a dark screen."""
 WIDTH, HEIGHT = 640, 360
+MONEY = {"labelExpr": "datum.value < 1 ? format(datum.value, '.2~f') : format(datum.value, '~s')", "tickCount": 6}
+"""An axis of amounts."""
 _TEXT = {
     "labelColor": QUIET,
     "titleColor": QUIET,
@@ -26,7 +28,7 @@ CONFIG: Json = {
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "axis": {**_TEXT, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE},
-    "legend": _TEXT,
+    "legend": {**_TEXT, "orient": "bottom", "columns": 3, "labelLimit": 190, "symbolOpacity": 1},
     "title": {"color": INK, "subtitleColor": QUIET, "fontSize": 13, "anchor": "start"},
     "text": {"fontSize": 11},
 }
@@ -35,7 +37,7 @@ CONFIG: Json = {
 def chart(title: str, subtitle: str, **content: Any) -> Json:
     """A Vega-Lite specification in this dress; `usermeta` tells who draws it which colour stands for which in the dark."""
     return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "usermeta": {"dark": DARK},
         "title": {"text": title, "subtitle": subtitle},
         "width": WIDTH, "height": HEIGHT, "background": PAPER, "config": CONFIG,

@@ -15,8 +15,7 @@ from api.reports.accuracy import AccuracyDocument
 from api.reports.changes import ChangesDocument
 from api.reports.commitments import CommitmentsDocument
 from api.reports.comparison import CompareDocument
-from api.reports.cost import CostDocument
-from api.reports.estimate import EstimateDocument
+from api.reports.cost import CostDocument, EstimateDocument
 from api.reports.history import HistoryDocument
 from api.reports.models import FitDocument, ModelDocument, ModelsDocument
 from api.reports.offers import OffersDocument
@@ -106,6 +105,7 @@ OPERATIONS = (
     *_drawn("/estimate", "The accuracy curve behind the first estimate of a question", COST),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
               sheets=("csv",), errors=(404,)),
+    *_drawn("/accuracy", "The least cost of each accuracy", ACCURACY),
     Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
               errors=(404,)),
     Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
@@ -116,11 +116,13 @@ OPERATIONS = (
               errors=(404,)),
     Operation("/compare", "Two machines beside each other for the same training, and the rate at which the answer turns",
               CompareDocument, COMPARE, sheets=("csv",), errors=(404,)),
+    *_drawn("/commitments", "What a month costs by hours of use, on the first machine", COMMITMENTS),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
               sheets=("csv", "xlsx")),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
               sheets=("csv",)),
     Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
+    *_drawn("/offers/history", "The rates of machines over time", HISTORY),
     Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(404,)),
     Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,)),

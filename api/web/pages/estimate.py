@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from flask import render_template, request, url_for
 
 from api.formats import words
 from api.formats.source_links import parts
 from api.questions.links import narrowed, to_url
 from api.questions.schemas import Layout
-from api.reports.estimate import EstimateReport
+from api.reports.cost import EstimateReport
 from api.web.pages.address import Address
 from api.web.pages.question import taking
 from api.web.responses import arguments
+from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.training import IMAGES_PER_EPOCH
 
@@ -36,4 +39,24 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         permanent=to_url(own, f"{request.script_root}/estimate"),
         curve=to_url(own, f"{request.script_root}/estimate"),
         taken=taking(own),
+        rates=_rates(estimate) if estimate else "",
+        beside=_beside_machine(report, estimate) if estimate else "",
     ).encode()
+
+
+def _rates(each: Estimate) -> str:
+    """What asks for the history of an estimate's rate."""
+    asked = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
+    return f"?{urlencode(asked)}"
+
+
+def _beside_machine(report: EstimateReport, each: Estimate) -> str:
+    """What asks for the ways to commit to an estimate's machine."""
+    query = report.query
+    asked = {
+        "model": query.model,
+        "target": f"{query.target:g}",
+        "provider": each.provider,
+        "instance_type": each.instance_type,
+    }
+    return f"?{urlencode(asked)}"

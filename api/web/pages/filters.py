@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from api.questions.fields import Choice, Parameter
 from api.questions.links import text_of
 from api.questions.spellings import ALONE
+from api.reports.cost import Glance
 from api.reports.left_out import DEFAULTS, FILTERS
-from api.reports.overview import Glance
 from api.service import COST
 from api.web.pages.address import Address
 from costcalc.query import EstimateQuery

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 from flask import Blueprint, Response, render_template, request, url_for
 
@@ -24,6 +26,9 @@ blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
 SIZES = (20, 50, 100)
+DEFAULT_LIMIT = 20
+DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
+OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
 class Taking(NamedTuple):
@@ -54,7 +59,7 @@ def page() -> Response:
         found, status = _answered(given, at), 200
     except Refused as refused:
         found, status = {"errors": refused.errors or {"": [refused.detail]}}, refused.status
-    shown = {"at": at, "given": given, "models": sorted(current_service().evidence.models)}
+    shown = {"at": at, "given": given, "dates": DATES, "models": sorted(current_service().evidence.models)}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
     return Response(render_template("question.html", **shown, **fields, **found), status)
 
@@ -72,6 +77,9 @@ def _answered(given: Given, at: Address) -> dict[str, Any]:
         "waiting": waiting,
         "taking": lambda estimate=None: taking(narrowed(query, estimate) if estimate else query),
         "explained": lambda estimate: explained(query, estimate),
+        "then_and_now": _then_and_now(report),
+        "beside": {name: _beside(query, name) for name in ("accuracy", "commitments")},
+        "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points()),
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
@@ -83,6 +91,23 @@ def _answered(given: Given, at: Address) -> dict[str, Any]:
         "marks": list(words.marks_explained(_shown(answer))),
         "left_out": left_out(answer),
     }
+
+
+def _then_and_now(report: CostReport) -> list[tuple[str, Estimate | None, Estimate | None]]:
+    """By the name of each pick, the one at the date asked for and the one of today; nothing where no date is asked for."""
+    if report.query.as_of is None:
+        return []
+    today = CostReport(report.service, report.catalogue, replace(report.query, as_of=None, limit=1, offset=0)).answer
+    then, now = ({pick.name: pick.estimate for pick in answer.picks} for answer in (report.answer, today))
+    return [(name, then.get(name), now.get(name)) for name in dict.fromkeys((*then, *now))]
+
+
+def _beside(query: EstimateQuery, name: str) -> str:
+    """The same question about accuracy, or about commitments."""
+    asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
+    pairs = parse_qsl(to_url(asked, "").removeprefix("?"))
+    left_out = {"accuracy": ("target",), "commitments": OF_ONE_RUN}[name]
+    return f"?{urlencode([pair for pair in pairs if pair[0] not in left_out])}"
 
 
 def explained(query: EstimateQuery, estimate: Estimate) -> str:

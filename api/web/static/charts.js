@@ -29,10 +29,19 @@ async function draw(chart) {
     const [spec] = await Promise.all([specification(chart.dataset.spec), load(chart.dataset.scripts)]);
     const place = document.createElement("div");
     const options = { ast: true, actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true }, renderer: "svg" };
-    const drawn = await vegaEmbed(place, { ...spec, width: "container", autosize: { type: "fit", contains: "padding" } }, options);
+    const hero = chart.dataset.on === "pointer";
+    const fitting = { ...spec, title: undefined, width: chart.clientWidth, autosize: { type: "fit", contains: "padding" } };
+    fitting.config.legend.columns = chart.clientWidth < 500 ? 1 : 3;
+    fitting.config.legend.disable = hero;
+    if (hero) fitting.height = chart.clientHeight;
+    const { view } = await vegaEmbed(place, fitting, options);
     chart.replaceChildren(place);
-    drawn.view.addEventListener("click", (_, item) => { if (item?.datum?.url) location.href = item.datum.url; });
-    await drawn.view.resize().runAsync();
+    view.addEventListener("click", (_, item) => { 
+      const { rank } = item?.datum ?? {};
+      if (rank && chart.dataset.open) location.href = `${chart.dataset.open}&offset=${rank - 1}`;
+    });
+    chart.view = view;
+    new ResizeObserver(() => view.width(chart.clientWidth).runAsync()).observe(chart);
     chart.dataset.drawn = "";
   } catch (error) {
     const words = document.createElement("p");
@@ -49,4 +58,7 @@ const near = new IntersectionObserver((entries) => {
       draw(entry.target);
     }
 }, { rootMargin: "200px" });
-for (const chart of document.querySelectorAll(".chart[data-spec]")) near.observe(chart);
+for (const chart of document.querySelectorAll(".chart[data-spec]")) {
+  if (chart.dataset.on === "pointer") chart.addEventListener("pointerenter", () => draw(chart), { once: true });
+  else near.observe(chart);
+}

@@ -1,0 +1,47 @@
+"""Accuracy against money: the least cost of each accuracy, with the recipe that reaches it for that."""
+
+from __future__ import annotations
+
+from api.formats import words
+from api.formats.charts.theme import MONEY, PALETTE, QUIET, Json, chart, nothing
+from api.reports.accuracy import AccuracyReport
+
+SIGNS = ("circle", "square", "triangle-up", "diamond")
+"""Where there are more recipes than colours, the next sign begins with the first colour again."""
+
+
+def spec(report: AccuracyReport) -> Json:
+    """The picture of a model's accuracies."""
+    ladder, query = report.ladder(), report.query
+    if not ladder:
+        return nothing("No estimate reaches any accuracy.")
+    rows: list[Json] = [
+        {"accuracy": each.target, "cost": float(each.cost(query.basis).cost), "hours": round(each.hours, 2),
+         "recipe": each.recipe, "machine": words.machine(each)}
+        for each in ladder
+    ]  # fmt: skip
+    scale = "log" if all(row["cost"] > 0 for row in rows) else "linear"
+    x: Json = {
+        "field": "accuracy",
+        "type": "quantitative",
+        "scale": {"zero": False},
+        "title": f"{query.metric.value} accuracy",
+    }
+    y: Json = {"field": "cost", "type": "quantitative", "scale": {"type": scale, "nice": False, "padding": 10},
+               "title": query.currency, "axis": MONEY}  # fmt: skip
+    recipes = list(dict.fromkeys(row["recipe"] for row in rows))
+    colour, shape = (
+        {"field": "recipe", "type": "nominal", "title": None, "scale": {"domain": recipes, "range": signs}}
+        for signs in (PALETTE, [SIGNS[number // len(PALETTE) % len(SIGNS)] for number in range(len(recipes))])
+    )
+    told = [{"field": name} for name in rows[0]]
+    return chart(
+        f"{query.model}: the least cost of each accuracy",
+        "each point is the cheapest estimate that reaches it",
+        data={"values": rows},
+        layer=[
+            {"mark": {"type": "line", "interpolate": "step-before", "color": QUIET}, "encoding": {"x": x, "y": y}},
+            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": told}},
+        ],
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""One estimate explained: every term of the API with its source, so that a reader can redo it."""
+
+import html
+
+import pytest
+
+BROWSER = {"Accept": "text/html"}
+ASKED = "model=resnet50&target=0.757&provider=aws&purchase=on_demand"
+
+
+@pytest.fixture(scope="module")
+def found(app):
+    return app.test_client().get(f"/estimate?{ASKED}&offset=3").json
+
+
+@pytest.fixture(scope="module")
+def page(app):
+    return html.unescape(app.test_client().get(f"/estimate?{ASKED}&offset=3", headers=BROWSER).get_data(as_text=True))
+
+
+def test_it_is_the_estimate_of_that_place_in_the_answer(client, found):
+    assert found["estimate"] == client.get(f"/cost?{ASKED}&offset=3&limit=1").json["estimates"][0]
+    assert found["recipe"]["name"] == found["estimate"]["recipe"]
+
+
+def test_its_terms_give_its_hours_and_its_bill(found, page):
+    each = found["estimate"]
+    trained = each["epochs"] * found["images_per_epoch"] / each["images_per_second"] / 3600
+    assert trained == pytest.approx(each["train_hours"])
+    assert f"{each['train_hours']:,.4f} h" in page
+    for words in (f"{each['hours']:,.4f} h", f"${each['billed_cost']:,.2f}", f"{each['images_per_second']:,.1f}"):
+        assert words in page
+    assert sum(part["amount"] for part in each["components"]) == pytest.approx(each["billed_cost"])
+
+
+def test_every_assumption_is_said_and_every_source_is_linked(found, page):
+    each = found["estimate"]
+    for line in each["assumptions"]:
+        assert f"<li>{line}</li>" in page
+    assert 'href="https://github.com/aws/karpenter-provider-aws/tree/' in page
+    for source in (each["evidence_notes"]["throughput"], each["evidence_notes"]["convergence"]):
+        assert source in page
+
+
+def test_its_own_address_finds_it_alone(client, found, page):
+    own = page.partition('<div class="bar"><a href="')[2].partition('"')[0]
+    again = client.get(own).json["estimate"]
+    assert {**again, "rank": 0} == {**found["estimate"], "rank": 0, "frontier": again["frontier"]}
+
+
+def test_where_nothing_is_found_it_says_what_brings_more(client):
+    page = html.unescape(
+        client.get("/estimate?model=resnet50&target=0.757&max_cost=0.01", headers=BROWSER).get_data(as_text=True)
+    )
+    assert "No estimate answers this question" in page
+    assert "Instead: <a" in page

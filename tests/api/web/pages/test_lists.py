@@ -1,0 +1,83 @@
+"""Lists as pages: to a browser HTML, to a program JSON as ever; the same rows in both."""
+
+import html
+import re
+
+import pytest
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+ASKED = "model=resnet50&target=0.757"
+LISTS = {
+    "/models": "models",
+    "/models/resnet50": "recipes",
+    "/offers?provider=lambda": "offers",
+    "/offers/history?instance_type=p3.8xlarge": "history",
+    "/offers/changes?since=2025-01-01": "changes",
+    "/throughput?model=resnet50": "throughputs",
+}
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_browser_gets_a_page_and_a_program_json(client, path):
+    page, document = client.get(path, headers=BROWSER), client.get(path)
+    assert (page.mimetype, document.mimetype) == ("text/html", "application/json")
+    assert client.get(path, headers={"Accept": "*/*"}).json == document.json
+    joined = f"{path}{'&' if '?' in path else '?'}format=json"
+    assert client.get(joined, headers=BROWSER).json == document.json
+    rows = page.get_data(as_text=True).partition("<tbody>")[2].count("<tr>")
+    every = document.json[LISTS[path]]
+    assert rows == (len(every) if path.startswith("/models") else min(len(every), 50)) > 0
+
+
+def test_one_pages_through_all_offers(client):
+    path, seen = "/offers?provider=runpod,verda", 0
+    count = client.get(path).json["count"]
+    while path:
+        page = client.get(path, headers=BROWSER).get_data(as_text=True)
+        seen += page.partition("<tbody>")[2].count("<tr>")
+        following = re.search(r'rel="next" href="([^"]+)"', page)
+        path = html.unescape(following[1]) if following else None
+    assert seen == count > 50
+
+
+def test_a_page_of_commitments_has_the_break_even_of_the_api(client):
+    document = client.get(f"/commitments?{ASKED}&provider=aws").json
+    page = html.unescape(client.get(f"/commitments?{ASKED}&provider=aws", headers=BROWSER).get_data(as_text=True))
+    for machine in document["machines"]:
+        for way in machine["ways"]:
+            assert f"{way['total']:,.2f}" in page
+            if way["break_even_hours_per_month"] is not None:
+                assert f"{way['break_even_hours_per_month']:,.0f} h a month" in page
+
+
+def test_a_page_of_accuracies_has_the_message_of_the_api(client):
+    document = client.get("/accuracy?model=resnet50&budget=5").json
+    page = html.unescape(client.get("/accuracy?model=resnet50&budget=5", headers=BROWSER).get_data(as_text=True))
+    assert document["message"] in page
+
+
+def test_what_is_wrong_is_a_page_to_a_browser_and_a_problem_to_a_program(client):
+    for path, status in (("/offers?provider=nope", 400), ("/models/nope", 404), ("/nowhere", 404)):
+        page, told = client.get(path, headers=BROWSER), client.get(path)
+        assert (page.status_code, page.mimetype) == (status, "text/html")
+        assert (told.status_code, told.mimetype) == (status, "application/problem+json")
+    assert "/nowhere" in html.unescape(client.get("/nowhere", headers=BROWSER).get_data(as_text=True))
+    assert client.get("/offers.csv?provider=nope", headers=BROWSER).mimetype == "text/csv"
+
+
+def test_then_and_today_stand_beside_each_other(client):
+    page = html.unescape(client.get(f"/?{ASKED}&as_of=2018-12-31").get_data(as_text=True))
+    table = page.partition('id="then"')[2].partition("</table>")[0]
+    for question in (f"/cost?{ASKED}&as_of=2018-12-31", f"/cost?{ASKED}"):
+        for pick in client.get(question).json["picks"]:
+            assert f"${pick['estimate']['billed_cost']:,.2f}" in table
+
+
+@pytest.mark.parametrize("path", ["/models", "/offers", "/throughput", f"/commitments?{ASKED}", "/accuracy?model=resnet18",
+                                  f"/estimate?{ASKED}", "/docs", "/signin"])  # fmt: skip
+def test_hostile_words_in_the_address_become_no_markup(client, path):
+    hostile = '"><script>alert(1)</script>'
+    mark = "&" if "?" in path else "?"
+    for name in ("_x", "label", "provider", "next"):
+        raw = client.get(f"{path}{mark}{name}={hostile}", headers=BROWSER).get_data(as_text=True)
+        assert "<script>alert" not in raw

@@ -1,0 +1,24 @@
+"""The pages where tokens are set: one signs in once, with a real browser."""
+
+from support.browser import serving
+
+from api.settings import Settings
+from api.web.app import create_app
+
+TOKEN = "right-token"
+
+
+def test_one_signs_in_once_and_goes_on_where_one_wanted_to(browser, service, look):
+    with serving(create_app(service, Settings(api_tokens=(TOKEN,)))) as root:
+        page = look("/?model=resnet18&target=0.69", root=root)
+        page.get_by_label("API token").fill(TOKEN)
+        page.get_by_role("button", name="Sign in").click()
+        assert page.url == f"{root}/?model=resnet18&target=0.69"
+        page.get_by_role("link", name="Offers").click()
+        assert page.locator("tbody tr").count() == 50
+        page.get_by_role("link", name="Cost", exact=True).click()
+        page.locator(".hero").hover()
+        page.wait_for_selector(".hero[data-drawn]", timeout=60_000)
+        page.get_by_role("button", name="Sign out").click()
+        page.goto(f"{root}/offers")
+        assert page.get_by_label("API token").is_visible()
