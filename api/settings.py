@@ -11,6 +11,8 @@ from typing import Any
 MASK = "********"
 MOST_PORT = 65_535
 _STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
+_ORIGIN = re.compile(r"https?://[^/\s@?#]+")
+_WEB_ADDRESS = re.compile(r"https?://[^/\s?#]+(/[^\s?#]*)?")
 _USER_INFO = re.compile(r"//[^/\s]*@")
 _QUERY = re.compile(r"(?<=\S)\?\S+$")  # an address may carry its key there
 
@@ -38,6 +40,7 @@ class Settings:
     wait_seconds: float = 1.0
     rate_limit: str | None = None
     trusted_proxies: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
     access_log: bool = False
 
 
@@ -104,6 +107,20 @@ def address(text: str) -> str:
     return text
 
 
+def _address_of_service(text: str) -> str:
+    if not _WEB_ADDRESS.fullmatch(text):
+        raise ValueError("write a whole address, such as https://costcalc.example.org")
+    return text
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(origin.rstrip("/") for origin in _list(text))
+    for origin in origins:
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise ValueError("write sites without a path, such as https://intranet.example.org, or * for all")
+    return origins
+
+
 def _tokens(text: str) -> tuple[str, ...]:
     tokens = _list(text)
     for token in tokens:
@@ -152,6 +169,7 @@ SETTINGS: tuple[Setting, ...] = (
         "COSTCALC_PUBLIC_URL",
         None,
         "The address at which people reach the service; links start with it, and its path is where the service is served.",
+        parse=_address_of_service,
     ),
     Setting(
         "COSTCALC_API_TOKENS",
@@ -216,6 +234,13 @@ SETTINGS: tuple[Setting, ...] = (
         None,
         "The addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
         parse=_list,
+    ),
+    Setting(
+        "COSTCALC_CORS_ORIGINS",
+        None,
+        "The sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means all; if "
+        "unset, none may.",
+        parse=_origins,
     ),
     Setting(
         "COSTCALC_ACCESS_LOG",

@@ -43,7 +43,7 @@ def squeeze(text: str) -> str:
     return re.sub(r"[\s\-_.]", "", text.casefold())
 
 
-def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
+def nearest(text: str, known: Iterable[str], most: int = 3, least_alike: int = LEAST_ALIKE) -> list[str]:
     """Known names that look like the text, best first; empty when none does or the text is too long to be a slip."""
     if len(text) > LONGEST_GUESS:
         return []
@@ -54,7 +54,7 @@ def nearest(text: str, known: Iterable[str], most: int = 3) -> list[str]:
         by_form.setdefault(squeeze(name), name)
     wanted = squeeze(text)
     starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
-    close = process.extract(wanted, sorted(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=LEAST_ALIKE)
+    close = process.extract(wanted, sorted(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=least_alike)
     found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
     return list(dict.fromkeys([*found, *(by_form[form] for form, _, _ in close)]))[:most]
 

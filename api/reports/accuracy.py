@@ -29,8 +29,8 @@ SHORT = Decimal("0.0001")
 @dataclass(frozen=True, slots=True)
 class AccuracyDocument:
     """The JSON answer. `estimates` reach `accuracy` within the budget and the time: those that no other estimate beats on
-    both, best first. `less` has the best estimate for each of some lower targets. `query.target` is the accuracy; both are
-    null if nothing fits."""
+    both, best first. `less` has the best estimate for each of some lower targets. `query.target` is the
+    accuracy; if nothing fits, that is null and the target the lowest that was tried."""
 
     accuracy: float | None
     message: str

@@ -51,7 +51,8 @@ def get_plan() -> Response:
     answers, layout = planner(service, catalogue, beside)
     rows = every_pair(service, values)
     kind = chosen_format(layout, FORMS)
-    parts = (catalogue.snapshot, sorted(given.items()), layout, values.get("as_of") or service.clock().date())
+    asked = sorted(pair for pair in given.items() if pair[0] in PLAN.fields and pair[0] != "token")
+    parts = (catalogue.snapshot, asked, layout, values.get("as_of") or service.clock().date())
     response = cached(parts, kind, lambda: FORMS[kind](answers.document(rows), layout))
     return name_file(response, f"plan.{kind}", layout)
 

@@ -11,11 +11,13 @@ from flask import Flask, Response, current_app, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
+from api.formats.charts.vega_process import NotDrawn
 from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
 from api.web.responses import CSV_TYPE, is_for_reading, wants_csv
 
+LEAST_ALIKE = 65  # percent: /robots.txt is no slip for /cost.xlsx
 PROBLEM_TYPE = "application/problem+json"
 log = logging.getLogger("costcalc")
 
@@ -45,6 +47,7 @@ def handle_errors(app: Flask) -> None:
     """Has every error of the application answered as a problem."""
     app.register_error_handler(Refused, _refused)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(NotDrawn, _not_drawn)
     app.register_error_handler(Exception, _crashed)
 
 
@@ -69,6 +72,13 @@ def _refused(error: Refused) -> Response:
     return response
 
 
+def _not_drawn(error: NotDrawn) -> Response:
+    log.error("%s was not drawn: %s", request.full_path, error)
+    response = problem_response(503, "the picture could not be drawn now; ask again in a few seconds")
+    response.headers["Retry-After"] = "5"
+    return response
+
+
 def _http_error(error: HTTPException) -> Response:
     """Werkzeug's own errors, in our form; `Allow` stays on 405."""
     if isinstance(error, NoSuchPath):
@@ -88,7 +98,8 @@ def _detail(error: HTTPException) -> str:
 
 
 def _no_such_path() -> str:
-    near = nearest(request.path, {rule.rule for rule in current_app.url_map.iter_rules() if rule.endpoint != "static"})
+    paths = {rule.rule for rule in current_app.url_map.iter_rules() if rule.endpoint != "static"}
+    near = nearest(request.path, paths, least_alike=LEAST_ALIKE)
     hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
     return f"there is no path {clip(request.path)}: {hint}"
 

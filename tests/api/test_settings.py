@@ -33,6 +33,8 @@ def test_values_are_typed():
         ("COSTCALC_POLL_SECONDS", "nan"),
         ("COSTCALC_POLL_SECONDS", "0"),
         ("COSTCALC_CACHE_ANSWERS", "-1"),
+        ("COSTCALC_PUBLIC_URL", "cost.example.org"),
+        ("COSTCALC_PUBLIC_URL", "ftp://cost.example.org"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(variable, text):
@@ -92,3 +94,15 @@ def test_a_password_inside_an_address_is_masked():
 def test_an_address_that_cannot_be_listened_on_is_refused(text):
     with pytest.raises(BadSetting, match="COSTCALC_BIND"):
         read_settings({"COSTCALC_BIND": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["intranet.example.org", "https://intranet.example.org/page", "https://me@host", "null"]
+)
+def test_a_site_that_may_ask_is_an_origin(text):
+    with pytest.raises(BadSetting, match="COSTCALC_CORS_ORIGINS"):
+        read_settings({"COSTCALC_CORS_ORIGINS": text})
+    assert read_settings({"COSTCALC_CORS_ORIGINS": "https://a.example:8443/, *"}).cors_origins == (
+        "https://a.example:8443",
+        "*",
+    )

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from tools.fuzz.grammar import SECRET, Request
 
 COMMAND = "from api.cli.main import main; main()"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 MIB = 1024 * 1024
 NANOSECONDS_PER_MS = 1_000_000
 

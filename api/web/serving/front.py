@@ -27,11 +27,13 @@ from api.web.app import MEMORY, MOST_BODY_BYTES, create_app
 from api.web.problems import PROBLEM_TYPE, problem
 from api.web.replay import Replay, Wsgi
 from api.web.serving.access_log import log_access, log_to_stderr
+from api.web.serving.other_sites import OtherSites
 from api.web.serving.rate_limit import RateLimit, Visitor
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 SLOW = re.compile(r"/plan\b|.*\.(png|svg|vl|xlsx)/?$|/vega\.js$")
+WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
 SLOW_WAIT_SECONDS = 20
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 
@@ -137,6 +139,11 @@ class Request:
         """Whether a body follows, of whatever framing."""
         return b"content-length" in self.headers or b"transfer-encoding" in self.headers
 
+    @property
+    def wants_a_workbook(self) -> bool:
+        """Whether the address or Accept says so; paths that end in .xlsx are told by their names."""
+        return WORKBOOK.search(self.scope["query_string"]) is not None or "spreadsheetml" in self.header(b"accept")
+
     def header(self, name: bytes) -> str:
         """The value of a header; empty where it is missing."""
         return self.headers.get(name, b"").decode("latin-1")
@@ -193,13 +200,14 @@ class Front:
         if request.scope["method"] == "GET" and await self._remembered(request):
             return
         body = await read_body(receive) if request.has_body else b""
-        async with self._lane(path).turn():
+        async with self._lane(request).turn():
             await self._app(_scope_of(request, body), _whole(body), request.send)  # type: ignore[arg-type]
 
-    def _lane(self, path: str) -> Lane:
+    def _lane(self, request: Request) -> Lane:
+        path = request.scope["path"]
         if path in PROBES:
             return self._probes
-        return self._slow if SLOW.match(path) else self._questions
+        return self._slow if SLOW.match(path) or request.wants_a_workbook else self._questions
 
     async def _check_rate(self, request: Request) -> None:
         seconds = await self._limit.seconds_to_wait(Visitor.of(request.client, request.headers))
@@ -267,5 +275,6 @@ def create_front(service: Service, settings: Settings) -> Asgi:
         log_to_stderr()
     limit = RateLimit(settings.rate_limit, settings.redis_url)
     front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
+    outer = OtherSites(front, settings.cors_origins) if settings.cors_origins else front
     proxies = list(settings.trusted_proxies)
-    return wrap_asgi_with_proxy_headers(front, trusted_hosts=proxies) if proxies else front
+    return wrap_asgi_with_proxy_headers(outer, trusted_hosts=proxies) if proxies else outer

@@ -106,3 +106,10 @@ def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):
     refused = client.get(f"/cost.svg?{ASKED}&nodes=1")
     assert refused.status_code == 501
     assert "pip install 'costcalc[charts]'" in refused.json["detail"]
+
+
+def test_a_picture_that_cannot_be_drawn_is_asked_for_again(client, monkeypatch):
+    monkeypatch.setattr("api.formats.charts.drawing.VEGA_LITE", "none")
+    response = client.get("/cost.svg?model=resnet50&target=0.7123")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    assert response.json["detail"] == "the picture could not be drawn now; ask again in a few seconds"

@@ -76,6 +76,7 @@ def test_an_unknown_model_is_404_and_names_the_nearest(client):
 
 def test_an_unknown_path_names_the_nearest(client):
     assert "did you mean /offers" in told(client.get("/ofers"), 404)["detail"]
+    assert told(client.get("/robots.txt"), 404)["detail"].endswith("/docs lists every path")
     assert "/docs lists every path" in told(client.get("/" + "z" * 3000), 404)["detail"]
 
 

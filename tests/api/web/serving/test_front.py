@@ -184,3 +184,59 @@ def test_the_log_has_a_line_without_the_token(caplog):
     assert (line["status"], line["path"], line["client"], line["agent"]) == (200, "/cost", "10.0.0.1", "curl/8")
     assert line["bytes"] > 0
     assert "secret" not in caplog.text
+
+
+INTRANET = b"https://intranet.example.org"
+ASKS_FIRST = (b"access-control-request-method", b"GET")
+
+
+@pytest.mark.parametrize(
+    ("sites", "origin", "told"),
+    [
+        ((), INTRANET, None),
+        ((INTRANET.decode(),), INTRANET, INTRANET),
+        ((INTRANET.decode(),), b"https://evil.example", None),
+        ((INTRANET.decode(),), b"", None),
+        (("*",), b"https://evil.example", b"*"),
+    ],
+)
+def test_scripts_of_other_sites_read_answers_only_where_they_are_named(sites, origin, told):
+    async def asked_by_a_page():
+        app = create_front(packaged_service(), Settings(cors_origins=sites))
+        headers = [(b"origin", origin)]
+        question = b"model=resnet50&target=0.757&limit=1&as_of=2026-07-02"
+        first = [
+            await ask(app, query=question, headers=headers) for _ in range(2)
+        ]  # the second is answered from memory
+        return [*first, await ask(app, method="OPTIONS", headers=[*headers, ASKS_FIRST])]
+
+    answers = asyncio.run(asked_by_a_page())
+    assert [got["headers"].get(b"access-control-allow-origin") for got in answers] == [told] * 3
+    assert (b"access-control-allow-headers" in answers[2]["headers"]) == bool(sites)
+    assert not any(b"access-control-allow-credentials" in got["headers"] for got in answers)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"query": b"format=XLSX"},
+        {"headers": [(b"accept", b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")]},
+    ],
+)
+def test_a_workbook_by_parameter_or_accept_takes_no_thread_of_questions(asked):
+    go_on = threading.Event()
+
+    def slow(environ, start_response):
+        if environ["QUERY_STRING"] or "spreadsheetml" in environ.get("HTTP_ACCEPT", ""):
+            go_on.wait(10)
+        return echo(environ, start_response)
+
+    async def crowd():
+        app = front(slow)
+        workbook = asyncio.create_task(ask(app, **asked))
+        await asyncio.sleep(0.05)
+        question = await ask(app)
+        go_on.set()
+        return question["status"], (await workbook)["status"]
+
+    assert asyncio.run(crowd()) == (200, 200)
