@@ -56,7 +56,7 @@ THEMES = (
         "These change how the answer is written, never its figures.",
         "format explain excel sep decimal profile focus table label cost_center to run help",
     ),
-    Theme("The sweep", "These say where its axes stand and who answers.", "grid workers dask"),
+    Theme("The sweep", "These add questions from a file and choose the processes that answer.", "grid workers dask"),
 )
 OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."

@@ -209,6 +209,8 @@ def rebuild(settings: Settings) -> int:
         return _failed(error, FAILED)
     click.echo(f"the damaged store is kept as {done.path}")
     click.echo(f"lost: {done.lost}")
+    own = "cannot be read, and are lost too" if done.own_runs is None else f"are taken over: {done.own_runs}"
+    click.echo(f"your own measurements {own}")
     click.echo("the new store has the packaged prices: costcalc prices refresh adds today's")
     return FINE
 

@@ -23,10 +23,12 @@ _SOURCES = "SELECT name FROM source_status WHERE succeeded_at IS NOT NULL ORDER 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Where the former store lies now, and what it held that the new one does not, as far as it can still be read."""
+    """Where the former store lies now, what it held that the new one does not, as far as it can still be read, and how many of
+    people's own measurements were taken over; None where they could not be read."""
 
     path: Path
     lost: str
+    own_runs: int | None
 
 
 def store_path(url: str | None) -> Path:
@@ -67,10 +69,14 @@ def rebuild(url: str | None, now: datetime) -> SetAside:
     path = store_path(url)
     if not path.exists() or _wrong(path) is None:
         raise StoreError(f"{path} is not damaged: nothing was done")
-    lost = _held(path)
+    lost, own = _held(path), _own_runs(path)
     aside = _set_aside(path, "damaged", now)
     Store(url).fill(now)
-    return SetAside(aside, lost)
+    with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
+        connection.executemany(
+            "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own or []
+        )
+    return SetAside(aside, lost, None if own is None else len(own))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -112,6 +118,15 @@ def _held(path: Path) -> str:
     except sqlite3.Error as error:
         return f"what it held cannot be read ({error}): every price that a refresh saw"
     return f"{count} snapshots published from {first[:16]} to {last[:16]} UTC, with the prices of {sources or 'no live source'}"
+
+
+def _own_runs(path: Path) -> list[tuple[object, ...]] | None:
+    """What people measured themselves, which no refresh brings back; None where it cannot be read."""
+    try:
+        with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
+            return connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
+    except sqlite3.Error:
+        return None
 
 
 def _set_aside(path: Path, why: str, now: datetime) -> Path:

@@ -188,6 +188,20 @@ def test_damage_is_named_and_left_alone_until_a_person_says_so(url: str, path: P
     assert not Store(url).history("none")
 
 
+def test_what_people_measured_themselves_is_taken_over_where_it_can_be_read(url: str, path: Path) -> None:
+    published(url)
+    own = ("1", "speed", None, "2026-11-20 12:00:00", "{}")
+    with closing(sqlite3.connect(path)) as connection:
+        with connection:
+            connection.execute("INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own)
+        [(books,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'books'")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    flip(path, (books - 1) * 4096, books * 4096)
+    assert backups.rebuild(url, LATER).own_runs == 1
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall() == [own]
+
+
 def test_a_whole_store_is_not_rebuilt(url: str) -> None:
     before = known(published(url))
     with pytest.raises(StoreError, match="is not damaged: nothing was done"):
