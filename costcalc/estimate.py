@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -43,6 +43,7 @@ from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matr
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
 from costcalc.evidence import Evidence
+from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
@@ -178,6 +179,22 @@ def _with_bills(
     return ((estimates[position], bill_at[position]) for position in positions)
 
 
+@dataclass(frozen=True)
+class MachineTypes:
+    """What machines a catalogue has, on which alone speeds depend: equal for catalogues that differ in their rates."""
+
+    instances: tuple[tuple[str, str, Machine], ...]
+    catalogue: Catalogue = field(compare=False)
+
+
+class Speeds:
+    """Recipes on clusters, worked out at their first use: what answers about the same machine types share."""
+
+    def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
+        self.evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
+        self.matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, catalogue))
+
+
 class Memory:
     """What answers about one catalogue share, worked out at its first use; the least recently used is forgotten."""
 
@@ -185,8 +202,7 @@ class Memory:
         self.evidence = evidence
         self.catalogue = catalogue
         self.allowed_offers = lru_cache(FILTERS_KEPT)(partial(allowed_offers, catalogue))
-        self._evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
-        self._matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, catalogue))
+        self._speeds = _speeds(evidence, MachineTypes(catalogue.vocabulary.instances, catalogue))
         self._interruptions = lru_cache(MOMENTS_KEPT)(lambda count: newest(evidence.interruptions[:count]))
         self._spot_risks = lru_cache(MOMENTS_KEPT)(lambda count: spot_risks(catalogue, evidence.interruptions[:count]))
         self._on_demand_rows = lru_cache(MOMENTS_KEPT)(partial(_on_demand_rows, catalogue))
@@ -194,11 +210,11 @@ class Memory:
 
     def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
         """The recipes of the question's model that were known then on the clusters it asks about."""
-        evidence = self._evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
+        evidence = self._speeds.evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
         asked = query.images_per_second
         own = asked_speed(asked, query.model, as_of.year) if asked else None
         way = Way(query.software == "recipe", query.pipeline, own)
-        return self._matrix(evidence, query.model, query.accelerators, query.nodes, way)
+        return self._speeds.matrix(evidence, query.model, query.accelerators, query.nodes, way)
 
     def interruptions(self, as_of: datetime) -> dict[Place, ObservedInterruptions]:
         """What was known then of the interruptions of spot machines."""
@@ -251,6 +267,11 @@ class Memory:
 def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
     """What is remembered of this evidence and catalogue."""
     return Memory(evidence, catalogue)
+
+
+@lru_cache(maxsize=CATALOGUES_KEPT)
+def _speeds(evidence: Evidence, machines: MachineTypes) -> Speeds:
+    return Speeds(evidence, machines.catalogue)
 
 
 def _matrix(

@@ -26,6 +26,9 @@ PATHS = {
     "offers --provider aws,alibaba": "/offers?provider=aws,alibaba",
     "changes --since 2026-06-01 --limit 30": "/offers/changes?since=2026-06-01&limit=30",
     "throughput --model resnet50 --limit 30": "/throughput?model=resnet50&limit=30",
+    "cost resnet50 0.757 --limit 2 --own 1xRTX3090": "/cost?model=resnet50&target=0.757&limit=2&own=1xRTX3090",
+    "compare resnet18 0.7 aws:p3.8xlarge own:1xV100": "/compare?model=resnet18&target=0.7&a=aws:p3.8xlarge&b=own:1xV100",
+    "fit resnet50,pix2pix_hd --accelerator RTX2060": "/fit?model=resnet50,pix2pix_hd&accelerator=RTX2060",
 }
 UNDATED = {
     "models": "/models",

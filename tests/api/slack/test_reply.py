@@ -116,6 +116,16 @@ class TestReply:
         asked = table_of(answered(client, "efficientnet_b4 0.82 free"))
         assert any(f"h ({on_calendar} with waiting)" in row[4] for row in asked)
 
+    def test_machines_of_one_s_own_stand_beside_with_the_use_from_which_they_pay(self, client):
+        payload = answered(client, "resnet50 0.757 own=1xRTX3090 own_price=3000")
+        [own] = [block["text"]["text"] for block in payload["blocks"] if "Your own" in str(block)]
+        (one,) = client.get("/cost?model=resnet50&target=0.757&own=1xRTX3090&own_price=3000").json["owned"]
+        even = one["estimate"]["break_even_hours"]
+        pays = f"pays from {even:,.0f} h of use" if even else "its electricity alone costs more than renting"
+        assert f"• own 1x RTX 3090: {one['estimate']['hours']:.2f} h" in own
+        assert pays in own
+        assert own in payload["text"]
+
     def test_what_was_assumed_is_told(self, client, payload):
         pieces = [each["text"] for block in payload["blocks"] for each in block.get("elements", ())]
         assert all(len(piece) <= 3000 for piece in pieces)
