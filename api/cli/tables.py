@@ -22,8 +22,8 @@ from api.reports.models import FitReport, ModelsDocument, ModelsReport
 from api.reports.offers import OffersReport
 from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.answers import PriceBasis
+from costcalc.evidence.largest_batch import Fit
 from costcalc.hardware import counted
-from costcalc.largest_batch import Fit
 from costcalc.training import Recipe, Tier
 
 

@@ -23,7 +23,7 @@ from api.reports.models import FitReport, ModelsReport, ModelSummary
 from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
 from api.reports.plan import ROW, Answered, PlanDocument
 from api.reports.throughput import ThroughputReport, ThroughputRow
-from costcalc.largest_batch import Fit
+from costcalc.evidence.largest_batch import Fit
 from costcalc.offers import Offer
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))

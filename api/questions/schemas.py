@@ -29,7 +29,7 @@ from api.questions.fields import (
     Text,
 )
 from api.questions.spellings import PURCHASES
-from costcalc.largest_batch import Precision
+from costcalc.evidence.largest_batch import Precision
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Place
 from costcalc.training import Crossing, Metric, PipelineAsked

@@ -13,7 +13,7 @@ from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence, normalised
-from costcalc.largest_batch import Fit, FitQuestion, fits, nearest, networks
+from costcalc.evidence.largest_batch import Fit, FitQuestion, fits, nearest, networks
 from costcalc.training import Model, Recipe, Throughput
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.evidence import load_evidence
-from costcalc.largest_batch import GUESSED, MODELLED, FitQuestion, fits, measured_batches, nearest, networks
+from costcalc.evidence.largest_batch import GUESSED, MODELLED, FitQuestion, fits, measured_batches, nearest, networks
 from costcalc.throughput.memory import HELD, HELD_OF_FAMILY, gib_per_image, most_images, room_gib
 from costcalc.training import Tier
 
