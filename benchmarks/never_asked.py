@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser.add_argument("--against", help="an earlier commit of this repository, which is measured too")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
-    with ExitStack() as running, TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, ExitStack() as running:
         places = {"now": ROOT, **({given.against: checked_out(given.against, running)} if given.against else {})}
         ports = {name: running.enter_context(server(place, Path(folder) / name)) for name, place in places.items()}
         body = Path(folder) / "body.json"
@@ -104,4 +104,4 @@ def server(place: Path, home: Path) -> AbstractContextManager[int]:
     """A server that runs the code of a folder."""
     home.mkdir()
     code = f"import sys; sys.path.insert(0, {str(place)!r}); {COSTCALC[2]}"
-    return serving([COSTCALC[0], "-c", code, *SERVE], str(home))
+    return serving(["env", "COSTCALC_WAIT_SECONDS=60", COSTCALC[0], "-c", code, *SERVE], str(home))

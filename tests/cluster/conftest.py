@@ -7,7 +7,7 @@ from fakes.slack import SECRET
 from support.asking import asking
 
 from tools.cluster.cluster import Ports, running, status_of, wait_for
-from tools.cluster.program import NotStarted
+from tools.cluster.program import NotInstalled
 
 TOKEN = "a token that only tests know"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -27,7 +27,7 @@ def topology():
     try:
         with running(Ports.free(2), **SETTINGS) as cluster:
             yield cluster
-    except NotStarted as error:
+    except NotInstalled as error:
         (pytest.fail if REQUIRED else pytest.skip)(str(error))
 
 

@@ -173,7 +173,7 @@ def test_make_cluster_says_where_it_is_and_stops_cleanly(tmp_path):
         assert requests.get(f"http://127.0.0.1:{port}{ASKED}", headers=BEARER, timeout=30).ok
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
         process.stdout.close()
     assert not Path(told[3].split()[1]).exists()
     assert not is_open(port)

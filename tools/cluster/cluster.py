@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from tools.cluster.postgres import PostgresServer, binaries
-from tools.cluster.program import NotStarted, Program, clean_environment, installed
+from tools.cluster.program import NotInstalled, NotStarted, Program, clean_environment, installed
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -128,7 +128,7 @@ class Cluster:
     def _start_postgres(self) -> None:
         found = binaries()
         if found is None:
-            raise NotStarted("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+            raise NotInstalled("PostgreSQL is not installed; on Debian: apt-get install postgresql")
         folder = self.folder / "postgresql"
         folder.mkdir()
         self.postgres = PostgresServer(found, folder)
@@ -207,7 +207,7 @@ def is_open(port: int) -> bool:
         return trial.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(true: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(true: Callable[[], bool], seconds: float = 120) -> None:
     """Returns when it is so. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -16,7 +16,11 @@ STOP_SECONDS = 30
 
 
 class NotStarted(Exception):
-    """A program is missing, ended, or does not answer; the message says which and where its log is."""
+    """A program ended, or does not answer; the message says which and where its log is."""
+
+
+class NotInstalled(NotStarted):
+    """A program is missing; the message says what to install."""
 
 
 @dataclass
@@ -45,7 +49,7 @@ class Program:
                 process_group=0,
             )
 
-    def wait(self, seconds: float = 60) -> None:
+    def wait(self, seconds: float = 180) -> None:
         """Returns when it answers. Raises NotStarted."""
         deadline = time.monotonic() + seconds
         while not self.answers():
@@ -76,10 +80,10 @@ class Program:
 
 
 def installed(name: str, package: str) -> str:
-    """The path of a program. Raises NotStarted with the Debian package that has it."""
+    """The path of a program. Raises NotInstalled with the Debian package that has it."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if found is None:
-        raise NotStarted(f"{name} is not installed; on Debian: apt-get install {package}")
+        raise NotInstalled(f"{name} is not installed; on Debian: apt-get install {package}")
     return found
 
 

@@ -35,6 +35,7 @@ PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 SLOW = re.compile(r"/plan\b|.*\.(png|svg|vl|xlsx)/?$|/vega\.js$")
 WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
 SLOW_WAIT_SECONDS = 20
+FORESEEN_SECONDS = 3
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 
 Scope = MutableMapping[str, Any]
@@ -72,7 +73,7 @@ def busy() -> Refusal:
 class Lane:
     """At most `threads` requests that work at once. Others wait for one to end, at most `wait_seconds`.
 
-    Whose turn would come after a quarter of that, by how long requests took of late, is refused at once and may ask elsewhere.
+    Whose turn would come after half of that or FORESEEN_SECONDS, by how long requests took of late, is refused at once.
     """
 
     def __init__(self, threads: int, wait_seconds: float) -> None:
@@ -97,7 +98,7 @@ class Lane:
             self._free.release()
 
     async def _wait(self) -> None:
-        if self._waiting * self._seconds / self.threads > self._wait_seconds / 4:
+        if self._waiting * self._seconds / self.threads > min(self._wait_seconds / 2, FORESEEN_SECONDS):
             raise busy()
         self._waiting += 1
         try:
