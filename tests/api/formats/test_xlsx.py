@@ -20,6 +20,7 @@ QUESTIONS = (
     "purchase=savings_plan,committed_use,monthly&utilization=0.4&discount=aws:0.125&currency=EUR&limit=80",
     "purchase=capacity_block,spot,monthly&max_price_age=3650&nodes=4&currency=JPY&discount=0.07&utilization=0",
     "purchase=capacity_block&provider=aws&runs=1000&limit=20",
+    "purchase=owned,monthly&own=1xRTX3090,8xV100&pue=1.3&utilization=0.5&basis=effective&limit=40&currency=EUR",
     "purchase=free,on_demand&recipes=all&regions=all&limit=80&runs=3",
     "limit=40&runs=12&storage_gb=150&storage_rate=0.023&egress_gb=20&egress_rate=0.09&discount=0.1",
 )
