@@ -1,7 +1,8 @@
 """Prints packaged rates drawn at random beside what their source says: `python -m tools.check_rows --seed 1 [MIRRORS]`.
 
 MIRRORS is a folder of git clones called `owner+name` (or `owner+name/repo`). For a rate whose source is a file at a commit there,
-the line of that file that has the figure is printed beside it; for others the source alone, so that a person can open it.
+the line of that file that has the figure is printed beside it. The end counts the rates that were found, those that the file at
+hand does not have for this machine and region (`differs`), and those whose source is not at hand, for a person to open.
 """
 
 from __future__ import annotations
@@ -9,21 +10,22 @@ from __future__ import annotations
 import argparse
 import csv
 import random
-import re
-import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from pathlib import Path
 
+from pricing.packaged.machine_facts import packaged_machines
 from pricing.packaged.tables import packaged_folder
+from tools.cited_files import cited_lines, lines_about, numbers
 
 Row = Mapping[str, str]
-SOURCE = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{7,40})[ :](?P<path>\S+)")
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+FOUND, DIFFERS, NOT_AT_HAND = "found", "differs", "source not at hand"
 TOLERANCE = Decimal("0.000001")
+ROUNDED = Decimal("0.0005")  # half of the last of three decimals, as many lists round
 LONGEST = 110  # characters of a line that are shown
 HOURS_IN_MONTH = 730
+CORES_PER_CHIP = 2  # of a TPU up to v4, whose slices are named by cores
 
 
 def main() -> None:
@@ -43,59 +45,51 @@ def drawn(seed: int, count: int) -> list[Row]:
 
 
 def lines(rows: list[Row], mirrors: Path | None) -> Iterator[str]:
-    """Two lines for each rate, what is packaged and what the source says, and how many of them were found."""
-    found = 0
+    """Two lines for each rate, what is packaged and what the source says, and how many came out how."""
+    outcomes: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
         terms = " ".join(filter(None, (row["purchase_option"], row["term"], row["payment"])))
         where = " ".join((row["provider"], row["region"], row["instance_type"], terms))
         yield f"{number:3} {where}, {row['observed_at']}: {row['hourly_rate']} {row['currency']} an hour"
-        said = said_by_source(row, mirrors)
-        found += said is not None
-        yield f"    {row['source']}{f': {said}' if said else ''}"
-    yield f"{found} of {len(rows)} figures were found in their sources; for the others, open the source."
+        outcome, said = said_by_source(row, mirrors)
+        outcomes[outcome] += 1
+        yield f"    {row['source']}: {outcome}{f', {said}' if said else ''}"
+    yield ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in (FOUND, DIFFERS, NOT_AT_HAND)) + f" of {len(rows)}"
 
 
-def said_by_source(row: Row, mirrors: Path | None) -> str | None:
-    """A line of the cited file that has the figure; None where there is no copy or no such line."""
-    cited = SOURCE.match(row["source"])
-    if mirrors is None or cited is None:
-        return None
-    text = _file(mirrors / f"{cited['owner']}+{cited['name']}", cited["commit"], cited["path"])
-    for place, line in _of_machine(text, row):
-        if any(
-            abs(Decimal(each) - figure) <= TOLERANCE * figure
-            for each in NUMBER.findall(line)
-            for figure in _figures(row)
-        ):
-            return f"line {place}: {' '.join(line.split())[:LONGEST]}"
-    return None
+def said_by_source(row: Row, mirrors: Path | None) -> tuple[str, str]:
+    """What came out, and the line of the cited file that has the figure, if one has."""
+    said = cited_lines(row["source"], mirrors)
+    if said is None:
+        return NOT_AT_HAND, ""
+    for place, line in lines_about(said, _names(row), row["region"]):
+        if any(_equal(each, figure) for each in numbers(line) for figure in _figures(row)):
+            return FOUND, f"line {place}: {' '.join(line.split())[:LONGEST]}"
+    return DIFFERS, ""
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    """How a source may call the machine: as we do, or a TPU by its generation."""
+    name = row["instance_type"]
+    generation, dash, _ = name.partition("-")
+    is_slice = row["provider"] == "gcp" and dash and generation[0] == "v"
+    return (name, f"TPU {generation.replace('litepod', 'e')}") if is_slice else (name,)
+
+
+def _equal(said: Decimal, figure: Decimal) -> bool:
+    is_rounded = said == round(said, 3) and abs(said - figure) <= ROUNDED and figure > 100 * ROUNDED
+    return abs(said - figure) <= TOLERANCE * figure or is_rounded
 
 
 def _figures(row: Row) -> list[Decimal]:
-    """The amounts that a source may state: the rate, a month of it, and what is paid beside it."""
-    rate = Decimal(row["hourly_rate"])
-    return [
-        rate,
-        rate * HOURS_IN_MONTH,
-        *(Decimal(row[name]) for name in ("upfront", "monthly") if Decimal(row[name] or 0)),
+    """The amounts that a source may state: the rate of the machine or an accelerator, a month of it, and what is paid beside."""
+    rate, machine = Decimal(row["hourly_rate"]), packaged_machines(row["provider"]).get(row["instance_type"])
+    count = machine.accelerators if machine and machine.accelerators else 1
+    beside = [row[name] for name in ("upfront", "monthly")] + [
+        part.rpartition("=")[2] for part in row["parts"].split(";")
     ]
-
-
-def _of_machine(text: str, row: Row) -> Iterator[tuple[int, str]]:
-    """The numbered lines from the one on that names the machine and, behind that, the region; from the first where none does."""
-    every, start = list(enumerate(text.splitlines(), 1)), 0
-    for name in (row["instance_type"], row["region"]):
-        start = next((position for position, (_, line) in enumerate(every[start:], start) if name in line), start)
-    return iter(every[start:])
-
-
-@lru_cache(maxsize=64)
-def _file(clone: Path, commit: str, path: str) -> str:
-    folder = clone / "repo" if (clone / "repo").is_dir() else clone
-    if not folder.is_dir():
-        return ""
-    shown = subprocess.run(["git", "-C", str(folder), "show", f"{commit}:{path}"], capture_output=True, check=False)
-    return shown.stdout.decode(errors="replace")
+    amounts = [Decimal(each) for each in beside if each and Decimal(each)]
+    return [rate, rate * HOURS_IN_MONTH, rate / count, rate / count / CORES_PER_CHIP, *amounts]
 
 
 if __name__ == "__main__":
