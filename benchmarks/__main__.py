@@ -10,6 +10,7 @@ from importlib import import_module
 
 ALL = (
     "answers", "gpuhunt_query", "over_http", "hostile", "processes", "slack", "aws_bulk", "store", "csv_export", "workbooks",
+    "page",
     "dearest",
     "sweep",
 )  # fmt: skip

@@ -47,7 +47,7 @@ class Point(NamedTuple):
     frontier: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Glance:
     """Overviews of one question, and of the questions beside it that leave one filter out."""
 
@@ -55,18 +55,19 @@ class Glance:
     catalogue: Catalogue
     query: EstimateQuery
 
+    @cached_property
     def points(self) -> tuple[Point, ...]:
         """Every estimate in the question's order."""
         return tuple(_points(*self.service.overview(self.query, self.catalogue)))
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""
-        whole = self.points()
+        whole = self.points
         return {name: self._counted(name, whole) for name in COUNTED}
 
     def _counted(self, name: str, whole: tuple[Point, ...]) -> list[tuple[str, int]]:
         chosen = getattr(self.query, name)
-        points = replace(self, query=self._without(name)).points() if chosen else whole
+        points = replace(self, query=self._without(name)).points if chosen else whole
         column = Point._fields.index("purchase_option" if name == "purchase" else name)
         counted = {**dict.fromkeys(map(str, chosen), 0), **Counter(str(point[column]) for point in points)}
         return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))

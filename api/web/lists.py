@@ -85,7 +85,7 @@ def compare() -> Response:
 @blueprint.get("/fit")
 def fit() -> Response:
     """The largest batch of a network on an accelerator."""
-    return answered(FIT, fit_report, {"csv": sheets.fit_csv})
+    return answered(FIT, fit_report, {"html": listed.FITS, "csv": sheets.fit_csv}, ROWS)
 
 
 @blueprint.get("/models")

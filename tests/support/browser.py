@@ -1,5 +1,6 @@
 """A real Chromium before an application that listens on a port of its own, and what a page must never do."""
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from werkzeug.serving import make_server
 @contextmanager
 def serving(app) -> Iterator[str]:
     """The address of the application while it is served."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -10,7 +10,7 @@ from api.reports.commitments import CommitmentsReport, Compared
 from costcalc.units import HOURS_PER_MONTH
 
 ON_DEMAND = "on demand"
-CHEAPEST = "format(hours, 'd') + ' h a month: least is ' + datum.bought + ', ' + format(datum.now, ',.2f')"
+CHEAPEST = "format(hours, 'd') + ' h: least is ' + datum.bought + ', ' + format(datum.now, ',.2f')"
 
 
 def spec(report: CommitmentsReport) -> Json:

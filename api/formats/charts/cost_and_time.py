@@ -22,7 +22,7 @@ TOLD = ("machine", "bought", "time", "price", "rank")
 
 def spec(report: CostReport) -> Json:
     """The picture of a question's estimates; words in its place where there are none."""
-    answer, points = report.answer, report.glance.points()
+    answer, points = report.answer, report.glance.points
     query, front = answer.query, sum(point.frontier for point in points)
     if not points:
         return nothing()

@@ -44,6 +44,6 @@ def _layers(estimate: Estimate, recipe: Recipe) -> list[Json]:
          "layer": [{"mark": {"type": "rule", "color": INK, "strokeDash": [4, 3]}, "encoding": {"x": x}},
                    {"mark": {"type": "point", "filled": True, "color": INK, "size": 70, "opacity": 1},
                     "encoding": {"x": x, "y": y}},
-                   {"mark": {"type": "text", "align": "right", "baseline": "top", "dx": -7, "dy": 7, "color": INK},
-                    "encoding": {"x": x, "y": y, "text": {"field": "words"}}}]},
+                   {"mark": {"type": "text", "align": "right", "dx": -7, "y": {"expr": "height - 10"}, "color": INK},
+                    "encoding": {"x": x, "text": {"field": "words"}}}]},
     ]  # fmt: skip

@@ -17,7 +17,7 @@ def spec(report: HistoryReport) -> Json:
     ]  # fmt: skip
     if not rows:
         return nothing("No rate of such a machine was ever observed.")
-    x: Json = {"field": "from", "type": "temporal", "title": None}
+    x: Json = {"field": "from", "type": "temporal", "title": None, "axis": {"format": "%Y-%m", "tickCount": 6}}
     y: Json = {"field": "rate", "type": "quantitative", "title": f"{rows[0]['currency']} per hour, effective"}
     colour = {"field": "bought", "type": "nominal", "scale": {"range": PALETTE}, "title": None}  # fmt: skip
     told = [{"field": name} for name in rows[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.formats import words
-from api.questions.schemas import ChangesSchema, HistorySchema, ModelsSchema, OffersSchema, ThroughputSchema
+from api.questions.schemas import ChangesSchema, FitSchema, HistorySchema, ModelsSchema, OffersSchema, ThroughputSchema
 from api.web.pages.lists import Cell, ListPage, accelerators, day, gibibytes, machine, number
 
 OFFER_FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase")
@@ -21,6 +21,10 @@ def _rate(row: Any) -> str:
 
 def _upfront(row: Any) -> str:
     return f"{row.upfront:,.2f} upfront" if row.upfront else ""
+
+
+def _format(row: Any) -> str:
+    return " ".join(filter(None, [row.precision, f"{row.image_size} px" if row.image_size else ""]))
 
 
 MACHINE = Cell("Machine", machine, accelerators)
@@ -85,6 +89,25 @@ SPEEDS = ListPage(
              source=lambda row: row.throughput_source),
     ),
 )  # fmt: skip
+FITS = ListPage(
+    "What fits",
+    "The largest batch of each network that fits the memory of each accelerator.",
+    FitSchema(),
+    ("model", "accelerator", "precision", "image_size", "as_of"),
+    lambda document: document.fits,
+    (
+        Cell("Network", lambda row: row.model, _format),
+        Cell("Accelerator", lambda row: row.accelerator, lambda row: gibibytes(row.memory_gib)),
+        Cell("Fits", lambda row: "yes" if row.fits else "no"),
+        Cell(
+            "Largest batch",
+            lambda row: number(row.largest_batch, ","),
+            lambda row: f"{row.largest_batch_low:,}–{row.largest_batch_high:,}",
+            is_number=True,
+        ),
+        Cell("Known", lambda row: row.evidence.value, source=lambda row: row.source),
+    ),
+)
 MODELS = ListPage(
     "Models",
     "Every model of which something was measured, with the highest accuracy that anybody's recipe reached.",

@@ -80,7 +80,7 @@ def _answered(given: Given, at: Address) -> dict[str, Any]:
         "then_and_now": _then_and_now(report),
         "beside": {name: _beside(query, name) for name in ("accuracy", "commitments")},
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
-        "plot": plot(answer, report.glance.points()),
+        "plot": plot(answer, report.glance.points),
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
         "cleared": filters.cleared(at),

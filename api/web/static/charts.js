@@ -30,7 +30,7 @@ async function draw(chart) {
     const place = document.createElement("div");
     const options = { ast: true, actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true }, renderer: "svg" };
     const hero = chart.dataset.on === "pointer";
-    const fitting = { ...spec, title: undefined, width: chart.clientWidth, autosize: { type: "fit", contains: "padding" } };
+    const fitting = { ...spec, title: undefined, width: chart.clientWidth, autosize: { type: hero ? "fit" : "fit-x", contains: "padding" } };
     fitting.config.legend.columns = chart.clientWidth < 500 ? 1 : 3;
     fitting.config.legend.disable = hero;
     if (hero) fitting.height = chart.clientHeight;

@@ -161,6 +161,25 @@ def test_nothing_is_cut_off_and_axe_finds_no_violation(look, theme, width):
     assert found.violations_count == 0, found.generate_report()
 
 
+@pytest.mark.parametrize(
+    ("path", "theme"),
+    [
+        ("/estimate?model=resnet50&target=0.757", "dark"),
+        ("/commitments?model=resnet50&target=0.757&provider=aws", "light"),
+        ("/accuracy?model=resnet18", "dark"),
+        ("/offers?accelerator=H100", "light"),
+        ("/models", "dark"),
+        ("/signin", "light"),
+        ("/?model=resnet50&target=75.7", "dark"),
+    ],
+)
+def test_so_it_is_on_every_page(look, path, theme):
+    page = look(path, 390, color_scheme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
 def test_on_a_phone_the_filters_are_a_sheet(look):
     page = look(ASKED, 390)
     link = page.get_by_role("link", name=re.compile("^aws"))

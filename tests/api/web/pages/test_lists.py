@@ -14,6 +14,7 @@ LISTS = {
     "/offers/history?instance_type=p3.8xlarge": "history",
     "/offers/changes?since=2025-01-01": "changes",
     "/throughput?model=resnet50": "throughputs",
+    "/fit?model=resnet50": "fits",
 }
 
 
