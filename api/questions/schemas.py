@@ -341,7 +341,7 @@ class CompareSchema(CostSchema):
         example="aws:p3.8xlarge",
         required=True,
     )
-    b = Text("the machine to compare it with, written likewise", example="aws:p3.16xlarge:2:spot", required=True)
+    b = Text("the machine to compare it with, written likewise", example="aws:p3.16xlarge:2", required=True)
 
     class Meta:
         """The two machines stand for all filters of offers, and their effective costs are compared."""

@@ -34,6 +34,7 @@ from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
 
 Json = dict[str, Any]
+CSV, HTML = "text/csv", "text/html"
 REFERENCE = "#/components/schemas/{name}"
 ABOUT = """What it costs, and how long it takes, to train a model to an accuracy, and where.
 
@@ -56,6 +57,7 @@ class Operation:
     errors: tuple[int, ...] = ()  # beside those of every path
     method: str = "get"
     body: Json | None = None
+    is_page: bool = False  # for browsers
 
     @property
     def group(self) -> str:
@@ -101,34 +103,35 @@ OPERATIONS = (
               sheets=("csv", "xlsx"), errors=(404,)),
     *_drawn("/cost", "Cost against time", COST),
     Operation("/estimate", "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
-              EstimateDocument, COST, errors=(404,)),
+              EstimateDocument, COST, errors=(404,), is_page=True),
     *_drawn("/estimate", "The accuracy curve behind the first estimate of a question", COST),
     Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
-              sheets=("csv",), errors=(404,)),
+              sheets=("csv",), errors=(404,), is_page=True),
     *_drawn("/accuracy", "The least cost of each accuracy", ACCURACY),
     Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
               errors=(404,)),
     Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
               sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY),
     Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
-              COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,)),
+              COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,), is_page=True),
     Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
               errors=(404,)),
     Operation("/compare", "Two machines beside each other for the same training, and the rate at which the answer turns",
               CompareDocument, COMPARE, sheets=("csv",), errors=(404,)),
     *_drawn("/commitments", "What a month costs by hours of use, on the first machine", COMMITMENTS),
     Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
-              sheets=("csv", "xlsx")),
+              sheets=("csv", "xlsx"), is_page=True),
     Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
-              sheets=("csv",)),
-    Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument, HISTORY, sheets=("csv",)),
+              sheets=("csv",), is_page=True),
+    Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument,
+              HISTORY, sheets=("csv",), is_page=True),
     *_drawn("/offers/history", "The rates of machines over time", HISTORY),
     Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
-              sheets=("csv",), errors=(404,)),
+              sheets=("csv",), errors=(404,), is_page=True),
     Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,)),
-    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS),
+    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, is_page=True),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
-              errors=(404,)),
+              errors=(404,), is_page=True),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
@@ -189,13 +192,11 @@ _REFUSED_TO_SLACK = {
 }
 
 
-def _error(meaning: str, on_the_page: bool = False) -> Json:
-    """A problem, or its message as a sheet's only cell for who asked for CSV."""
-    kinds = {"text/csv": {"schema": _TEXT}, **({"text/html": {"schema": _TEXT}} if on_the_page else {})}
-    return {
-        "description": meaning,
-        "content": {PROBLEM_TYPE: {"schema": {"$ref": REFERENCE.format(name="Problem")}}, **kinds},
-    }
+def _error(meaning: str, first: str = PROBLEM_TYPE) -> Json:
+    """A problem, or its message as a sheet's only cell for who asked for CSV, or as a page. Clients expect the `first`."""
+    kinds = {PROBLEM_TYPE: {"$ref": REFERENCE.format(name="Problem")}, CSV: _TEXT, HTML: _TEXT}
+    order = sorted(kinds, key=lambda kind: kind != first)
+    return {"description": meaning, "content": {kind: {"schema": kinds[kind]} for kind in order}}
 
 
 _SLASH_COMMAND: Json = {
@@ -256,7 +257,7 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
         "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
         "tags": [operation.group],
         "parameters": list(_parameters(operation, sheet)),
-        "responses": {"200": _success(operation, sheet), **dict(_refusals(operation, private))},
+        "responses": {"200": _success(operation, sheet), **dict(_refusals(operation, sheet, private))},
     }
     if operation.path in _OPEN:
         told["security"] = [{}]
@@ -265,12 +266,13 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
     return told
 
 
-def _refusals(operation: Operation, private: bool) -> Iterator[tuple[str, Json]]:
+def _refusals(operation: Operation, sheet: str, private: bool) -> Iterator[tuple[str, Json]]:
     if operation.is_kept:
         yield "304", {"description": "the client has this answer already (If-None-Match)"}
+    first = CSV if sheet == "csv" else HTML if operation.media == HTML else PROBLEM_TYPE
     unknown = (401,) if private and operation.path not in _OPEN else ()
     for status in sorted({*_OF_EVERY_PATH, *operation.errors, *unknown}):
-        yield str(status), _error(_MEANINGS[status], operation.media == "text/html")
+        yield str(status), _error(_MEANINGS[status], first)
 
 
 def _success(operation: Operation, sheet: str) -> Json:
@@ -280,6 +282,8 @@ def _success(operation: Operation, sheet: str) -> Json:
         if operation.media == JSON_TYPE:
             body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
         content[operation.media] = {"schema": body}
+        if operation.is_page:
+            content[HTML] = {"schema": _TEXT}
     for kind in [sheet] if sheet else operation.sheets:
         content[TYPES[kind].partition(";")[0]] = {"schema": _BYTES if kind == "xlsx" else _TEXT}
     is_list = operation.schema is not None and "offset" in operation.schema.fields
