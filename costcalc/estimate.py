@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,11 @@ from costcalc.units import Indices
 MATRICES_KEPT = FILTERS_KEPT = 32
 MOMENTS_KEPT = DAYS_KEPT = 8
 OFFERS_KEPT = 4096
+UNFILTERED: dict[str, Any] = {
+    **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
+    **dict.fromkeys(("accelerators", "nodes", "max_hours", "max_cost")),
+}
+"""What a question asks about where it asks about everything that can be rented."""
 CATALOGUES_KEPT = 6  # with the prices of a past, and with machines that askers own
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
@@ -80,7 +86,12 @@ def answer(
     tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
     details = EstimateDetails(query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of))
     if any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()):
-        details = replace(details, cheapest_rental=cheapest_rental(catalogue, candidates))
+        rented = cheapest_rental(catalogue, candidates)
+        if rented is None:
+            anywhere = replace(query, **UNFILTERED)
+            elsewhere = _found(anywhere, evidence, catalogue, now, exchange, storage_and_egress)
+            rented = cheapest_rental(catalogue, elsewhere.candidates)
+        details = replace(details, cheapest_rental=rented)
     bills = tuple(map(details.bill, shown.values()))
     estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
     on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())

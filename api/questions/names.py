@@ -13,7 +13,7 @@ from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, PURCHASES
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
-from costcalc.offers import PurchaseOption
+from costcalc.offers import OWN, PurchaseOption
 from costcalc.query import Discount, OwnMachine
 from costcalc.training import OwnSpeed
 
@@ -120,7 +120,7 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ())
     """The names in the evidence, in the whole history of the catalogue, and of the price sources."""
     instances = catalogue.vocabulary.instances
     return Known(
-        provider=_sorted([*sources, *(provider for provider, _, _ in instances)]),
+        provider=_sorted([OWN, *sources, *(provider for provider, _, _ in instances)]),
         region=_sorted(catalogue.vocabulary.regions),
         instance_type=_sorted(name for _, name, _ in instances),
         accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),

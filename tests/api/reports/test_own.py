@@ -36,6 +36,15 @@ def test_an_own_machine_stands_beside_the_offers_whatever_filters_them(client):
     )
 
 
+def test_without_a_rental_in_the_question_it_is_compared_with_those_of_everybody(client):
+    _, both = ask(client, "own=1x RTX 4090")
+    for tail in ("own=1x RTX 4090&provider=own", "own=1x RTX 4090&purchase=owned"):
+        status, alone = ask(client, tail)
+        assert status == 200
+        (estimate,) = alone["estimates"]
+        assert estimate["break_even_hours"] == both["owned"][0]["estimate"]["break_even_hours"]
+
+
 def test_no_age_makes_it_stale_and_it_is_found_among_the_estimates(client):
     status, found = ask(client, "own=1xGTX1080Ti&max_price_age=1&purchase=owned&basis=effective")
     assert status == 200
