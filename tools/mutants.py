@@ -1,6 +1,10 @@
 """Changes one thing at a time in the code and asks whether a test notices.
 
     python -m tools.mutants --seed 1 --count 150 costcalc/convergence costcalc/throughput
+    python -m tools.mutants --into docs/mutants.md signature
+
+A name of `AREAS` stands for its modules and the tests that count for them. With `--into` the survivors are written into that
+page; the reasons that stand beside them there are kept.
 
 A mutant is the code with one small change: `<` became `<=`, `+` became `-`, `and` became `or`, 0.8 became 1.8, a slice lost
 its start, `return x` became `return None`, a statement went. `--count` of all possible mutants are drawn with `--seed`. A
@@ -8,9 +12,9 @@ mutant is killed when a test fails or does not end; one that survives points at 
 no input tells it from the original.
 
 Each mutant meets the tests that reach its line, then those in the file named after its module, those that reach its file, and
-the others, as many as together took at most `--seconds` of a processor before the change. Which test reaches which line is
-measured once and kept until a file changes. All work is done in a temporary copy of the checkout. Annotations, decorators,
-strings, assertions and what is raised are left alone.
+the others, as many as together took at most `--seconds` of a processor before the change; one that takes three times as long
+does not end. Which test reaches which line is measured once and kept until a file changes. All work is done in a temporary
+copy of the checkout. Annotations, decorators, strings, assertions and what is raised are left alone.
 """
 
 from __future__ import annotations
@@ -39,6 +43,9 @@ from typing import Any
 import coverage
 import platformdirs
 
+from tools.mutants_page import write
+
+BUSY = 10  # a second of a processor may take so many on a machine that is busy with other things
 NOT_FOUND = 4  # pytest's exit status when a test named on the command line does not exist
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 LEFT_ALONE = {"annotation", "returns", "decorator_list", "type_comment", "ctx", "exc", "cause"}
@@ -109,6 +116,44 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
 
 
 @dataclass(frozen=True)
+class Area:
+    """Modules that belong together, and the tests that count for them."""
+
+    folders: Sequence[str]
+    tests: Sequence[str]
+
+
+ENGINE = Area(
+    [f"costcalc/{room}" for room in ("convergence", "throughput", "duration", "costing", "fitting", "validation")],
+    ["tests/costcalc"],
+)
+AREAS = {
+    "engine": ENGINE,
+    "checks": Area(["pricing/checks.py"], ["tests/pricing/test_checks.py", "tests/pricing/test_refresh.py"]),
+    "access": Area(["api/web/access.py"], ["tests/api/web/test_access.py", "tests/api/web/test_app.py"]),
+    "cache": Area(
+        ["api/web/replay.py", "api/web/responses.py"],
+        [
+            *(f"tests/api/web/test_{name}.py" for name in ("replay", "responses", "app", "compression")),
+            *(
+                f"tests/api/formats/test_{name}.py"
+                for name in ("csv_stream", "cut_lists", "csv_export", "spreadsheets")
+            ),
+            "tests/api/reports/test_cost.py",
+        ],
+    ),
+    "signature": Area(
+        ["api/slack/verification.py", "api/web/slack.py", "pricing/store/replay.py"],
+        [
+            "tests/api/slack/test_verification.py",
+            "tests/api/slack/test_command.py",
+            "tests/pricing/store/test_replay.py",
+        ],
+    ),
+}
+
+
+@dataclass(frozen=True)
 class Mutant:
     """One change: `holder[key]`, a part of `tree`, becomes `after`. `path` is relative to the checkout."""
 
@@ -129,8 +174,8 @@ class Mutant:
         finally:
             self.holder[self.key] = self.before
 
-    def __str__(self) -> str:
-        """The place, and what the change is in the text around it."""
+    def change(self) -> tuple[str, str]:
+        """What the change is in the text around it, before and after."""
         if self.statement is self.before:
             before, after = ast.unparse(self.before), ast.unparse(self.after)
         else:
@@ -138,7 +183,12 @@ class Mutant:
         pairs = zip(before.splitlines(), after.splitlines(), strict=False)
         old, new = next((old.strip(), new.strip()) for old, new in pairs if old != new)
         start = max(0, len(os.path.commonprefix([old, new])) - 60)  # noqa: RUF071 - of text
-        return f"{self.path}:{self.lines.start}\n    - {old[start:][:110]}\n    + {new[start:][:110]}"
+        return old[start:][:110], new[start:][:110]
+
+    def __str__(self) -> str:
+        """The place and the change."""
+        before, after = self.change()
+        return f"{self.path}:{self.lines.start}\n    - {before}\n    + {after}"
 
 
 def mutants(root: Path, folders: Sequence[str]) -> list[Mutant]:
@@ -270,13 +320,15 @@ def _fingerprint(root: Path, options: list[str]) -> str:
 def _pytest(root: Path, arguments: list[str], limit: float | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--hypothesis-seed=1", *arguments]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(root)}
+    if limit:
+        command = ["sh", "-c", f'ulimit -t {limit:.0f} && exec "$@"', "sh", *command]
     return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, timeout=limit, check=False
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=limit and BUSY * limit, check=False
     )
 
 
 def survives(path: Path, source: str, root: Path, tests: list[str], limit: float) -> bool:
-    """Whether all these tests pass with this source in `path`, in our copy at `root`, and end within `limit` seconds."""
+    """Whether all these tests pass with this source in `path`, in our copy at `root`, within `limit` seconds of a processor."""
     original, compiled = path.read_bytes(), Path(importlib.util.cache_from_source(str(path)))
     path.write_text(source, "utf-8")
     try:
@@ -299,14 +351,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         copies = [Path(folder) / str(number) for number in range(options.jobs)]
         for place in copies:
             shutil.copytree(Path.cwd(), place, ignore=NOT_COPIED)
-        every = mutants(copies[0], options.folders)
+        every = mutants(copies[0], options.area.folders)
         drawn = random.Random(options.seed).sample(every, min(options.count, len(every)))
-        alive = 0
-        for mutant in _survivors(drawn, copies, baseline(copies[0], options.folders, options.tests), options.seconds):
-            alive += 1
+        known = baseline(copies[0], options.area.folders, options.area.tests)
+        alive = []
+        for mutant in _survivors(drawn, copies, known, options.seconds):
+            alive.append(mutant)
             print(mutant, flush=True)
-    share = 1 - alive / len(drawn)
-    print(f"{len(drawn) - alive} of {len(drawn)} mutants killed ({share:.1%}); {len(every)} are possible.")
+    share = 1 - len(alive) / len(drawn)
+    told = f"{len(drawn) - len(alive)} of {len(drawn)} mutants killed ({share:.1%}); {len(every)} are possible."
+    print(told)
+    if options.into:
+        write(options.into, options.name, told, [(each.path, *each.change()) for each in alive])
     return int(share < options.least)
 
 
@@ -332,14 +388,20 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m tools.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="folders or modules to change")
+    parser.add_argument(
+        "folders", nargs="+", metavar="FOLDER", help=f"folders or modules to change, or one of {', '.join(AREAS)}"
+    )
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants (1)")
     parser.add_argument("--count", type=int, default=150, help="how many mutants are drawn (150)")
     parser.add_argument("--least", type=float, default=0.9, help="the share that must be killed (0.9)")
     parser.add_argument("--seconds", type=float, default=60, help="how long the tests of one mutant may take (60)")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes side by side (1)")
-    parser.add_argument("--tests", nargs="+", default=["tests/costcalc"], help="the tests that count (tests/costcalc)")
-    return parser.parse_args(arguments)
+    parser.add_argument("--tests", nargs="+", help="the tests that count (those of the area, else tests/costcalc)")
+    parser.add_argument("--into", type=Path, help="write the survivors into this page")
+    options = parser.parse_args(arguments)
+    options.name = " ".join(options.folders)
+    options.area = AREAS.get(options.name) or Area(options.folders, options.tests or ENGINE.tests)
+    return options
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
 """Mutants of a toy module: one that its tests cannot tell from the original survives, the others are killed."""
 
+from pathlib import Path
+
 import pytest
 
-from tools.mutants import Baseline, main, mutants
+from tools.mutants import AREAS, Baseline, main, mutants
+from tools.mutants_page import HEAD, reasons
+
+ROOT = Path(__file__).parents[2]
 
 MODULE = '''"""A toy."""
 
@@ -82,3 +87,45 @@ def test_the_likeliest_tests_come_first_and_slow_ones_not_at_all(tmp_path):
 def test_changes(tmp_path, line, after):
     (tmp_path / "module.py").write_text(line)
     assert [mutant.source() for mutant in mutants(tmp_path, ["module.py"])] == after
+
+
+PAGE = """# Mutants
+
+## engine
+
+1 of 2 mutants killed.
+
+## toy/clipping.py
+
+none yet
+
+## other
+"""
+
+
+def test_a_page_keeps_the_reason_beside_a_survivor(toy, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
+    asked = ["toy/clipping.py", "--tests", "test_toy.py", "--least", "0", "--into", str(page)]
+    main(asked)
+    row = (
+        "| `toy/clipping.py` | `return low if value < low else value` | `return low if value <= low else value` |  |\n"
+    )
+    section = f"## toy/clipping.py\n\n2 of 3 mutants killed (66.7%); 3 are possible.\n\n{HEAD}{row}\n## other\n"
+    assert page.read_text() == PAGE.partition("## toy")[0] + section
+    explained = page.read_text().replace("|  |\n", "| equal values are the same |\n")
+    page.write_text(explained)
+    main(asked)
+    assert page.read_text() == explained
+
+
+def test_an_area_has_its_modules_and_its_tests():
+    for area in AREAS.values():
+        assert all((ROOT / path).exists() for path in (*area.folders, *area.tests))
+
+
+def test_every_survivor_on_the_page_is_explained():
+    listed = reasons((ROOT / "docs/mutants.md").read_text("utf-8"))
+    assert listed
+    assert [survivor for survivor, reason in listed.items() if len(reason) < 10] == []
+    assert all((ROOT / where).exists() for where, _, _ in listed)
