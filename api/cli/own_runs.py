@@ -45,13 +45,22 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         from own_runs.measure.devices import CannotMeasure, find_device
         from own_runs.measure.measuring import Request
         from own_runs.measure.measuring import measure as measured
+        from own_runs.measure.prediction import foretold
+        from own_runs.measure.small import operations_per_second
     except ModuleNotFoundError as missing:
         stop(NO_PYTORCH.format(missing.name), FAILED)
     known = load_evidence().find_model(options.model)
     names = (known.name, *known.aliases) if known else (options.model,)
     request = Request(names, options.module, options.image_size, options.precision, options.batch_size, options.seconds)
     try:
-        found = measured(request, find_device(options.device, options.accelerator), _tell)
+        device = find_device(options.device, options.accelerator)
+        before = foretold(known, options.image_size, operations_per_second(device)) if device.kind == "cpu" else None
+        if before and options.precision in (None, "fp32") and not options.module:
+            _tell(
+                f"foretold from this processor's matrix products: {before.middle:,.3g} images/s, in 8 of 10 cases between "
+                f"{before.low:,.3g} and {before.high:,.3g}"
+            )
+        found = measured(request, device, _tell)
     except CannotMeasure as error:
         stop(error, FAILED)
     speed = found.speed(utc_now().replace(microsecond=0))
@@ -60,6 +69,10 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         f"{speed.batch_size}, repeats within {speed.spread:.1%}; the {found.limited_by} limits it "
         f"(accelerator {found.best.images_per_second:,.4g}, data pipeline {found.pipeline_images_per_second:,.4g} images/s)"
     )
+    if found.is_disturbed:
+        _tell(
+            f"only {found.processor_share:.0%} of the cores' time was left to it: measure again while nothing else runs"
+        )
     if known is None:
         _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")
     if options.store:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from time import perf_counter, process_time
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from own_runs.speeds import MeasuredSpeed
 
 FIRST_BATCH = {"cpu": 4}
 USUAL_FIRST_BATCH = 32
+LEAST_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured: the device's rate with each batch, and what the processors prepare."""
+    """What was measured: the device's rate with each batch, and what the processors prepare. `processor_share` is the share of
+    all cores' time that this process had while the device was measured."""
 
     request: Request
     device: Device
     precision: str
     rates: tuple[Rate, ...]
     pipeline_images_per_second: float
+    processor_share: float = 1.0
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs took much of a processor that was to be measured."""
+        return self.device.kind == "cpu" and self.processor_share < LEAST_SHARE
 
     @property
     def best(self) -> Rate:
@@ -85,15 +94,16 @@ def measure(request: Request, device: Device, tell: Callable[[str], None]) -> Me
         raise CannotMeasure(f"{device.name} does not train in {precision}: write {', '.join(device.precisions)}")
     job = Job(partial(networks.build, request.names, request.module), request.image_size, precision, request.seconds)
     tell(f"{request.names[0]} at {request.image_size} px in {precision} on {device.name}")
-    rates = []
+    rates, start, processor_start = [], perf_counter(), process_time()
     for rate in _rates(job, device, request.batch_size):
         tell(f"batch {rate.batch_size}: {rate.images_per_second:,.4g} images/s, repeats within {rate.spread:.1%}")
         rates.append(rate)
+    share = (process_time() - processor_start) / (perf_counter() - start) / cores()
     if not rates:
         raise CannotMeasure(f"{request.names[0]} does not fit the memory of {device.name}: try --batch-size 1")
     prepared = pipeline.images_per_second(request.image_size, cores(), min(request.seconds, 5.0))
     tell(f"data pipeline: {prepared:,.4g} images/s on {cores()} cores")
-    return Measurement(request, device, precision, tuple(rates), prepared)
+    return Measurement(request, device, precision, tuple(rates), prepared, share)
 
 
 def _rates(job: Job, device: Device, batch_size: int | None) -> Sequence[Rate] | Any:

@@ -29,7 +29,7 @@ def small_device(device: Device, source: str) -> SmallDevice:
         name=device.name,
         step_seconds=max(few - FEW * layer, 0.0),
         layer_seconds=layer,
-        operations_per_second=_operations_per_second(device),
+        operations_per_second=operations_per_second(device),
         transfer_bytes_per_second=None if device.kind == "cpu" else _bytes_per_second(device),
         factor_80=FACTOR_80,
         evidence="measured",
@@ -66,7 +66,8 @@ def _step_seconds(network: SmallNetwork, batch_size: int, device: Device) -> flo
     return _seconds(step, device)
 
 
-def _operations_per_second(device: Device) -> float:
+def operations_per_second(device: Device) -> float:
+    """Multiplications and additions of large matrix products in 32 bits."""
     side = SIDES.get(device.kind, USUAL_SIDE)
     one, other = (torch.randn(side, side, device=device.torch_device) for _ in range(2))
     return 2 * side**3 / _seconds(lambda: one @ other, device)

@@ -8,9 +8,11 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import torch
 
+from costcalc.evidence import load_evidence
 from own_runs.measure import devices, measuring, networks, pipeline, small, training
 from own_runs.measure.devices import CannotMeasure, Device, find_device
 from own_runs.measure.measuring import Measurement, Request, measure
+from own_runs.measure.prediction import foretold
 from own_runs.measure.training import Job, Rate, sweep
 
 TINY = "support.tiny_networks:tiny"
@@ -211,3 +213,24 @@ def test_what_is_sent_to_a_gpu_is_measured_too(monkeypatch):
     monkeypatch.setattr(Device, "torch_device", torch.device("cpu"))
     monkeypatch.setattr(small, "USUAL_SIDE", 64)
     assert small.small_device(replace(CPU, kind="cuda"), "measured here").transfer_bytes_per_second > 1e6
+
+
+def test_a_processor_that_others_use_is_told():
+    alone = Measurement(Request(("mine",)), CPU, "fp32", (Rate(4, (9.0,)),), 100.0, 0.95)
+    assert not alone.is_disturbed
+    assert replace(alone, processor_share=0.5).is_disturbed
+    assert not replace(alone, processor_share=0.1, device=replace(CPU, kind="cuda")).is_disturbed
+
+
+def test_resnet50_is_foretold_from_the_matrix_products_of_the_core_on_which_it_was_left_out():
+    model = load_evidence().find_model("resnet50")
+    low, middle, high = foretold(model, 224, 99e9)
+    assert middle == pytest.approx(4.5, rel=0.02)
+    assert low < 3.9 < high  # as measured
+    assert foretold(model, 112, 99e9).middle == pytest.approx(4 * middle)
+    assert foretold(None, 224, 99e9) is None
+
+
+@pytest.mark.parametrize(("name", "rate"), [("resnet18", 12.3), ("mobilenet_v2", 16.9)])
+def test_the_constants_give_back_what_they_were_read_from(name, rate):
+    assert foretold(load_evidence().find_model(name), 224, 99e9).middle == pytest.approx(rate, rel=0.02)
