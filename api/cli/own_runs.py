@@ -71,7 +71,8 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     )
     if found.is_disturbed:
         _tell(
-            f"only {found.processor_share:.0%} of the cores' time was left to it: measure again while nothing else runs"
+            f"only {found.processor_share:.0%} of the cores' time was left to it: what others took is not counted, but they "
+            "share caches and memory, so measure again while nothing else runs"
         )
     if known is None:
         _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import torch
@@ -11,6 +10,7 @@ from torch import nn
 
 from costcalc.small_networks import SmallDevice, SmallNetwork, Training, step_time
 from own_runs.measure.devices import Device
+from own_runs.measure.training import SHORTEST_SECONDS, seconds
 
 FEW, MANY, UNITS = 2, 12, 8  # layers too narrow to compute anything, to tell fixed costs from those of each layer
 SIDES = {"cpu": 512}
@@ -87,8 +87,8 @@ def _seconds(work: Callable[[], Any], device: Device) -> float:
 
 def _repeat(work: Callable[[], Any], device: Device, times: int) -> float:
     device.synchronize()
-    start = perf_counter()
+    start = seconds(device)
     for _ in range(times):
         work()
     device.synchronize()
-    return (perf_counter() - start) / times
+    return max(seconds(device) - start, SHORTEST_SECONDS) / times

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ WARM_UP_STEPS = 2
 REPEATS = 5
 ENOUGH_MORE = 1.02  # a larger batch must be so much faster to go on
 MOST_BATCH = 4096
+SHORTEST_SECONDS = 1e-6  # clocks of processors tell no less
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,17 @@ def _precision(name: str, device: Device) -> AbstractContextManager[Any]:
 
 
 def _seconds(step: Callable[[], None], device: Device, steps: int) -> float:
-    """How long so many steps take, until the device has done them."""
+    """How long so many steps take, until the device has done them; other programs do not count on a processor."""
     device.synchronize()
-    start = perf_counter()
+    start = seconds(device)
     for _ in range(steps):
         step()
         if device.kind == "xla":
             device.synchronize()  # a step is compiled and sent as a whole
     device.synchronize()
-    return perf_counter() - start
+    return max(seconds(device) - start, SHORTEST_SECONDS)
+
+
+def seconds(device: Device) -> float:
+    """What the clock of a device says; that of a processor runs only while it works for us."""
+    return process_time() / int(torch.get_num_threads()) if device.kind == "cpu" else perf_counter()
