@@ -60,7 +60,9 @@ def shoot(browser: Browser, root: str, shot: Shot, width: int, theme: str) -> Pa
     if shot.scroll:
         page.evaluate("place => document.querySelector(place).scrollIntoView()", shot.scroll)
     path = PICTURES / f"page-{shot.name}-{width}-{theme}.png"
-    Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS).save(path, optimize=True)
+    Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE).save(
+        path, optimize=True
+    )
     context.close()
     return path
 
