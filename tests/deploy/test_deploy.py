@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
@@ -146,3 +147,18 @@ def test_the_image_gets_every_dependency_by_its_hash():
     assert len(wanted) > 10
     for name in wanted:
         assert re.search(rf"^{name}(\[\w+\])?==\S+ \\\n    --hash=sha256:", pinned, re.MULTILINE | re.IGNORECASE), name
+
+
+def test_the_check_says_in_words_when_nothing_can_be_audited():
+    command = [
+        "make",
+        "--silent",
+        "--old-file",
+        "setup",
+        "audit",
+        f"BIN={Path(sys.executable).parent}",
+        "ADVISORIES=http://127.0.0.1:9/",
+    ]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout.partition(":")[0]) == (0, "not audited"), ended.stderr
+    assert "audit" in re.search(r"^check:.*?\n\n", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)[0]
