@@ -83,6 +83,32 @@ def launch(settings: Settings, given: dict[str, list[str]]) -> str:
     return launch_file(launch_report(service, catalogue, values)).decode()
 
 
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """The answer to the rows of a plan as it is printed, how many rows it has and how many of them have an error."""
+
+    text: bytes
+    rows: int
+    unanswered: int
+
+
+def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
+    """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
+    from api.formats.sheets import plan_csv, plan_xlsx
+    from api.reports.plan import planner, rows_of_csv, rows_of_json
+
+    service = build_once(settings)
+    answers, layout = planner(service, service.catalogue(), given)
+    is_json = body.lstrip()[:1] == b"["
+    document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
+    wanted = layout.format or ("json" if is_json else "csv")
+    if wanted == "json":
+        text = to_json(document) + b"\n"
+    else:
+        text = plan_xlsx(document, layout) if wanted == "xlsx" else b"".join(plan_csv(document, layout))
+    return PlanAnswer(text, len(document.rows), len(document.rows) - document.answered)
+
+
 def _format(given: list[str]) -> str:
     try:
         return str(FORMAT.deserialize(given))

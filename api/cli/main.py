@@ -83,10 +83,10 @@ def plan(file: BinaryIO, **given: Any) -> None:
 
     FILE is CSV or JSON, - is standard input; its columns are named like the options.
     """
-    from api.cli import plan as plan_terminal
+    from api.cli import answers
 
     with told():
-        answer = plan_terminal.answer(settings_of_environment(), texts(given), file.read())
+        answer = answers.plan(settings_of_environment(), texts(given), file.read())
     click.echo(answer.text, nl=False)
     if answer.unanswered:
         click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error beside them", err=True)

@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from support.office import rows_of
 from support.services import packaged_service
 
-from api.cli import plan as plan_terminal
+from api.cli import answers as plan_terminal
 from api.cli.main import main
 from api.formats import sheets
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from support.services import packaged_service
 
-from api.cli import plan as plan_terminal
+from api.cli import answers as plan_terminal
 from api.cli.main import main
 from api.reports import plan as plans
 from api.reports.plan import MOST_ROWS
