@@ -77,8 +77,8 @@ def _names(row: Row) -> tuple[str, ...]:
 
 
 def _equal(said: Decimal, figure: Decimal) -> bool:
-    is_rounded = said == round(said, 3) and abs(said - figure) <= ROUNDED and figure > 100 * ROUNDED
-    return abs(said - figure) <= TOLERANCE * figure or is_rounded
+    is_rounded = any(each == round(each, 3) for each in (said, figure)) and figure > 100 * ROUNDED
+    return abs(said - figure) <= (ROUNDED if is_rounded else TOLERANCE * figure)
 
 
 def _figures(row: Row) -> list[Decimal]:
