@@ -5,6 +5,7 @@ Those in LONG take minutes, are run by their name alone, and take options: pytho
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 
@@ -19,6 +20,7 @@ LONG = ("load", "faults", "never_asked")
 
 def main() -> int:
     """Runs the named benchmarks, or all but the long ones."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started ends too
     if sys.argv[1:2] and sys.argv[1] in LONG:
         return 0 if import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:]) else 1
     results = [import_module(f"benchmarks.{name}").run() for name in sys.argv[1:] or ALL]
