@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from api.formats import price_sheet
 from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, offer_row, selected
+from api.reports.prices.offers import OfferRow, offer_row, selected
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import report
 

@@ -6,7 +6,7 @@ from api.bootstrap import FixedPrices
 from api.formats.sheets import MOST_WORKBOOK_OFFERS, cost_xlsx, offers_xlsx
 from api.questions.schemas import Layout
 from api.reports.cost import cost_report
-from api.reports.offers import offers_report
+from api.reports.prices.offers import offers_report
 from api.service import COST, Service
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import median, milliseconds, report

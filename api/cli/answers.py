@@ -180,7 +180,7 @@ def _fit() -> Answering[Any]:
 def _offers() -> Answering[Any]:
     from api.cli.tables import offers_lines
     from api.formats.sheets import offers_csv
-    from api.reports.offers import offers_report
+    from api.reports.prices.offers import offers_report
 
     return Answering(OffersSchema(), offers_report, offers_lines, offers_csv)
 
@@ -188,7 +188,7 @@ def _offers() -> Answering[Any]:
 def _history() -> Answering[Any]:
     from api.cli.tables import history_lines
     from api.formats.sheets import history_csv
-    from api.reports.history import history_report
+    from api.reports.prices.history import history_report
 
     return Answering(HistorySchema(), history_report, history_lines, history_csv)
 
@@ -196,7 +196,7 @@ def _history() -> Answering[Any]:
 def _changes() -> Answering[Any]:
     from api.cli.tables import changes_lines
     from api.formats.sheets import changes_csv
-    from api.reports.changes import changes_report
+    from api.reports.prices.changes import changes_report
 
     return Answering(ChangesSchema(), changes_report, changes_lines, changes_csv)
 

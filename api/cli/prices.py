@@ -17,7 +17,7 @@ from api.bootstrap import build_once, utc_now
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
-from api.reports.offers import OfferRow, offer_filter, offer_row
+from api.reports.prices.offers import OfferRow, offer_filter, offer_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue

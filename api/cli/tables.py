@@ -14,12 +14,12 @@ from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
 from api.formats.words import bought, in_one_line, in_region, machine
 from api.reports.accuracy import AccuracyReport
-from api.reports.changes import ChangesReport
 from api.reports.commitments import CommitmentsReport, Compared
 from api.reports.comparison import CompareReport
-from api.reports.history import HistoryReport
 from api.reports.models import FitReport, ModelsDocument, ModelsReport
-from api.reports.offers import OffersReport
+from api.reports.prices.changes import ChangesReport
+from api.reports.prices.history import HistoryReport
+from api.reports.prices.offers import OffersReport
 from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.answers import PriceBasis
 from costcalc.evidence.largest_batch import Fit

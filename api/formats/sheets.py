@@ -14,14 +14,14 @@ from api.formats.sheet_columns import estimate_columns, shared_columns, word_col
 from api.questions.fields import Number
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
-from api.reports.changes import ChangeRow, ChangesReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
-from api.reports.history import HistoryReport, HistoryRow
 from api.reports.models import FitReport, ModelsReport, ModelSummary
-from api.reports.offers import Converter, OfferRow, OffersReport, offer_row
 from api.reports.plan import ROW, Answered, PlanDocument
+from api.reports.prices.changes import ChangeRow, ChangesReport
+from api.reports.prices.history import HistoryReport, HistoryRow
+from api.reports.prices.offers import Converter, OfferRow, OffersReport, offer_row
 from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.evidence.largest_batch import Fit
 from costcalc.offers import Offer

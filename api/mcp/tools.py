@@ -26,12 +26,12 @@ from api.questions.schemas import (
     ThroughputSchema,
 )
 from api.reports.accuracy import accuracy_report
-from api.reports.changes import changes_report
 from api.reports.commitments import commitments_report
 from api.reports.comparison import compare_report
 from api.reports.cost import cost_report
-from api.reports.history import history_report
-from api.reports.offers import offers_report
+from api.reports.prices.changes import changes_report
+from api.reports.prices.history import history_report
+from api.reports.prices.offers import offers_report
 from api.reports.throughput import throughput_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 from api.questions.schemas import own_words
-from api.reports.offers import selected
 from api.reports.paging import Rest, page_of, rest_of
+from api.reports.prices.offers import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence

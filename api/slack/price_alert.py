@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from api.bootstrap import CannotStart, build_once
 from api.formats.words import bought, in_one_line, in_region
 from api.questions.errors import Refused
-from api.reports.changes import ChangeRow, change_row, changed_rows
-from api.reports.offers import selected
+from api.reports.prices.changes import ChangeRow, change_row, changed_rows
+from api.reports.prices.offers import selected
 from api.service import Service
 from api.settings import Settings
 from api.slack.blocks import BEST

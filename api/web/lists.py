@@ -20,11 +20,11 @@ from api.questions.schemas import (
     OffersSchema,
     ThroughputSchema,
 )
-from api.reports.changes import changes_report
 from api.reports.comparison import compare_report
-from api.reports.history import history_report
 from api.reports.models import ModelsReport, fit_report
-from api.reports.offers import offers_report
+from api.reports.prices.changes import changes_report
+from api.reports.prices.history import history_report
+from api.reports.prices.offers import offers_report
 from api.reports.throughput import throughput_report
 from api.web.pages import listed
 from api.web.pages.lists import ROWS, ListPage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.formats import words
 from api.formats.charts.theme import PALETTE, Json, chart, nothing
-from api.reports.history import HistoryReport
+from api.reports.prices.history import HistoryReport
 
 
 def spec(report: HistoryReport) -> Json:

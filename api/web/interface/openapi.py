@@ -12,14 +12,14 @@ from marshmallow import Schema
 
 from api.questions.fields import MOST_VALUES, Parameter
 from api.reports.accuracy import AccuracyDocument
-from api.reports.changes import ChangesDocument
 from api.reports.commitments import CommitmentsDocument
 from api.reports.comparison import CompareDocument
 from api.reports.cost import CostDocument, EstimateDocument
-from api.reports.history import HistoryDocument
 from api.reports.models import FitDocument, ModelDocument, ModelsDocument
-from api.reports.offers import OffersDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
+from api.reports.prices.changes import ChangesDocument
+from api.reports.prices.history import HistoryDocument
+from api.reports.prices.offers import OffersDocument
 from api.reports.throughput import ThroughputDocument
 from api.service import COST
 from api.web.access import COOKIE

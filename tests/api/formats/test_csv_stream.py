@@ -13,7 +13,7 @@ from support.services import NOW, packaged_catalogue, service_of
 from api.bootstrap import FixedPrices
 from api.formats import csv_export, price_sheet
 from api.questions.schemas import Layout
-from api.reports.offers import OfferRow, offer_row, selected
+from api.reports.prices.offers import OfferRow, offer_row, selected
 from api.web.app import create_app
 from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed

@@ -72,7 +72,7 @@ def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
 def test_the_price_sheet_says_it_in_both_formats():
     from api.formats.price_sheet import chunks
     from api.questions.schemas import Layout
-    from api.reports.offers import OfferRow, offer_row
+    from api.reports.prices.offers import OfferRow, offer_row
 
     held = prices()
     rows = held.current_offers(NOW + timedelta(hours=1)).listed

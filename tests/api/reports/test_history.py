@@ -10,7 +10,7 @@ from support.prices import NOW, listed, offer
 from support.services import service_of
 
 from api.bootstrap import FixedPrices
-from api.reports.offers import OfferRow
+from api.reports.prices.offers import OfferRow
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from api.questions.errors import BadParameters
 from api.questions.schemas import own_words
-from api.reports.offers import selected
 from api.reports.paging import Rest, page_of, rest_of
+from api.reports.prices.offers import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption

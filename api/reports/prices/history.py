@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from api.questions.schemas import own_words
-from api.reports.offers import OfferRow, offer_filter, offer_row
 from api.reports.paging import Rest, page_of, rest_of
+from api.reports.prices.offers import OfferRow, offer_filter, offer_row
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.units import Indices

@@ -1,0 +1,1 @@
+"""What the paths about prices answer: the sheet of current rates, its changes and the history of a machine."""
