@@ -127,7 +127,7 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None:
-        yield "Seed noise was measured on one MLPerf recipe and is doubled for this one."
+        yield "Its runs are taken to differ from seed to seed by 0.11 points of top-1, as those of other recipes did."
     if time.success_probability < EVEN:
         yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
     if recipe.has_borrowed_curve:

@@ -159,7 +159,7 @@ def test_the_chance_of_success_is_that_of_normal_seed_noise(ask_of, packaged_evi
     target = float(end) - 0.0007
     machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
     (one,) = ask_of(machine, target=target, recipes="all", recipe=(name,), crossing="first").estimates
-    chance = NormalDist(end, 0.0022 * sqrt(1 + 1 / recipe.runs)).cdf(2 * end - target)
+    chance = NormalDist(end, 0.0011 * sqrt(1 + 1 / recipe.runs)).cdf(2 * end - target)
     assert one.success_probability == pytest.approx(chance)
     whole = recipe.evaluations[-1].epochs / one.epochs * one.train_hours + one.overhead_hours
     assert one.retry_hours == pytest.approx((1 - chance) / chance * whole)
@@ -369,7 +369,7 @@ def test_a_target_within_the_noise_above_the_end_is_answered_with_its_chance(ask
     [recipe] = [one for one in packaged_evidence.recipes if one.name == "ffcv-rn50-16ep"]
     end = isotonic([point.top1 for point in recipe.evaluations])[-1].item()
     named = {"recipe": (recipe.name,), "recipes": "all"}
-    above, beyond = end + SEED_SIGMA[Metric.TOP1], end + 3 * SEED_SIGMA[Metric.TOP1]
+    above, beyond = end + SEED_SIGMA[Metric.TOP1] / 2, end + 2 * SEED_SIGMA[Metric.TOP1]
     [found] = ask_of(offer(**EIGHT), target=above, **named).estimates
     assert found.epochs == recipe.evaluations[-1].epochs
     assert found.success_probability == pytest.approx(NormalDist().cdf(-0.5 / sqrt(2)), abs=1e-3)

@@ -78,11 +78,11 @@ def test_eight_in_ten_runs_lie_within_1_28_standard_deviations(metric, between_e
 
 
 class TestColumns:
-    def test_seed_noise_is_doubled_unless_it_was_measured_and_grows_where_nobody_ran(self):
+    def test_seed_noise_is_that_of_all_recipes_and_grows_where_nobody_ran(self):
         columns = ModelRecipes((recipe(), recipe(tuned_to=0.759), recipe(is_interpolated=True)), LENGTH_WIDTH)
         for metric in Metric:
             seed, between = SEED_SIGMA[metric], INTERPOLATION_SIGMA[metric]
-            expected = [2 * seed, seed, ((2 * seed) ** 2 + between**2) ** 0.5]
+            expected = [seed, seed, (seed**2 + between**2) ** 0.5]
             assert columns.sigma[metric].tolist() == pytest.approx(expected)
         assert columns.is_mlperf.tolist() == [False, True, False]
         assert columns.length_width.tolist() == [0, 0, LENGTH_WIDTH]
@@ -105,7 +105,7 @@ class TestReaching:
         assert answer.success_probability[0] > 0.999
 
     def test_one_that_ends_within_its_seed_noise_below_runs_to_its_end(self):
-        near, far = 0.75 - 1.9 * SIGMA, 0.75 - 2.1 * SIGMA
+        near, far = 0.75 - 0.9 * SIGMA, 0.75 - 1.1 * SIGMA
         answer = found(ending_at(0.7, near), ending_at(0.7, far), confidence=0.05)
         np.testing.assert_array_equal(answer.to_target.epochs, [2, np.nan])
         assert answer.eligible.tolist() == [True, False]
@@ -182,7 +182,7 @@ class TestWidths:
     def test_they_are_the_epochs_at_which_the_shifted_target_is_crossed(self):
         steps = [0.75 + 0.0006 * step for step in range(-9, 30)]
         one = ending_at(*steps)
-        [shift] = target_shift(Metric.TOP1, np.array([2 * SIGMA]), np.array([1.0]), 0.8)
+        [shift] = target_shift(Metric.TOP1, np.array([SIGMA]), np.array([1.0]), 0.8)
         early, late = (next(e for e, top1 in enumerate(steps, 1) if top1 >= t) for t in (0.75 - shift, 0.75 + shift))
         assert early < 10 < late
         assert self.widths(one) == pytest.approx((np.log(10 / early), np.log(late / 10)))

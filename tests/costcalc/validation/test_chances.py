@@ -88,7 +88,7 @@ class TestRepeated:
         found = list(repeated_chances(repeated([0.76, 0.762])))
         assert len(found) == 2 * len(MARGINS)
         margin = next(one for one in found if one.margin == 0.002)
-        assert margin.said == pytest.approx(NormalDist().cdf(0.002 / (2 * SIGMA * sqrt(2))))
+        assert margin.said == pytest.approx(NormalDist().cdf(0.002 / (SIGMA * sqrt(2))))
         assert margin.family == "tool"
 
     def test_what_ends_below_the_target_missed(self):
@@ -101,6 +101,6 @@ class TestRepeated:
     def test_the_score_is_the_mean_square(self):
         (both, tool) = brier_scores(repeated([0.7, 0.9]))
         assert (both.family, tool.family) == ("all repeated schedules", "tool")
-        said = [NormalDist().cdf(margin / (2 * SIGMA * sqrt(2))) for margin in MARGINS]
+        said = [NormalDist().cdf(margin / (SIGMA * sqrt(2))) for margin in MARGINS]
         assert tool.score == pytest.approx(sum((1 - p) ** 2 + p**2 for p in said) / 2 / len(said))
         assert tool.baseline == 0.25  # nobody else's runs are known
