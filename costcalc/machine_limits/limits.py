@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -53,8 +54,15 @@ class RentedMachines:
 
     def by_accelerator(self, find: Callable[[str], float]) -> Floats:
         """A figure of each cluster's accelerator [N]."""
-        found = {name: find(name) for name in {machine.accelerator for *_, machine in self.types}}
-        return self.each(lambda kind: found[kind[2].accelerator])
+        names, number = self._accelerators
+        return np.array([find(name) for name in names], float)[number]
+
+    @cached_property
+    def _accelerators(self) -> tuple[tuple[str, ...], Indices]:
+        """The distinct accelerators, and which of them each cluster has [N]."""
+        numbers: dict[str, int] = {}
+        of_type = [numbers.setdefault(machine.accelerator, len(numbers)) for *_, machine in self.types]
+        return tuple(numbers), np.array(of_type, np.int64)[self.instance]
 
     def without_hosts(self, is_so: Callable[[str], bool]) -> RentedMachines:
         """The same, vCPUs and memory being unknown beside accelerators of whose names `is_so` holds."""

@@ -175,7 +175,7 @@ class ReferenceRates:
 
     def slope(self, steeper: float) -> Floats:
         """What small batches cost [C]: the factor of `step_overhead`, 0 where nothing is known."""
-        return np.nan_to_num(np.maximum(self._lines.slope + steeper, 0))
+        return np.fmax(self._lines.slope + steeper, 0)
 
 
 class _Lines:

@@ -104,10 +104,10 @@ def predict(
     several = features.several & (kind > INTERPOLATED) & (features.nodes != measured_nodes)
     crowded = (features.total > FULL_NODE) & (kind == INTERPOLATED)
     slower = _next_doubling(recipe, features, batch, reference, log_each)
-    least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.nan_to_num(slower))
+    least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.fmax(slower, 0))
     answered_each = log_rate - features.log_total[:, None]
     beside_larger = _beside_larger(own_each, of_larger, answered_each, modelled - log_rate)
-    other_code = (answered_each - _anybodys(recipe, features, batch)).mean(axis=1)
+    other_code = (answered_each - _anybodys(recipe, features, batch, reference)).mean(axis=1)
     headroom = (peak - answered_each).min(axis=1)
     return Prediction(
         log_rate, refusal, kind, several | crowded, steps, least_width, beside_larger, other_code, headroom
@@ -219,7 +219,7 @@ def _carried_over(features: ClusterFeatures, reference: Floats, first: Workload,
     return np.asarray((reference + hardware)[:, None] + shift)
 
 
-def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
+def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats, reference: Floats) -> Floats:
     """The same of a code of which nothing is known: the middle of all codes; NaN for networks that nobody measured."""
     transfer = features.transfer
     phases = recipe.phases[: 1 if is_reference(recipe) else None]
@@ -227,7 +227,8 @@ def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Float
         return np.full((len(batch), 1), np.nan)
     workloads = [replace(workload(recipe, phase.image_size, transfer.models), implementation=ANY) for phase in phases]
     shift = np.array([transfer.software(each) for each in workloads])
-    return _carried_over(features, _by_twin(recipe, features, batch), workloads[0], shift)
+    by_twin = _by_twin(recipe, features, batch) if is_reference(recipe) else reference
+    return _carried_over(features, by_twin, workloads[0], shift)
 
 
 def _reference(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:

@@ -190,10 +190,19 @@ class Transfer:
         for name, count in most.items():
             chip = part(self.accelerators, name)
             alone = self.balance(workload, name) + total(self.effects, hardware_terms(workload, chip))
-            each = every[chip.peer_to_peer]
-            steps = (each + total(self.effects, size_terms(workload, chip, size)) for size, _ in doublings(count))
+            each, sizes = every[chip.peer_to_peer], [size for size, _ in doublings(count)]
+            if chip.chip in self._shared_on:
+                steps = [each + total(self.effects, size_terms(workload, chip, size)) for size in sizes]
+            else:
+                steps = [each] * len(sizes)
             found += [alone + lost for lost in never_faster(steps)]
         return found
+
+    @cached_property
+    def _shared_on(self) -> frozenset[str]:
+        """The chips that several of were measured in a machine: of others no doubling has an effect of its own."""
+        counted = [key for key in self.effects if key[0] == "count" and len(key) > 3]
+        return frozenset(key[2] if key[1] == "parameters" else key[1] for key in counted)
 
     def slope(self, model: str) -> float:
         """What the network adds to the reference's cost of small batches: the factor of `step_overhead`."""
