@@ -23,12 +23,33 @@ KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "s
 ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack", "code"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
 SAME_IMPLEMENTATION = KINDS[:3]  # those that rest on rates of the same accelerator with the same implementation
+OF_TRANSFORMERS = {"network": "transformer", "stack": "transformer, accelerator", "code": "transformer, accelerator"}
+# the kinds of evidence that transformers have wider ranges for: their codes differ more
 LEVEL = 0.8  # of every interval that an estimate shows
 
 
 def calibrated(kind: str, undated: bool) -> str:
     """The key in `FittedParameters.widths` of a kind of evidence; `undated` where the software is of no year in particular."""
     return f"{kind}, undated software" if undated and kind in BY_YEAR else kind
+
+
+class Sort(NamedTuple):
+    """What decides how wide a recipe's range is beside its evidence: whether its software is of no year in particular, whether it
+    is the reference network's, and whether its network is a transformer."""
+
+    undated: bool
+    reference: bool
+    transformer: bool
+
+    def half_width(self, widths: Mapping[str, HalfWidth], kind: str) -> HalfWidth:
+        """The widest that applies. The narrow ones are errors of MLPerf's implementations; others are known no better than with
+        their other networks."""
+        names = [calibrated(kind, self.undated)]
+        if not self.reference:
+            names.append("network")
+        if self.transformer and kind in OF_TRANSFORMERS:
+            names.append(OF_TRANSFORMERS[kind])
+        return max(widths[name] for name in names)
 
 
 def widening(kind: Kinds | np.int8, several: Flags | bool, scatter: Floats | float) -> Floats:
@@ -95,9 +116,9 @@ USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
 class FittedParameters:
     """Everything the estimator learned from the tables whose fingerprint is `tables`.
 
-    `widths` are by kind of evidence: the speeds' (see `calibrated`; "code" also for what other codes take), "own" for a run
-    repeated on its own system, "length" for the length of a schedule that nobody ran, "curve" for where a borrowed curve
-    crosses a target (see `ModelRecipes`).
+    `widths` are by kind of evidence: the speeds' (see `calibrated`; "code" also for what other codes take), those of
+    OF_TRANSFORMERS, "own" for a run repeated on its own system, "length" for the length of a schedule that nobody ran, "curve"
+    for where a borrowed curve crosses a target (see `ModelRecipes`).
     """
 
     tables: str
@@ -112,7 +133,8 @@ def unfitted(models: Mapping[str, Model]) -> FittedParameters:
     """Nothing learned: only what was measured on the very same system by the same implementation is answered."""
     reference = ReferenceModel(DataSheets({}, 1.0, 1.0), {}, {}, frozenset(), 0.0)
     names = sorted({calibrated(kind, undated) for kind in KINDS for undated in (False, True)})
-    widths = dict.fromkeys((*names, "own", "length", "curve"), HalfWidth(0.1, by_rule=True))
+    others = ("own", "length", "curve", *OF_TRANSFORMERS.values())
+    widths = dict.fromkeys((*names, *others), HalfWidth(0.1, by_rule=True))
     return FittedParameters("", reference, Transfer(models, {}, {}), widths)
 
 

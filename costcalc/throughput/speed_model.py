@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
-from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, calibrated, widening
+from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, Sort, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.memory import densest
 from costcalc.throughput.prediction import (
@@ -78,6 +79,7 @@ class SpeedTable:
     recipes: tuple[Recipe, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     anchored: tuple[bool, ...] = ()
+    of_transformer: bool = False
     widths: Mapping[str, HalfWidth] = field(default_factory=dict)
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
@@ -99,8 +101,7 @@ class SpeedTable:
         one, kind = self.recipes[recipe], KINDS[self.kind[recipe, cluster]]
         if TIERS[self.tier[recipe, cluster]] is Tier.MEASURED:
             return self.widths["own"]
-        width = self.widths[calibrated(kind, one.year == UNDATED)]
-        return width if is_reference(one) else max(width, self.widths["network"])
+        return _sort(one, self.of_transformer).half_width(self.widths, kind)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -155,7 +156,7 @@ class SpeedModel:
         self._of_model: dict[str, dict[int, Throughput]] = defaultdict(dict)
         for number, row in enumerate(self._throughputs):
             self._of_model[row.model][number] = row
-        self._widths_by_kind = {undated: _by_kind(fitted.widths, undated) for undated in (False, True)}
+        self._by_kind = cache(partial(_by_kind, fitted.widths))
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -182,6 +183,7 @@ class SpeedModel:
             recipes=tuple(recipes),
             clusters=tuple(clusters),
             anchored=tuple(map(self._is_from_own_log, recipes)),
+            of_transformer=bool(recipes) and self._is_transformer(recipes[0]),
             widths=self._fitted.widths,
         )
 
@@ -220,15 +222,15 @@ class SpeedModel:
     def _is_from_own_log(self, recipe: Recipe) -> bool:
         return is_anchored(recipe, self._fitted.reference) and not is_reference(recipe)
 
+    def _is_transformer(self, recipe: Recipe) -> bool:
+        model = self._fitted.transfer.models.get(recipe.model)
+        return model is not None and model.is_transformer
+
     def _half_widths(self, recipe: Recipe, found: Prediction, features: ClusterFeatures) -> Floats:
-        """By cluster. The narrow ones are errors of MLPerf's implementations, the only ones of which it is known how the rates
-        of an accelerator scatter; others are known no better than with their other networks."""
-        by_kind = self._widths_by_kind[recipe.year == UNDATED]
-        scatter: Floats | float = 1.0
-        if is_reference(recipe):
-            scatter = widening(found.kind, features.several, features.scatter)
-        else:
-            by_kind = np.maximum(by_kind, self._fitted.widths["network"].ln)
+        """By cluster. Of MLPerf's implementations alone it is known how the rates of an accelerator scatter."""
+        sort = _sort(recipe, self._is_transformer(recipe))
+        by_kind = self._by_kind(sort)
+        scatter = widening(found.kind, features.several, features.scatter) if sort.reference else 1.0
         return np.maximum(scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES]), found.least_width)
 
 
@@ -237,8 +239,12 @@ def _with_machines(found: Prediction, width: Floats | float, machines: float) ->
     return np.hypot(width, np.where(found.spread_out & (found.kind != MACHINES), machines, 0))
 
 
-def _by_kind(widths: Mapping[str, HalfWidth], undated: bool) -> Floats:
-    return np.array([widths[calibrated(kind, undated)].ln for kind in KINDS])
+def _sort(recipe: Recipe, of_transformer: bool) -> Sort:
+    return Sort(recipe.year == UNDATED, is_reference(recipe), of_transformer)
+
+
+def _by_kind(widths: Mapping[str, HalfWidth], sort: Sort) -> Floats:
+    return np.array([sort.half_width(widths, kind).ln for kind in KINDS])
 
 
 def _widen(table: SpeedTable, r: int, found: Prediction, distance: Floats) -> None:

@@ -9,7 +9,14 @@ from itertools import accumulate
 from costcalc.fitting.network import fit_overlap, over_networks
 from costcalc.fitting.reference_model import fit_reference_model, observations
 from costcalc.fitting.transfer import fit_transfer, ratios
-from costcalc.throughput.fitted_parameters import LEVEL, ORDERS, FittedParameters, HalfWidth, calibrated
+from costcalc.throughput.fitted_parameters import (
+    LEVEL,
+    OF_TRANSFORMERS,
+    ORDERS,
+    FittedParameters,
+    HalfWidth,
+    calibrated,
+)
 from costcalc.throughput.workloads import bits
 from costcalc.training import Code
 from costcalc.validation.chances import brier_scores
@@ -57,7 +64,10 @@ SCALED = {
     "host_limited": "networks below 1 GMAC, which the host may limit (MindSpore)",
 }
 MINDSPORE = ("one_network_known", "host_limited")  # of SCALED
-TRANSFORMERS = {"transformers on a measured accelerator": True, "transformers, accelerator never measured": False}
+TRANSFORMERS = {
+    "transformers on a measured accelerator": OF_TRANSFORMERS["network"],
+    "transformers, accelerator never measured": OF_TRANSFORMERS["stack"],
+}
 BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
 
@@ -126,7 +136,8 @@ def calibrated_widths(found: Sequence[Experiment]) -> dict[str, HalfWidth]:
         for order in ORDERS:
             kinds = [calibrated(kind, undated) for kind in order]
             widths |= zip(kinds, accumulate((widths[kind] for kind in kinds), max), strict=True)
-    return widths
+    kinds = list(TRANSFORMERS.values())
+    return widths | dict(zip(kinds, accumulate((widths[kind] for kind in kinds), max), strict=True))
 
 
 def _speeds(learner: Learner) -> Iterator[Experiment]:
@@ -180,10 +191,11 @@ def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
     """What the splits of November 2026 hold out."""
     pipelines = speeds.published.evidence.limit_tables.pipelines.rates
     yield Experiment("host-limited machines, images/s per vCPU", sources_left_out(pipelines))
-    for name, measured in TRANSFORMERS.items():
-        cases = speeds.transformers(measured=measured)
+    for name, kind in TRANSFORMERS.items():
+        cases = speeds.transformers(measured=kind == OF_TRANSFORMERS["network"])
         yield Experiment(name, cases)
-        yield Experiment(f"{name}, trained", [case for case in cases if not speeds.is_synthetic(case)])
+        trained = [case for case in cases if not speeds.is_synthetic(case)]
+        yield Experiment(f"{name}, trained", trained, kind=kind)
         benchmarks = [
             replace(case, group=case.name) for case in cases if speeds.is_synthetic(case)
         ]  # all of one author

@@ -8,6 +8,7 @@ from support.speeds import MODELS, PARTS, REFERENCE, SHEETS, TRANSFER
 from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.throughput.fitted_parameters import (
     KINDS,
+    OF_TRANSFORMERS,
     ORDERS,
     ElapsedTime,
     FittedParameters,
@@ -49,12 +50,13 @@ def test_less_evidence_is_never_surer(packaged_evidence):
             assert sure == sorted(sure)
     assert {kind for order in ORDERS for kind in order} == set(KINDS)
     assert widths["network"].ln < widths["stack"].ln
+    assert widths["network"].ln < widths["transformer"].ln <= widths["transformer, accelerator"].ln
 
 
 def test_every_packaged_width_is_read_by_the_engine_and_was_measured(packaged_evidence):
     names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
     widths = packaged_evidence.fitted.widths
-    assert set(widths) == names | {"own", "length", "curve"}
+    assert set(widths) == names | {"own", "length", "curve", *OF_TRANSFORMERS.values()}
     assert not any(width.by_rule for width in widths.values())
 
 
