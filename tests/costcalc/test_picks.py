@@ -237,7 +237,7 @@ def test_free_tiers_stand_beside_the_estimates_first_to_end_first(packaged_evide
     assert [one.rank for one in found.free] == [1, 2, 3]
     assert (found.count, found.estimates[0].rank, found.estimates[0].frontier) == (1, 1, True)
     days = found.free[0].calendar_hours / 24
-    assert any(f"take {days:.0f} days at 4 h a week" in said for said in found.free[0].assumptions)
+    assert any(f"take {days:.1f} days at 4 h a week" in said for said in found.free[0].assumptions)
     (asked,) = ask_of(packaged_evidence, machines(1), tiers[0], purchase=(FREE,)).estimates
     assert replace(asked, frontier=False) == replace(found.free[2], rank=1)
 
