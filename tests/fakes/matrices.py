@@ -9,6 +9,8 @@ from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, ElapsedTime, HalfWidth
+from costcalc.throughput.speed_model import TIERS
+from costcalc.training import Tier
 
 WIDTH, OWN_WIDTH = 0.1, 0.03
 INSTANCES = 9  # at most so many instance types, all of one shape, are in the catalogues that such a matrix goes with
@@ -24,7 +26,7 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         throughputs=(),
         seconds_per_epoch=np.zeros((*shape, 0)),
         refusal=np.array(codes, np.int8),
-        tier=np.zeros(shape, np.int8),
+        tier=np.full(shape, TIERS.index(Tier.TRANSFERRED), np.int8),
         kind=np.zeros(shape, np.int8),
         steps=np.ones(shape, np.int32),
         beside_larger=np.zeros(shape, np.int8),
