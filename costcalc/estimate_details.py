@@ -220,7 +220,7 @@ class EstimateDetails:
         if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
             most, which = offer.machine.most_in_block, "one capacity block has"
         else:
-            most, which = offer.machine.most_machines, "anybody can rent together without one"
+            most, which = offer.machine.most_machines, "anybody can rent together without a capacity block"
         if nodes <= most:
             yield (
                 f"{nodes} machines: these are offered in powers of two up to {most}, the most that {which}; "

@@ -38,6 +38,7 @@ FORMATS = ("json", "csv")
 WORKBOOK_FORMATS = (*FORMATS, "xlsx")
 COST_LAYOUT = ("profile", "focus")
 WORDS = ("label", "cost_center")
+BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 OWNED_BY = ("own_price", "own_years", "own_resale", "own_watts", "electricity", "pue")
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
@@ -310,7 +311,7 @@ class LaunchSchema(CostSchema):
     """The parameters of `/launch`."""
 
     to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
-    purchase = Choices(BY_THE_HOUR, "purchase option; default both", example="spot", also=PURCHASES)
+    purchase = Choices(BY_THE_HOUR, "purchase option; default both", example="on_demand", also=PURCHASES)
     run = Command("command that trains; the file has a place for it otherwise", example="python train.py")
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 
@@ -319,6 +320,7 @@ class LaunchSchema(CostSchema):
 
         exclude = (
             *COST_LAYOUT,
+            *BOUGHT_AHEAD,
             "own",
             *OWNED_BY,
             "format",

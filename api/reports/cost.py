@@ -88,13 +88,13 @@ class CostDocument:
     count: int
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
-    owned: tuple[OwnedMachine, ...]
     rejections: dict[str, int]
     rejection_units: dict[str, str]
     best_reached: BestReached | None
     exchange: ExchangeRate | None
     quoted_exchange: tuple[ExchangeRate, ...]
     hints: tuple[Hint, ...]
+    owned: tuple[OwnedMachine, ...]
 
 
 @dataclass(frozen=True)

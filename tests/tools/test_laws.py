@@ -42,7 +42,7 @@ def level(packaged_evidence):
     model = packaged_evidence.models["resnet50"]
     recipe = replace(packaged_evidence.recipes_of("resnet50")[0], phases=(Phase(224, 0, 1),))
     shape = 1, len(PARTS), len(laws.SHAPES)
-    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1), np.zeros(shape, bool))
+    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1), *np.zeros((2, *shape), bool))
 
 
 def test_equal_rates_break_none(level):
@@ -95,10 +95,11 @@ def test_networks_of_a_series_are_compared_by_their_size(level, packaged_evidenc
     deeper = logged(level, packaged_evidence, "resnet101", 2000.0)._replace(each=level.each * 1.2)
     other = level._replace(model=packaged_evidence.models["resnet101_v1d"])
     [pair] = laws.larger_and_faster([small, deeper, other])
-    assert (pair.name, pair.apart) == ("resnet101 and resnet50", False)
+    assert (pair.name, pair.slow.any()) == ("resnet101 and resnet50", False)
     assert pair.excess == pytest.approx(np.full(level.each[0].shape, 1.2))
-    [apart] = laws.larger_and_faster([small, logged(level, packaged_evidence, "resnet101", 3100.0)])
-    assert apart.apart
+    kept_slow = small._replace(slow=np.ones_like(small.slow))
+    [told] = laws.larger_and_faster([kept_slow, deeper])
+    assert told.slow.all()
 
 
 def test_a_broken_law_is_an_exit_status(monkeypatch, capsys, level, packaged_evidence):

@@ -76,7 +76,7 @@ _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {
     PICTURES["png"]: _BYTES,
     PICTURES["vl"]: {"type": "object"},
-    LAUNCH_FILES["yaml"]: {"type": "object"},
+    LAUNCH_FILES["yaml"]: {},
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
@@ -128,7 +128,8 @@ OPERATIONS = (
     *_drawn("/offers/history", "The rates of machines over time", HISTORY),
     Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
               sheets=("csv",), errors=(404,), is_page=True),
-    Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,)),
+    Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,),
+              is_page=True),
     Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, is_page=True),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
               errors=(404,), is_page=True),

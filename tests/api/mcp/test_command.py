@@ -4,7 +4,7 @@ import json
 import sys
 import tomllib
 
-import anyio
+import anyio.from_thread
 import pytest
 from click.testing import CliRunner
 from mcp.client.client import Client

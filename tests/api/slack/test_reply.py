@@ -84,7 +84,8 @@ class TestReply:
         for line, pick in zip(lines, picks, strict=True):
             each = pick["estimate"]
             cost, low, high = (f"${each[f'billed_cost{end}']:,.2f}" for end in ("", "_low", "_high"))
-            assert line.startswith(f"*{pick['name'].capitalize()}:* {each['hours']:,.2f} h, {cost} ({low}–{high}): ")
+            shown = cost if low == high else f"{cost} ({low}–{high})"
+            assert line.startswith(f"*{pick['name'].capitalize()}:* {each['hours']:,.2f} h, {shown}: ")
             assert f"rate of {each['sources']['price']['observed_at'][:10]}" in line
             assert line.endswith(pick["reason"])
             assert line in payload["text"]

@@ -14,6 +14,7 @@ from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.protocol import (
     SAME_SYSTEM,
+    TRANSFORMERS,
     Experiment,
     calibrated_widths,
     experiments,
@@ -275,7 +276,7 @@ def experiment(kind, size, cases=40):
 
 
 def every_kind():
-    names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)}
+    names = {calibrated(kind, undated) for kind in KINDS for undated in (True, False)} | set(TRANSFORMERS.values())
     return {name: experiment(name, 0.001) for name in names}
 
 
