@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from api.bootstrap import build, build_once
-from api.cli.questions import FAILED, stop
+from api.cli.failing import FAILED, stop
 from api.mcp.clients import CLIENTS, configuration
 from api.mcp.doctor import Finding, diagnosis
 from api.questions.errors import BadParameters

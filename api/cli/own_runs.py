@@ -10,8 +10,8 @@ from decimal import Decimal
 import click
 
 from api.bootstrap import utc_now
+from api.cli.failing import FAILED, stop
 from api.cli.grid import Column, table, terminal_width
-from api.cli.questions import FAILED, stop
 from api.settings import Settings
 from costcalc.evidence import load_evidence
 from costcalc.evidence.small_devices import small_devices

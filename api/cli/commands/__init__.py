@@ -1,0 +1,1 @@
+"""What can be typed after `costcalc`. Each command imports what it does only when it runs."""

@@ -1,0 +1,146 @@
+"""`costcalc prices`: fetch live prices, see how their sources fare, and keep the store."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from api.cli.completion import completer
+from api.cli.failing import settings_of_environment, told
+from api.cli.options import SchemaCommand, texts
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+
+
+@click.group()
+def prices() -> None:
+    """Fetch live prices and see how their sources fare."""
+
+
+@prices.command()
+@click.argument("sources", nargs=-1, shell_complete=completer("sources"))
+def refresh(sources: tuple[str, ...]) -> None:
+    """Fetch live rates from SOURCES (default: all) into the store. Exit status 1: some failed, the others are published."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.refresh(settings_of_environment(), sources))
+
+
+@prices.command("sources")
+@click.argument("source", required=False, shell_complete=completer("sources"))
+def describe_sources(source: str | None) -> None:
+    """List every price source with what it needs and cannot see, or describe one SOURCE with its settings."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.describe(source) if source else commands.describe_all())
+
+
+@prices.command("try")
+@click.argument("source", shell_complete=completer("sources"))
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep what the provider answered in FOLDER as a recording for the tests; secrets are cut out.",
+)
+def try_source(source: str, save: Path | None) -> None:
+    """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.try_source(source, save))
+
+
+@prices.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def export(folder: Path) -> None:
+    """Write what the store knows as the next packaged prices into FOLDER, and say how they differ from the present ones.
+
+    Your own price sheet is left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
+    """
+    from api.cli import prices as commands
+
+    sys.exit(commands.export(settings_of_environment(), folder))
+
+
+@prices.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def backup(file: Path) -> None:
+    """Copy the SQLite store into the new FILE, also while a server or a refresh uses it. The copy is read before it is named."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.backup(settings_of_environment(), file))
+
+
+@prices.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def restore(file: Path) -> None:
+    """Put the backup FILE in the place of the SQLite store. Servers go on from it; the former store is kept beside it."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.restore(settings_of_environment(), file))
+
+
+@prices.command()
+def rebuild() -> None:
+    """Begin anew where the SQLite store is damaged: it is set aside, and what is lost is named. Prefer a backup."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.rebuild(settings_of_environment()))
+
+
+@prices.command()
+def status() -> None:
+    """Show the last success, age, number of rows and last error of each source."""
+    from api.cli import prices as commands
+
+    sys.exit(commands.status(settings_of_environment()))
+
+
+def withdrawal() -> Schema:
+    """The filters of a withdrawal."""
+    from api.questions.schemas import WithdrawSchema
+
+    return WithdrawSchema()
+
+
+@prices.command(
+    cls=SchemaCommand, schema=withdrawal, params=[click.Argument(["source"], shell_complete=completer("sources"))]
+)
+@click.option("--yes", is_flag=True, help="Do not ask before withdrawing.")
+def withdraw(source: str, yes: bool, **filters: Any) -> None:
+    """Take back the wrong rates of SOURCE that pass the filters. It says which and asks first.
+
+    SOURCE is a price source, or packaged for the prices that ship with costcalc. Nothing is deleted: answers about earlier
+    dates still know the rates. A rate that the source goes on listing comes back at the next refresh.
+    """
+    from api.cli import prices as commands
+
+    with told():
+        sys.exit(commands.withdraw(settings_of_environment(), source, texts(filters), yes))
+
+
+def releasing() -> Schema:
+    """The filters of a release."""
+    from api.questions.schemas import ReleaseSchema
+
+    return ReleaseSchema()
+
+
+@prices.command(
+    cls=SchemaCommand, schema=releasing, params=[click.Argument(["source"], shell_complete=completer("sources"))]
+)
+@click.option("--yes", is_flag=True, help="Do not ask before releasing.")
+def release(source: str, yes: bool, **filters: Any) -> None:
+    """Release rates of SOURCE from quarantine. It says which and asks first; the next refresh takes them over.
+
+    A rate that looks odd is left out, and `costcalc prices status` says why. It is taken over without a release once the
+    source has listed it unchanged for a day.
+    """
+    from api.cli import prices as commands
+
+    with told():
+        sys.exit(commands.release(settings_of_environment(), source, texts(filters), yes))

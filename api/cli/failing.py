@@ -1,0 +1,44 @@
+"""How a command ends when something is wrong: a message on standard error and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+from api.cli.options import as_options
+from api.settings import BadSetting, Settings, read_settings
+
+FAILED, WRONG_USE = 1, 2
+
+
+def settings_of_environment() -> Settings:
+    """The settings, or the end of the command with what is wrong with them."""
+    try:
+        return read_settings(os.environ)
+    except BadSetting as error:
+        stop(error)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Ends the command with a message where a question is refused, or where prices or evidence cannot be read."""
+    from api.bootstrap import CannotStart
+    from api.questions.errors import Refused
+
+    try:
+        yield
+    except Refused as refused:
+        stop(as_options(refused.detail))
+    except CannotStart as error:
+        stop(error, FAILED)
+
+
+def stop(message: object, status: int = WRONG_USE) -> NoReturn:
+    """Ends the command with a message on standard error."""
+    click.echo(f"costcalc: {message}", err=True)
+    sys.exit(status)
