@@ -138,8 +138,8 @@ own_runs = Table(
     Column("added_at", UtcDateTime, nullable=False),
     Column("document", Text, nullable=False),
 )
-"""What people measured or ran themselves, as JSON: a `speed`. `owner` is the digest of the token that alone sees it, null where
-everybody does."""
+"""What people measured or ran themselves, as JSON: a `speed`, or a `run` with its whole curve. `owner` is the digest of the token
+that alone sees it, null where everybody does."""
 
 source_status = Table(
     "source_status",

@@ -1,11 +1,15 @@
 """What people measured themselves is kept beside the prices, on both kinds of database."""
 
 from support.own_speeds import own_speed
+from support.own_training_runs import own_run
 from support.prices import NOW
 
+from own_runs.runs import run_id, runs_of
 from pricing.store import local_file
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
+
+OWNER = "ab" * 32
 
 
 def test_runs_come_back_until_they_are_removed(store: Store) -> None:
@@ -32,3 +36,18 @@ def test_a_local_file_is_read_without_the_database_library(tmp_path) -> None:
     store.add_own_run(own_speed().stored("a" * 64))
     assert local_file.own_runs(url) == store.own_runs()
     assert local_file.own_runs("postgresql://nowhere/prices") is None
+
+
+def test_a_training_run_comes_back_as_it_was(store: Store) -> None:
+    run = own_run(instance_type="p4d.24xlarge", provider="aws", notes=("Epochs count from 0.",), scheduled_epochs=90.0)
+    store.add_own_run(run.stored(OWNER))
+    store.add_own_run(own_speed().stored())
+    assert tuple(runs_of(store.own_runs())) == (run,)
+
+
+def test_two_owners_may_each_have_a_run_of_one_name(store: Store) -> None:
+    for owner in (None, OWNER, "cd" * 32):
+        store.add_own_run(own_run().stored(owner))
+    assert {row.id for row in store.own_runs()} == {"my-run", "my-run.abababab", "my-run.cdcdcdcd"}
+    store.remove_own_run(run_id("my-run", OWNER))
+    assert [row.owner for row in store.own_runs()] == [None, "cd" * 32]

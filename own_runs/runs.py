@@ -1,0 +1,98 @@
+"""A training run as it is stored: its curve, the machine that it ran on, and the log that it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from costcalc.units import SECONDS_PER_HOUR
+from pricing.store.local_file import OwnRun
+
+RUN = "run"
+OWNER_SIGNS = 8  # of a digest, to tell apart runs of one name
+
+
+class CurvePoint(NamedTuple):
+    """The value of the metric after so many `epochs`, `seconds` after the start, None where the log has no time."""
+
+    epochs: float
+    seconds: float | None
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One training run of somebody's own. Its `name` is what answers are asked for as `model=`.
+
+    `model` is the network, by our name of it where we know it. `curve` has the values of one metric in order of their epochs,
+    which are at most `scheduled_epochs`, None where the schedule ended with the log. `accelerators` counts those of all `nodes`;
+    `provider` and `instance_type` are None where the machine was not named. `batch_size` is that of all accelerators together,
+    `samples_per_second` what they made of it on average, evaluations included. `source` is the name of the log's file and
+    `digest` that of its content; `notes` say in sentences how it was understood.
+    """
+
+    name: str
+    model: str
+    dataset: str
+    metric: str
+    lower_is_better: bool
+    curve: tuple[CurvePoint, ...]
+    accelerator: str
+    accelerators: int
+    nodes: int
+    batch_size: int
+    samples_per_epoch: int
+    samples_per_second: float
+    added_at: datetime
+    source: str
+    digest: str
+    written_by: str
+    precision: str | None = None
+    image_size: int | None = None
+    provider: str | None = None
+    instance_type: str | None = None
+    scheduled_epochs: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> float:
+        """The best value of its curve."""
+        values = [point.value for point in self.curve]
+        return min(values) if self.lower_is_better else max(values)
+
+    @property
+    def epochs(self) -> float:
+        """The epochs of the whole log."""
+        return self.curve[-1].epochs
+
+    @property
+    def hours(self) -> float:
+        """How long the whole log took, by its own clock where it has one."""
+        logged = self.curve[-1].seconds
+        taken = self.epochs * self.samples_per_epoch / self.samples_per_second if logged is None else logged
+        return taken / SECONDS_PER_HOUR
+
+    def stored(self, owner: str | None = None) -> OwnRun:
+        """As a row of the store, which `owner` alone sees, or everybody."""
+        return OwnRun(
+            run_id(self.name, owner), RUN, owner, self.added_at.astimezone(UTC), msgspec.json.encode(self).decode()
+        )
+
+
+def run_id(name: str, owner: str | None) -> str:
+    """What the run of this name is stored as: several owners may have one each."""
+    return f"{name}.{owner[:OWNER_SIGNS]}" if owner else name
+
+
+def stored_run(row: OwnRun) -> Run:
+    """What a stored row says of a run. Raises ValueError where it is none."""
+    return msgspec.json.decode(row.document, type=Run)
+
+
+def runs_of(rows: Iterable[OwnRun]) -> Iterator[Run]:
+    """The training runs among stored rows."""
+    return (stored_run(row) for row in rows if row.kind == RUN)
