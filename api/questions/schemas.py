@@ -226,6 +226,18 @@ class CostSchema(OfferFilters):
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
 
     @validates_schema
+    def _own_machines_are_named(self, values: dict[str, Any], **_: Any) -> None:
+        """What is said of machines that nobody names would change nothing."""
+        if not self._names_own_machines(values):
+            told = "speaks of machines that you own, and the question names none: add {}"
+            raise ValidationError({name: [told.format(self.own_example)] for name in OWNED_BY if name in values})
+
+    own_example = "own=1xRTX4090"
+
+    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+        return "own" in values
+
+    @validates_schema
     def _focus_is_for_programs(self, values: dict[str, Any], **_: Any) -> None:
         """FOCUS prescribes decimal points and ISO dates."""
         wrong = [name for name in ("excel", "decimal") if values.get(name) not in (None, False, ".")]
@@ -299,6 +311,9 @@ class PlanDefaultsSchema(CostSchema):
 
         exclude = (*COST_LAYOUT, "limit", "offset", "frontier")
 
+    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+        return True  # a row may
+
 
 class PlanSchema(PlanDefaultsSchema):
     """The parameters of `GET /plan`: every model to every target."""
@@ -344,6 +359,11 @@ class CompareSchema(CostSchema):
         required=True,
     )
     b = Text("the machine to compare it with, written likewise", example="aws:p3.16xlarge:2", required=True)
+
+    own_example = "a=own:1xRTX4090"
+
+    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+        return any(values.get(side, "").casefold().startswith("own") for side in ("a", "b"))
 
     class Meta:
         """The two machines stand for all filters of offers, and their effective costs are compared."""
