@@ -19,6 +19,7 @@ from api.questions.schemas import (
     CommitmentsSchema,
     CompareSchema,
     CostSchema,
+    FitSchema,
     HistorySchema,
     LayoutSchema,
     ModelQuestionSchema,
@@ -29,6 +30,7 @@ from api.reports.accuracy import accuracy_report
 from api.reports.commitments import commitments_report
 from api.reports.comparison import compare_report
 from api.reports.cost import cost_report
+from api.reports.models import fit_report
 from api.reports.prices.changes import changes_report
 from api.reports.prices.history import history_report
 from api.reports.prices.offers import offers_report
@@ -106,6 +108,8 @@ TOOLS = (
          "/offers/changes", ChangesSchema(), changes_report, 20),
     Tool("throughput", "Measured training speeds, and images for the money.",
          "/throughput", ThroughputSchema(), throughput_report, 20),
+    Tool("fit", "The largest batch of each network that fits each accelerator, as measured or with its range, and the smallest "
+         "accelerator that holds what does not fit.", "/fit", FitSchema(), fit_report, 20),
     Tool("models", "The models that one can ask about, with the best accuracy of any recipe.",
          "/models", Schema.from_dict({})(), trainable_report),
     Tool("recipes", "The recipes of a model: epochs, batch size, precision, accuracy reached, own system and source.",

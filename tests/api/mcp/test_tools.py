@@ -22,6 +22,7 @@ QUESTIONS = {
     "price_history": {"instance_type": "p3.8xlarge"},
     "price_changes": {"since": "2026-06-01"},
     "throughput": {"model": "resnet50"},
+    "fit": {"model": "resnet50"},
     "models": {},
     "recipes": {"model": "resnet18"},
     "doctor": {},
