@@ -11,6 +11,7 @@ from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Basis
+from costcalc.training import Metric
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 REGIONS = {"unspecified": "", "any": ", any region"}
@@ -39,6 +40,20 @@ class Cluster(Protocol):
     @property
     def nodes(self) -> int:
         """Their number."""
+        ...
+
+
+class Accelerated(Protocol):
+    """What estimates and offers say of their accelerators."""
+
+    @property
+    def accelerators(self) -> int:
+        """Their number."""
+        ...
+
+    @property
+    def accelerator(self) -> str:
+        """Their kind."""
         ...
 
 
@@ -77,6 +92,16 @@ def machine(each: Cluster) -> str:
     return f"{each.provider} {f'{each.nodes} × ' if each.nodes > 1 else ''}{each.instance_type}"
 
 
+def accelerators(each: Accelerated) -> str:
+    """Number and kind of accelerators: `8 × V100`; of a machine without any its processor."""
+    return counted(each.accelerators, each.accelerator, " × ")
+
+
+def metric(each: Metric) -> str:
+    """`top-1`."""
+    return each.value.replace("top", "top-")
+
+
 def in_region(text: str, region: str) -> str:
     """The text with the region behind, where the provider names one: `1 A100, us-east1`, `8 B200, any region`."""
     return f"{text}{REGIONS.get(region, f', {region}')}"
@@ -101,6 +126,16 @@ def seen(each: Estimate) -> str:
     return f"{each.sources.price.observed_at:%Y-%m-%d}{_marks(each)}"
 
 
+def rate_in_words(each: Estimate) -> str:
+    """The date of an estimate's rate, and what one should know of it: `2026-05-24, 180 days old, second hand`."""
+    told = (
+        (each.price_age_days > OLD_DAYS, f"{each.price_age_days:,} days old"),
+        (not each.price_first_hand, "second hand"),
+        (each.available is False, "none free then"),
+    )
+    return ", ".join([f"{each.sources.price.observed_at:%Y-%m-%d}", *(words for holds, words in told if holds)])
+
+
 def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
     """What the marks of these estimates mean."""
     marks = "".join(map(_marks, estimates))
@@ -110,6 +145,13 @@ def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
 def on_calendar(each: Estimate) -> str:
     """The time on the calendar, where there is waiting between sessions: `78 days with waiting`."""
     return f"{in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
+
+
+def span(low: float, high: float) -> str:
+    """A range of hours: `5.1–8.7 h`, `41 min–1.1 h`."""
+    least, most = in_words(low), in_words(high)
+    number, _, unit = least.partition(" ")
+    return f"{number if most.endswith(f' {unit}') else least}–{most}"
 
 
 def time(each: Estimate) -> str:

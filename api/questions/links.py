@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,9 +18,11 @@ from costcalc.query import Discount, EstimateQuery, OwnRate
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
 
-def to_url(query: EstimateQuery, path: str = "/cost", **layout: str) -> str:
-    """The address of this question; parameters at their defaults are left out, `layout` is added (`format="csv"`)."""
-    return f"{path}?{urlencode([*_pairs(query), *layout.items()], safe=',:*')}"
+def to_url(query: EstimateQuery, path: str = "/cost", without: Collection[str] = (), **layout: str) -> str:
+    """The address of this question; parameters at their defaults and those of `without` are left out, `layout` is added
+    (`format="csv"`)."""
+    kept = (pair for pair in _pairs(query) if pair[0] not in without)
+    return f"{path}?{urlencode([*kept, *layout.items()], safe=',:*')}"
 
 
 def to_command(query: EstimateQuery) -> str:

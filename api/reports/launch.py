@@ -48,7 +48,7 @@ class LaunchReport:
         There are at most `query.limit`. Raises NotFound if there are none.
         """
         answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
-        found = [one for estimate in answer.estimates if (one := self._launchable(estimate))]
+        found = [one for each in answer.estimates if (one := launchable(self.launcher, each))]
         if not found:
             raise NotFound(self._nothing(answer), "to")
         first = found[0].estimate
@@ -64,15 +64,22 @@ class LaunchReport:
             raise NotFound(f"{self.title} rents from {', '.join(rented)}: name one of these", "provider")
         return replace(self.query, provider=providers, purchase=self.query.purchase or BY_THE_HOUR)
 
-    def _launchable(self, estimate: Estimate) -> Launchable | None:
-        one = estimate
-        name = launch_name(self.launcher, one.provider, one.instance_type, one.accelerator)
-        return Launchable(estimate, name) if name else None
-
     def _nothing(self, answer: Answer) -> str:
         if answer.count:
             return f"{self.title} rents none of the machines of {answer.count} estimates: allow more machines"
         return f"no estimate remains: {left_out(answer)}"
+
+
+def launchable(launcher: Launcher, estimate: Estimate) -> Launchable | None:
+    """The estimate as the launcher rents it; None where it does not rent such a machine."""
+    name = launch_name(launcher, estimate.provider, estimate.instance_type, estimate.accelerator)
+    return Launchable(estimate, name) if name else None
+
+
+def launchers(estimate: Estimate) -> list[Launcher]:
+    """Those that rent an estimate's machines as it buys them."""
+    by_the_hour = estimate.purchase_option in BY_THE_HOUR
+    return [launcher for launcher in TITLES if by_the_hour and launchable(launcher, estimate)]
 
 
 def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:

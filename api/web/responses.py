@@ -191,5 +191,9 @@ def remember(response: Response) -> None:
 
 def cache_control() -> str:
     """For a minute, and only in the client's own cache where tokens are needed."""
-    scope = "private" if current_app.config["COSTCALC_PRIVATE"] else "public"
-    return f"{scope}, max-age=60"
+    return f"{'private' if needs_token() else 'public'}, max-age=60"
+
+
+def needs_token() -> bool:
+    """Whether only those may ask who have a token."""
+    return bool(current_app.config["COSTCALC_PRIVATE"])

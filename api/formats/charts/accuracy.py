@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.formats import words
+from api.formats.charts.frame import Axis
 from api.formats.charts.theme import MONEY, PALETTE, QUIET, Json, chart, nothing
 from api.reports.accuracy import AccuracyReport
 
@@ -20,15 +21,17 @@ def spec(report: AccuracyReport) -> Json:
          "recipe": each.recipe, "machine": words.machine(each)}
         for each in ladder
     ]  # fmt: skip
-    scale = "log" if all(row["cost"] > 0 for row in rows) else "linear"
+    costs = [row["cost"] for row in rows]
+    scale, ticks = ("log", Axis.around(costs).amounts(query.currency)) if min(costs) > 0 else ("linear", [])
+    axis = {**MONEY, "values": [tick.value for tick in ticks]} if ticks else MONEY
     x: Json = {
         "field": "accuracy",
         "type": "quantitative",
         "scale": {"zero": False},
-        "title": f"{query.metric.value} accuracy",
+        "title": f"{words.metric(query.metric)} accuracy",
     }
     y: Json = {"field": "cost", "type": "quantitative", "scale": {"type": scale, "nice": False, "padding": 10},
-               "title": query.currency, "axis": MONEY}  # fmt: skip
+               "title": query.currency, "axis": axis}  # fmt: skip
     recipes = list(dict.fromkeys(row["recipe"] for row in rows))
     colour, shape = (
         {"field": "recipe", "type": "nominal", "title": None, "scale": {"domain": recipes, "range": signs}}

@@ -27,7 +27,7 @@ def spec(report: CostReport) -> Json:
     if not points:
         return nothing()
     return chart(
-        f"{query.model} to {query.target:g} {query.metric.value}: cost against time",
+        f"{query.model} to {query.target:g} {words.metric(query.metric)}: cost against time",
         f"{front:,} of {answer.count:,} on the frontier; prices of {answer.prices.as_of:%Y-%m-%d}",
         **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), points),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.formats import words
 from api.formats.charts.theme import INK, QUIET, STRONG, Json, chart, nothing
 from api.reports.cost import EstimateReport
 from costcalc.answers import Estimate
@@ -16,7 +17,9 @@ def spec(report: EstimateReport) -> Json:
     if estimate is None or recipe is None:
         return nothing()
     return chart(
-        f"{recipe.name}: {estimate.metric.value} accuracy by epoch", _note(recipe), layer=_layers(estimate, recipe)
+        f"{recipe.name}: {words.metric(estimate.metric)} accuracy by epoch",
+        _note(recipe),
+        layer=_layers(estimate, recipe),
     )
 
 
@@ -30,7 +33,7 @@ def _layers(estimate: Estimate, recipe: Recipe) -> list[Json]:
     known = [{"epochs": epochs, "accuracy": accuracy} for epochs, accuracy in points if accuracy is not None]
     lowest = min([estimate.target, *(row["accuracy"] for row in known)])
     x: Json = {"field": "epochs", "type": "quantitative", "title": "epochs", "scale": {"domainMin": 0, "nice": False}}
-    y: Json = {"field": "accuracy", "type": "quantitative", "title": f"{metric} accuracy",
+    y: Json = {"field": "accuracy", "type": "quantitative", "title": f"{words.metric(estimate.metric)} accuracy",
                "scale": {"domainMin": max(lowest - ROOM, 0)}}  # fmt: skip
     tooltip = [{"field": "epochs"}, {"field": "accuracy"}]
     return [

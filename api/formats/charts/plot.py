@@ -13,6 +13,7 @@ from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Ti
 from api.reports.cost import Point
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
+from costcalc.query import Basis
 
 FINE = 1000  # units of the drawing of ranges, which is stretched
 NEAR = (0.16, 0.06)
@@ -48,10 +49,27 @@ class Segment(NamedTuple):
     y2: str
 
 
+class Track(NamedTuple):
+    """Where one figure and its range lie between the least and the most of the picture."""
+
+    low: str
+    at: str
+    high: str
+
+
+class Card(NamedTuple):
+    """What ties a pick to the picture: its sign there, and where its cost and its time lie."""
+
+    shape: str
+    colour: int
+    cost: Track
+    hours: Track
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """All that the picture shows: points by colour, the ranges of all as one path, the frontier with its ranges, and margins for
-    what is free and for what costs more than the axis holds."""
+    what is free and for what costs more than the axis holds. `cards` are the picks by their names."""
 
     across: list[tuple[str, str]]
     up: list[tuple[str, str]]
@@ -66,6 +84,7 @@ class Plot:
     legend: list[Entry]
     shapes: list[tuple[str, str]]
     most: str
+    cards: dict[str, Card]
 
 
 def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
@@ -87,7 +106,23 @@ def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
         legend=_legend(frame, points),
         shapes=_shapes(points),
         most=short(float(f"{frame.cost.high:.1g}"), answer.query.currency),
+        cards={pick.name: _card(frame, pick.estimate, answer.query.basis) for pick in answer.picks},
     )
+
+
+def _card(frame: Frame, each: Estimate, basis: Basis) -> Card:
+    cost, low, high = map(float, each.cost(basis))
+    waiting = each.calendar_hours / each.hours
+    return Card(
+        SHAPES[each.purchase_option],
+        frame.colour(each.provider),
+        _track(frame.cost, low, cost, high),
+        _track(frame.hours, each.hours_low * waiting, each.calendar_hours, each.hours_high * waiting),
+    )
+
+
+def _track(axis: Axis, *values: float) -> Track:
+    return Track(*(_percent(axis.at(value)) for value in values))
 
 
 def _percent(share: float) -> str:

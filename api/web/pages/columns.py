@@ -17,7 +17,8 @@ Text = Callable[[Estimate, Bill], str]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A figure of an estimate with, below it in small print, what belongs to it; `sort` is how a click on the title sorts."""
+    """A figure of an estimate with, below it in small print, what belongs to it; `sort` is how a click on the title sorts, and
+    `meaning` says what a reader may ask of it."""
 
     name: str
     title: str
@@ -25,6 +26,7 @@ class Column:
     small: Text = lambda _, __: ""
     is_number: bool = False
     sort: str = ""
+    meaning: str = ""
 
 
 def _range(low: Decimal, high: Decimal) -> str:
@@ -54,19 +56,26 @@ def _memory(each: Estimate, bill: Bill) -> str:
 
 COLUMNS = (
     Column("machine", "Machine", lambda each, _: words.machine(each), _machines),
-    Column("bought", "Bought", lambda each, _: words.bought(each), lambda each, _: f"rate of {words.seen(each)}"),
+    Column("bought", "Bought", lambda each, _: words.bought(each), lambda each, _: f"rate of {words.seen(each)}",
+           meaning="on demand, spot, reserved or by the month; in small print the day on which the rate was seen."),
     Column("hours", "Hours", lambda each, _: words.hours(each.hours),
            lambda each, _: words.on_calendar(each) or f"{words.hours(each.hours_low)}–{words.hours(each.hours_high)}",
-           is_number=True, sort="time"),
+           is_number=True, sort="time",
+           meaning="time until the model reaches the accuracy, start-up and checkpoints included, with its 80 % range."),
     Column("cost", "To pay", lambda each, _: words.money(each.billed_cost, each.currency),
-           lambda each, _: _range(each.billed_cost_low, each.billed_cost_high), is_number=True, sort="cost"),
+           lambda each, _: _range(each.billed_cost_low, each.billed_cost_high), is_number=True, sort="cost",
+           meaning="what this run adds to the bill, with its 80 % range."),
     Column("share", "Share of use", lambda each, _: words.money(each.effective_cost, each.currency),
-           lambda each, _: _range(each.effective_cost_low, each.effective_cost_high), is_number=True),
-    Column("probability", "Reaches it", lambda each, _: f"{each.success_probability * 100:.1f} %", is_number=True),
-    Column("recipe", "Recipe", lambda each, _: each.recipe, _tiers),
+           lambda each, _: _range(each.effective_cost_low, each.effective_cost_high), is_number=True,
+           meaning="the run's part of a bill that other work shares, such as that of a reserved machine."),
+    Column("probability", "Reaches it", lambda each, _: f"{each.success_probability * 100:.1f} %", is_number=True,
+           meaning="how likely one run of the recipe is to reach the accuracy."),
+    Column("recipe", "Recipe", lambda each, _: each.recipe, _tiers,
+           meaning="how the model is trained, and whether its speed and its accuracy curve were measured or follow from others."),
     Column("rate", "Rate per hour", lambda each, _: f"{each.hourly_rate:,.4g} {each.currency}", is_number=True),
-    Column("speed", "Images/s", lambda each, _: _count(each.images_per_second), lambda each, _: f"ends at the {each.limited_by}",
-           is_number=True),
+    Column("speed", "Images/s", lambda each, _: _count(each.images_per_second),
+           lambda each, _: f"limited by the {each.limited_by}", is_number=True,
+           meaning="training images per second, and the part of the machine that limits them."),
     Column("epochs", "Epochs", lambda each, _: f"{each.epochs:,.4g}", lambda each, _: f"batch {_count(each.global_batch_size)}",
            is_number=True),
     Column("vcpus", "vCPUs", lambda each, _: _count(each.vcpus), is_number=True),
@@ -74,7 +83,8 @@ COLUMNS = (
     Column("memory", "Accelerator memory", lambda each, _: f"{each.accelerator_memory_gib or 0:g} GiB", is_number=True),
     Column("price_age", "Price age", lambda each, _: f"{each.price_age_days:,} days", _price_age, is_number=True),
     Column("break_even", "Break-even", lambda each, _: f"{_count(each.break_even_hours)} h" if each.break_even_hours else "",
-           is_number=True),
+           is_number=True,
+           meaning="hours of use in a term from which on the commitment costs less than the same machine on demand."),
 )  # fmt: skip
 USUAL = ("machine", "bought", "hours", "cost", "share", "probability", "recipe")
 

@@ -12,7 +12,7 @@ from api.questions.links import narrowed, to_url
 from api.questions.schemas import Layout
 from api.reports.cost import EstimateReport
 from api.web.pages.address import Address
-from api.web.pages.question import taking
+from api.web.pages.taking import taking
 from api.web.responses import arguments
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
@@ -38,7 +38,7 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         back=Address(url_for("pages.page"), arguments())(limit=None),
         permanent=to_url(own, f"{request.script_root}/estimate"),
         curve=to_url(own, f"{request.script_root}/estimate"),
-        taken=taking(own),
+        taken=taking(query, estimate) if estimate else None,
         rates=_rates(estimate) if estimate else "",
         beside=_beside_machine(report, estimate) if estimate else "",
     ).encode()

@@ -20,7 +20,7 @@ TITLES = {"provider": "Provider", "purchase": "How it is bought", "accelerator":
 PRESETS = (
     ("Only what I can rent today", {"max_price_age": "30", "purchase": ["on_demand", "spot"]}),
     ("Only what was measured", {"evidence": "measured"}),
-    ("Only what nothing beats", {"frontier": "true"}),
+    ("Only the best trade-offs", {"frontier": "true"}),
 )
 LIMITS = (
     ("max_hours", "At most hours", "12"),

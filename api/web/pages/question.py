@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request
 
 from api.formats import words
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
-from api.questions.links import narrowed, to_command, to_url
+from api.questions.links import narrowed, to_url
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.web.pages import columns, filters
 from api.web.pages.address import Address, Given
+from api.web.pages.taking import taking
 from api.web.responses import arguments, current_service
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
@@ -29,15 +30,6 @@ SIZES = (20, 50, 100)
 DEFAULT_LIMIT = 20
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
 OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
-
-
-class Taking(NamedTuple):
-    """How a question is taken elsewhere."""
-
-    curl: str
-    importdata: str
-    slack: str
-    files: list[tuple[str, str]]
 
 
 class Pages(NamedTuple):
@@ -75,7 +67,7 @@ def _answered(given: Given, at: Address) -> dict[str, Any]:
         "words": words,
         "in_words": in_words,
         "waiting": waiting,
-        "taking": lambda estimate=None: taking(narrowed(query, estimate) if estimate else query),
+        "taking": partial(taking, query),
         "explained": lambda estimate: explained(query, estimate),
         "then_and_now": _then_and_now(report),
         "beside": {name: _beside(query, name) for name in ("accuracy", "commitments")},
@@ -105,27 +97,12 @@ def _then_and_now(report: CostReport) -> list[tuple[str, Estimate | None, Estima
 def _beside(query: EstimateQuery, name: str) -> str:
     """The same question about accuracy, or about commitments."""
     asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
-    pairs = parse_qsl(to_url(asked, "").removeprefix("?"))
-    left_out = {"accuracy": ("target",), "commitments": OF_ONE_RUN}[name]
-    return f"?{urlencode([pair for pair in pairs if pair[0] not in left_out])}"
+    return to_url(asked, "", {"accuracy": ("target",), "commitments": OF_ONE_RUN}[name])
 
 
 def explained(query: EstimateQuery, estimate: Estimate) -> str:
     """The address that explains one estimate of a question, whatever is found beside it."""
     return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
-
-
-def taking(query: EstimateQuery) -> Taking:
-    """The commands and files of a question."""
-    path, root = url_for("costs.cost"), request.host_url.rstrip("/")
-    sheet = to_url(query, f"{root}{path}.csv")
-    files = [(kind.upper(), to_url(query, f"{path}.{kind}")) for kind in ("csv", "xlsx", "png", "svg")]
-    return Taking(
-        curl=f"curl '{to_url(query, root + path)}'",
-        importdata=f'=IMPORTDATA("{sheet}")',
-        slack=to_command(query),
-        files=[*files, ("JSON", to_url(query, path, format="json"))],
-    )
 
 
 def _shown(answer: Answer) -> Iterator[Estimate]:

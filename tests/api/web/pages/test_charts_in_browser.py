@@ -1,6 +1,7 @@
 """Every chart as a browser draws it: with the figures that the API gives, in both dresses, and in words where it cannot."""
 
 import pytest
+from playwright.sync_api import expect
 from support.browser import Watched, serving
 
 from api.web.app import create_app
@@ -14,7 +15,7 @@ def drawn(page, selector=".chart"):
     """The rows behind a chart once it is drawn."""
     chart = page.locator(selector).first
     chart.scroll_into_view_if_needed()
-    page.wait_for_selector(f"{selector}[data-drawn]", timeout=60_000)
+    expect(chart).to_have_attribute("data-drawn", "", timeout=60_000)
     return chart.evaluate(VALUES)
 
 

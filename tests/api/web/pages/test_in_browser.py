@@ -126,7 +126,7 @@ def test_every_estimate_is_a_point_and_those_on_the_frontier_say_their_figures(l
 def test_without_scripts_nothing_is_missing(look, client):
     page = look(ASKED, **NO_SCRIPTS)
     assert page.locator(".picks li").count() == 4
-    page.get_by_text("Take it").first.click()
+    page.locator(".picks").get_by_text("Export").first.click()
     first = answer(client, ASKED)["picks"][0]["estimate"]
     assert f"provider={first['provider']}" in page.get_by_label("curl").first.input_value()
     assert page.get_by_role("button", name="Copy").count() == 0
@@ -135,7 +135,7 @@ def test_without_scripts_nothing_is_missing(look, client):
 def test_what_is_copied_asks_for_this_estimate_alone(look, client):
     page = look(ASKED)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_text("Take it").nth(1).click()
+    page.locator(".picks").get_by_text("Export").nth(1).click()
     page.locator(".picks li").nth(1).get_by_role("button", name="Copy").nth(1).click()
     copied = page.evaluate("navigator.clipboard.readText()")
     path = re.fullmatch(r'=IMPORTDATA\("http://127\.0\.0\.1:\d+(/cost\.csv\?[^"]+)"\)', copied)[1]

@@ -19,7 +19,7 @@ def text_of(response):
 
 def test_without_parameters_it_answers_an_example(client):
     page = text_of(client.get("/"))
-    assert "estimates</b> for resnet50 to 0.757 top1" in page
+    assert "estimates</b> for resnet50 to 0.757 top-1" in page
     prices = client.get("/cost?model=resnet50&target=0.757").json["prices"]
     oldest, newest = (prices[f"{end}_observed_at"][:10] for end in ("oldest", "newest"))
     assert f"(rates seen {oldest} to {newest})" in page
@@ -29,7 +29,7 @@ def test_without_parameters_it_answers_an_example(client):
 def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
     page = text_of(client.get("/?model=rn50&target=0.75&provider=gcp&region=&max_cost=&purchase=spot"))
     answer = client.get("/cost?model=resnet50&target=0.75&provider=gcp&purchase=spot").json
-    assert f"{answer['count']} estimates</b> for resnet50 to 0.75 top1" in page
+    assert f"{answer['count']} estimates</b> for resnet50 to 0.75 top-1" in page
     assert 'href="/cost?model=resnet50&target=0.75&provider=gcp&purchase=spot&format=json"' in page
     for estimate in answer["estimates"]:
         assert f"${estimate['billed_cost']:,.2f}" in page

@@ -1,0 +1,57 @@
+"""How a question is taken elsewhere: to a shell, a sheet, Slack, a launcher, or as a file."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import NamedTuple
+
+from flask import request, url_for
+
+from api.questions.links import narrowed, to_command, to_url
+from api.questions.schemas import LaunchSchema
+from api.reports.launch import TITLES, launchers
+from api.web.responses import needs_token
+from costcalc.answers import Estimate
+from costcalc.query import EstimateQuery
+
+FILES = ("csv", "xlsx", "png", "svg")
+NOT_LAUNCHED = frozenset(field.name for field in fields(EstimateQuery)) - LaunchSchema().fields.keys()
+HEADER = ' -H "Authorization: Bearer $COSTCALC_TOKEN"'
+PLACE = "YOUR_TOKEN"
+NOTE = (
+    f"Put your token into the variable COSTCALC_TOKEN of your shell, and in a sheet in the place of {PLACE}. "
+    "Everyone who can read the sheet can read the token: one that may only read is enough."
+)
+
+
+class Taking(NamedTuple):
+    """Commands to copy by name, files and launch files with their addresses, and where the token goes if one is needed."""
+
+    commands: list[tuple[str, str]]
+    files: list[tuple[str, str]]
+    launch: list[tuple[str, str]]
+    note: str
+
+
+def taking(query: EstimateQuery, estimate: Estimate | None = None) -> Taking:
+    """How to take a question elsewhere, or one estimate of it alone."""
+    own = narrowed(query, estimate) if estimate else query
+    path, root = url_for("costs.cost"), request.host_url.rstrip("/")
+    locked = needs_token()
+    sheet = to_url(own, f"{root}{path}.csv", **({"token": PLACE} if locked else {}))
+    return Taking(
+        commands=[
+            ("curl", f"curl{HEADER if locked else ''} '{to_url(own, root + path)}'"),
+            ("Sheet", f'=IMPORTDATA("{sheet}")'),
+            ("Slack", to_command(own)),
+        ],
+        files=[
+            *((kind.upper(), to_url(own, f"{path}.{kind}")) for kind in FILES),
+            ("JSON", to_url(own, path, format="json")),
+        ],
+        launch=[
+            (TITLES[name], to_url(own, url_for("launch.launch"), NOT_LAUNCHED, to=name))
+            for name in (launchers(estimate) if estimate else ())
+        ],
+        note=NOTE if locked else "",
+    )
