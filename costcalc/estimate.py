@@ -9,9 +9,12 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import chain, count
+from operator import attrgetter
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
@@ -52,7 +55,8 @@ from costcalc.query import EstimateQuery
 from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Indices
 
-MATRICES_KEPT = FILTERS_KEPT = 32
+FILTERS_KEPT = 32
+MATRIX_BYTES_KEPT = 32 * 2**20  # a full matrix of ResNet-50 holds 8 MiB
 MOMENTS_KEPT = DAYS_KEPT = 8
 OFFERS_KEPT = 4096
 UNFILTERED: dict[str, Any] = {
@@ -203,7 +207,8 @@ class Speeds:
 
     def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
         self.evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
-        self.matrix = lru_cache(MATRICES_KEPT)(partial(_matrix, catalogue))
+        kept: LRUCache[Any, TrainingMatrix] = LRUCache(MATRIX_BYTES_KEPT, attrgetter("about_bytes"))
+        self.matrix = cached(kept, lock=Lock())(partial(_matrix, catalogue))
 
 
 class Memory:

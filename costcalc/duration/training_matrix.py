@@ -92,6 +92,11 @@ class TrainingMatrix:
     is_past: bool = False
 
     @property
+    def about_bytes(self) -> int:
+        """The memory that it holds: some 90 bytes for each of its K x C speeds and 300 for each cluster."""
+        return 90 * self.speeds.tier.size + 300 * len(self.clusters)
+
+    @property
     def seconds_per_epoch(self) -> tuple[Floats, ...]:
         """Seconds of training per epoch in each of P phases [K, C]: infinite where no speed is known, 0 beyond the last phase."""
         return self.limited.seconds_per_epoch
@@ -269,7 +274,7 @@ def training_matrix(
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
         in_blocks_alone=sold_in_blocks_alone(machines, homes) if accelerators is nodes is None else {},
-        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0]),
+        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0].copy()),
         speed_row=speed_row,
         limited=limited,
         own_cluster=np.array([offered.place(home) for home in own_clusters], np.int64),

@@ -1,5 +1,7 @@
 """Hours of training by hand, and which clusters a question asks about."""
 
+import gc
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -125,3 +127,14 @@ class TestWhole:
     def test_every_known_speed_takes_time(self, packaged_evidence, packaged_prices):
         whole = training_matrix(packaged_evidence, packaged_prices, "resnet50")
         assert (whole.seconds_per_epoch[0] > 0).all()
+
+
+def test_it_says_how_much_memory_it_holds(packaged_evidence, packaged_prices):
+    training_matrix(packaged_evidence, packaged_prices, "resnet18")  # what all matrices share is worked out now
+    tracemalloc.start()
+    try:
+        held = training_matrix(packaged_evidence, packaged_prices, "resnet18")
+        gc.collect()
+        assert held.about_bytes == pytest.approx(tracemalloc.get_traced_memory()[0], rel=0.3)
+    finally:
+        tracemalloc.stop()
