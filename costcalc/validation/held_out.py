@@ -16,7 +16,7 @@ from costcalc.throughput.fitted_parameters import ElapsedTime
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.training import IMAGES_PER_EPOCH, System
 from costcalc.validation.baselines import Baselines
-from costcalc.validation.epochs import BatchCurve
+from costcalc.validation.convergence.epochs import BatchCurve
 from costcalc.validation.published import MLPerfRun, Published, mlperf_runs
 
 Test = Callable[[MLPerfRun, MLPerfRun], bool]

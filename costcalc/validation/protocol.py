@@ -19,9 +19,10 @@ from costcalc.throughput.fitted_parameters import (
 )
 from costcalc.throughput.workloads import bits
 from costcalc.training import Code
-from costcalc.validation.chances import brier_scores
+from costcalc.validation.convergence.chances import brier_scores
+from costcalc.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
+from costcalc.validation.convergence.partial_runs import SHARES, crossings, ends, ffcv_logs, mlperf_logs
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
-from costcalc.validation.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
 from costcalc.validation.outside_mlperf.implementations import RERUN, Implementations
@@ -92,6 +93,7 @@ def experiments(published: Published) -> tuple[Experiment, ...]:
         *_implementations(implementations),
         *_scaled_speeds(ScaledSpeeds(learner)),
         *_epochs(published),
+        *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),
     )
 
@@ -228,6 +230,19 @@ def _epochs(published: Published) -> Iterator[Experiment]:
     curves = curves_left_out(published, "deit")
     yield Experiment("accuracy curve known at its end alone (transformers)", curves, kind="curve")
     yield Experiment("batch to epochs (MLPerf reference points)", batches_left_out(published))
+
+
+def _partial_runs(published: Published) -> Iterator[Experiment]:
+    """Runs of which only a part is known."""
+    ffcv, mlperf = ffcv_logs(published), mlperf_logs(published)
+    for share in SHARES:
+        yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (FFCV)", ends(ffcv, share))
+    for share in SHARES:
+        yield Experiment(
+            f"partial run, {100 * share:.0f} % seen: epochs to 1 point below its end (FFCV)", crossings(ffcv, share)
+        )
+    for share in SHARES:
+        yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (MLPerf)", ends(mlperf, share))
 
 
 def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:

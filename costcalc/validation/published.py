@@ -89,8 +89,8 @@ class WholeRun:
 class Published:
     """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with.
 
-    Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them. `unseen_curves` are logs by name, of
-    schedules of the shape that `schedule_shape` of recipes calls deit; their errors make widths, and nothing else rests on them.
+    Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them. `unseen_curves[shape][name]` are logs of
+    a kind of schedule, or of a family; their errors make widths, and nothing else rests on them.
     """
 
     evidence: Evidence
@@ -100,7 +100,7 @@ class Published:
     groups: Mapping[str, Mapping[str, str]]
     unseen_speeds: tuple[Throughput, ...] = ()
     unseen_runs: tuple[WholeRun, ...] = ()
-    unseen_curves: Mapping[str, tuple[Evaluation, ...]] = field(default_factory=dict)
+    unseen_curves: Mapping[str, Mapping[str, tuple[Evaluation, ...]]] = field(default_factory=dict)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -206,11 +206,11 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
     )
 
 
-def _curves(texts: Mapping[str, str]) -> dict[str, tuple[Evaluation, ...]]:
+def _curves(texts: Mapping[str, str]) -> dict[str, dict[str, tuple[Evaluation, ...]]]:
     lines = [{**line, "hours": None, "top5": None} for line in _lines(texts, "unseen_curves")]
-    curves: dict[str, tuple[Evaluation, ...]] = defaultdict(tuple)
+    curves: dict[str, dict[str, tuple[Evaluation, ...]]] = defaultdict(lambda: defaultdict(tuple))
     for line, point in zip(lines, typed("unseen_curves.csv", lines, Evaluation), strict=True):
-        curves[str(line["log"])] += (point,)
+        curves[str(line["schedule_shape"])][str(line["log"])] += (point,)
     return curves
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from costcalc.fitting.schedules import Lengths
 from costcalc.training import System
-from costcalc.validation.epochs import ends_by_length
+from costcalc.validation.convergence.epochs import ends_by_length
 from costcalc.validation.published import Published
 from costcalc.validation.scores import Case
 

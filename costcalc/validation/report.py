@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-from costcalc.validation.chances import Brier
+from costcalc.validation.convergence.chances import Brier
 from costcalc.validation.regret import Regret
 from costcalc.validation.scores import Coverage, Score
 

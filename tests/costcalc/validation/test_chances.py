@@ -9,7 +9,7 @@ from support.mlperf_results import mlperf_row, publish
 
 from costcalc.convergence.eligibility import RUNS_IN_COMMON, SEED_SIGMA, STOPPED_REACHED, STOPPED_RUNS
 from costcalc.training import Evaluation, Metric
-from costcalc.validation.chances import FEWEST_RUNS, MARGINS, brier_scores, mlperf_chances, repeated_chances
+from costcalc.validation.convergence.chances import FEWEST_RUNS, MARGINS, brier_scores, mlperf_chances, repeated_chances
 from costcalc.validation.published import Repetitions
 
 SIGMA = SEED_SIGMA[Metric.TOP1]

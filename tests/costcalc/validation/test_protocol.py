@@ -9,7 +9,7 @@ from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.training import Evaluation, Tier
 from costcalc.validation import validate
-from costcalc.validation.chances import FEWEST_RUNS
+from costcalc.validation.convergence.chances import FEWEST_RUNS
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.implementations import Implementations
 from costcalc.validation.protocol import (

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from costcalc.validation.chances import Brier
+from costcalc.validation.convergence.chances import Brier
 from costcalc.validation.regret import Regret
 from costcalc.validation.report import Report
 from costcalc.validation.scores import Coverage, Goal, Score

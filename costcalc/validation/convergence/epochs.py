@@ -167,7 +167,7 @@ def curves_left_out(published: Published, shape: str) -> list[Case]:
     }
     return [
         case
-        for name, log in {**lending, **published.unseen_curves}.items()
+        for name, log in {**lending, **published.unseen_curves.get(shape, {})}.items()
         for case in _crossings(name, log, error_ratios([curve for other, curve in lending.items() if other != name]))
     ]
 

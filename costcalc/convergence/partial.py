@@ -1,0 +1,147 @@
+"""How a run whose schedule is known will go on, from other runs of its family at the same share of their schedules.
+
+Runs of one family differ less and less in ln(error) towards their end. So at each later share u of the schedule
+
+    ln error(u) = mean of ln error_j(u) + slope(u) x (ln error(s) - mean of ln error_j(s))
+
+where s is the share seen, j runs over the family's logs, and slope(u) is their regression of the later on the earlier error,
+shrunk to 1 (the ratio of error rates) by as much as one log whose error is 5 % off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from costcalc.convergence.curves import isotonic
+from costcalc.units import Floats
+
+FEWEST_LOGS = 3  # of a family that says how much its runs differ
+WINDOW = (
+    0.1  # of the schedule, up to the share seen: the evaluations that say how a run stands, for single ones are noisy
+)
+PRIOR = 0.05**2  # of a slope of 1
+STEPS = 200  # of a forecast, up to the end of the schedule
+LEVEL = 0.8  # of its range
+BY_RULE = 1.5  # times the largest error, where logs are too few for a quantile
+LEAST_REACH = 0.2  # in ln(error): how far beyond its family's logs a run may stand at least
+
+
+class NoForecast(ValueError):
+    """A run that cannot be foretold; the message says why, and what would be needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the error of a run fell: its logarithm [N], made monotone, at shares [N] of the schedule."""
+
+    shares: Floats
+    log_errors: Floats
+
+    @classmethod
+    def of(cls, epochs: Sequence[float], errors: Sequence[float], planned_epochs: float) -> Course:
+        """The course of a log. An error is what the metric lacks of its best value: 1 - accuracy, or a loss. Raises NoForecast
+        where one is not above 0, and for a log longer than its plan."""
+        if not errors or min(errors) <= 0:
+            raise NoForecast("a forecast needs errors above 0, such as 1 - accuracy or a loss")
+        if max(epochs) > planned_epochs * (1 + 1e-6):
+            raise NoForecast(f"the log has {max(epochs):g} epochs, but {planned_epochs:g} were planned")
+        falling = -isotonic([-math.log(error) for error in errors])
+        return cls(np.array(epochs) / planned_epochs, falling)
+
+    def at(self, shares: Floats | float) -> Floats:
+        """ln(error) there, in straight lines between evaluations."""
+        return np.asarray(np.interp(shares, self.shares, self.log_errors))
+
+    def until(self, share: float) -> Course:
+        """What was known when this much of the schedule was done. Raises NoForecast before the first evaluation."""
+        seen = self.shares <= share + 1e-9
+        if not seen.any():
+            raise NoForecast(f"nothing was evaluated in the first {share:.0%} of the schedule")
+        return Course(self.shares[seen], self.log_errors[seen])
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The errors [STEPS] that a run is foretold at `shares` [STEPS], from the share seen to the end of the schedule.
+
+    `half_width` is that of its range at LEVEL in ln(error), `by_rule` where too few logs are known for a quantile; `logs` is how
+    many there are.
+    """
+
+    shares: Floats
+    log_errors: Floats
+    half_width: float
+    by_rule: bool
+    logs: int
+
+    def end(self) -> tuple[float, float, float]:
+        """The error at the end of the schedule: low, middle and high."""
+        last = float(self.log_errors[-1])
+        low, middle, high = (math.exp(last + side * self.half_width) for side in (-1, 0, 1))
+        return low, middle, high
+
+    def shares_to(self, error: float) -> tuple[float, float, float]:
+        """The share of the schedule at which a run comes down to this error: soonest, expected and latest; infinite where it
+        does not within its schedule."""
+        wanted = math.log(error)
+        soonest, middle, latest = (self._share(wanted - side * self.half_width) for side in (-1, 0, 1))
+        return soonest, middle, latest
+
+    def _share(self, log_error: float) -> float:
+        reached = self.log_errors <= log_error + 1e-12
+        return float(self.shares[reached.argmax()]) if reached.any() else math.inf
+
+
+def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
+    """How a run goes on that was seen so far, `family` being whole runs. Raises NoForecast where these are too few, or unlike."""
+    if len(family) < FEWEST_LOGS:
+        raise NoForecast(f"a family of {len(family)} logs does not say how runs differ: {FEWEST_LOGS} are needed")
+    share = float(seen.shares[-1])
+    _check_alike(seen, family)
+    shares = np.linspace(share, 1.0, STEPS)
+    errors = sorted(_errors_left_out(family, share))
+    rank = math.ceil((len(errors) + 1) * LEVEL)
+    by_rule = rank > len(errors)
+    half_width = BY_RULE * errors[-1] if by_rule else errors[rank - 1]
+    return Forecast(shares, foretold(seen, family, shares), half_width, by_rule, len(family))
+
+
+def foretold(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:
+    """ln(error) at later shares [N] of the schedule, never rising."""
+    window = seen.shares >= seen.shares[-1] - WINDOW
+    stood, others = _stood(seen, seen.shares[window]), np.array([_stood(one, seen.shares[window]) for one in family])
+    later = np.array([one.at(shares) for one in family])
+    apart = others - others.mean()
+    slopes = (apart @ (later - later.mean(axis=0)) + PRIOR) / (apart @ apart + PRIOR)
+    expected = later.mean(axis=0) + np.clip(slopes, 0.0, 1.0) * (stood - others.mean())
+    return np.asarray(np.minimum.accumulate(expected))
+
+
+def _stood(run: Course, shares: Floats) -> float:
+    return float(run.at(shares).mean())
+
+
+def _errors_left_out(family: Sequence[Course], share: float) -> list[float]:
+    """How far off the end of each log is foretold by the others, in ln(error), when this much of it was seen."""
+    found = []
+    for place, one in enumerate(family):
+        others = [*family[:place], *family[place + 1 :]]
+        seen = one.until(max(share, float(one.shares[0])))
+        found.append(abs(float(foretold(seen, others, np.array([1.0]))[0] - one.at(1.0))))
+    return found
+
+
+def _check_alike(seen: Course, family: Sequence[Course]) -> None:
+    """Raises NoForecast where the run stands further from the family's logs than these from each other."""
+    share = float(seen.shares[-1])
+    stood, others = float(seen.log_errors[-1]), np.array([float(one.at(share)) for one in family])
+    reach = max(float(np.ptp(others)), LEAST_REACH)
+    if not others.min() - reach <= stood <= others.max() + reach:
+        raise NoForecast(
+            f"after {share:.0%} of the schedule its error is {math.exp(stood):.4g}, those of the family's logs were "
+            f"{math.exp(others.min()):.4g} to {math.exp(others.max()):.4g}: it follows another course"
+        )

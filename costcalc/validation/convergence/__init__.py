@@ -1,0 +1,1 @@
+"""Scores of what answers say of epochs, of curves, and of the chance to reach a target."""
