@@ -123,6 +123,8 @@ def test_suspect_rates_stay_out(offers):
     assert not [row for row in offers if rate(row) == 700]
     v6e = {"provider": "gcp", "instance_type": "v6e-1", "region": "us-east5", "purchase_option": "on_demand"}
     assert set(rates(offers, **v6e).values()) == {Decimal("2.7")}
+    [answered] = matching(offers, **v6e | {"region": "us-south1"})
+    assert answered["source"].startswith("Google Cloud Billing Catalog API, SKU 2549-F208-72FA")
     assert not [
         row for row in offers if row["provider"] == "together" and row["instance_type"] == "8x H100" and not row["term"]
     ]

@@ -4,9 +4,10 @@ import re
 from collections import defaultdict
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
-from packaged_tables import canonical_accelerators, rate, table
+from packaged_tables import TABLES, canonical_accelerators, rate, table
 
 from pricing.packaged.catalogue import packaged_catalogue
 
@@ -29,6 +30,12 @@ def grouped(offers, *cells):
     for row in offers:
         groups[tuple(row[cell] for cell in cells)].append(row)
     return groups.values()
+
+
+def test_a_table_of_prices_ships_only_if_the_package_reads_it():
+    package = Path(__file__).parents[3] / "pricing"
+    code = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    assert [file.name for file in TABLES.iterdir() if f'"{file.name}"' not in code] == []
 
 
 @pytest.mark.parametrize(
