@@ -10,7 +10,7 @@ from math import ceil, exp
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
-from costcalc.interruptions import RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
+from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
@@ -160,8 +160,8 @@ def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
     """How often a spot machine is taken to be interrupted, and who says so."""
     risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
     return (
-        f"Spot: {_known(known, offer.region)} one interruption per machine in {risk.usual:,.0f} h, in {risk.pessimistic:,.0f} h "
-        "for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for capacity is not counted."
+        f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
+        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for capacity is not counted."
     )
 
 
@@ -171,8 +171,13 @@ def _known(known: ObservedInterruptions | None, region: str) -> str:
     share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
     month = f"{known.observed_on:%B %Y}"
     said = f"by {month} the provider interrupted {share} of its {known.instance_type} in {region} within a month,"
-    open_end = RISKS[RISK_OF_SHARE[known.share]] is UNKNOWN
-    return f"{said} without an upper end, so that it is set by hand:" if open_end else f"{said} which is"
+    if RISKS[RISK_OF_SHARE[known.share]] is MEASURED:
+        return f"{said} without an upper end; V100 machines of which it said the same were measured in 2023:"
+    return f"{said} which is"
+
+
+def _hours(between: float) -> str:
+    return f"{between:,.0f} h" if between >= 10 else f"{between:.1f} h"
 
 
 def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:

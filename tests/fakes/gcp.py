@@ -88,7 +88,7 @@ class FakeGcp:
     page_size: int = 1000
 
     def server(self) -> FakeServer:
-        return FakeServer(self.answer)
+        return FakeServer(self.answer, throttles=_throttled)
 
     def answer(self, asked: Asked) -> Any:
         if asked.path.startswith("/v1/services/"):
@@ -145,3 +145,11 @@ class FakeGcp:
             },
         }
         return {**answer, "nextPageToken": str(page + 1)} if page + 1 < len(zones) else answer
+
+
+def _throttled(asked: Asked) -> tuple[int, dict[str, Any]]:
+    """Compute Engine's own code (docs.cloud.google.com/compute/api-quota), and that of Google's other services."""
+    if asked.path.startswith("/compute/"):
+        reason = {"message": "Rate Limit Exceeded", "domain": "usageLimits", "reason": "rateLimitExceeded"}
+        return 403, {"error": {"code": 403, "message": "Rate Limit Exceeded", "errors": [reason]}}
+    return 429, {"error": {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED"}}

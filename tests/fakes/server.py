@@ -23,12 +23,16 @@ class Asked:
 
 @dataclass
 class FakeServer:
-    """`answer` gives the JSON document for a request, or None for 404. Faults are served first, by path, in order."""
+    """`answer` gives the JSON document for a request, or None for 404. Faults are served first, by path, in order.
+
+    `throttles` gives the status and document by which this cloud refuses a request that came too soon.
+    """
 
     answer: Callable[[Asked], Any]
     asked: list[Asked] = field(default_factory=list)
     url: str = ""
     status: int = 200
+    throttles: Callable[[Asked], tuple[int, Any]] | None = None
     _faults: Faults = field(default_factory=Faults)
 
     def fail(self, fault: Fault, times: int = 100, path: str = "") -> None:
@@ -59,14 +63,17 @@ class _Handler(Handler):
         fault = self.fake.next_fault(asked.path)
         document = self.fake.answer(asked)
         if fault is not None:
-            self.fail(fault, json.dumps(document).encode())
+            self.fail(asked, fault, json.dumps(document).encode())
         elif document is None:
             self.give(404, b'{"error": {"code": 404, "message": "not found"}}')
         else:
             self.give(self.fake.status, json.dumps(document).encode())
 
-    def fail(self, fault: Fault, body: bytes) -> None:
-        if isinstance(fault.value, int):
+    def fail(self, asked: Asked, fault: Fault, body: bytes) -> None:
+        if fault is Fault.THROTTLED and self.fake.throttles:
+            status, error = self.fake.throttles(asked)
+            self.give(status, json.dumps(error).encode())
+        elif isinstance(fault.value, int):
             error = json.dumps({"error": {"code": fault.value, "message": "no"}}).encode()
             self.give(fault.value, error, {"Retry-After": RETRY_AFTER} if fault is Fault.THROTTLED else {})
         else:

@@ -21,7 +21,9 @@ from pricing.recording import Recording
 TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
 STALLS_RETRIED = 1
-RETRIED = (429, 500, 502, 503, 504)
+THROTTLED_WAITS_LONGER = 20  # times: with 0, 20 and 40 seconds the quota of the next minute is there
+TOO_MANY_REQUESTS = 429
+RETRIED = (TOO_MANY_REQUESTS, 500, 502, 503, 504)
 MIB = 2**20
 MOST_BYTES = 128 * MIB  # of a document that is read whole, unpacked; the largest known has 12
 MOST_STREAMED_BYTES = 4096 * MIB  # of one that is read in pieces; AWS's largest region has 450
@@ -80,11 +82,17 @@ logging.getLogger("urllib3.util.retry").addFilter(_WithoutQueries())
 
 
 class _BoundedRetry(Retry):
-    """Honours `Retry-After`, but one that asks for more than LONGEST_RETRY_AFTER_SECONDS is asked again then."""
+    """Honours `Retry-After`, but one that asks for more than LONGEST_RETRY_AFTER_SECONDS is asked again then.
+
+    One that throttles without it is left alone for a minute."""
 
     def get_retry_after(self, response: Any) -> float | None:
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, LONGEST_RETRY_AFTER_SECONDS)
+
+    def get_backoff_time(self) -> float:
+        throttled = self.history and self.history[-1].status == TOO_MANY_REQUESTS
+        return super().get_backoff_time() * (THROTTLED_WAITS_LONGER if throttled else 1)
 
 
 class Http:

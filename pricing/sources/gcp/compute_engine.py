@@ -12,7 +12,8 @@ from pricing.sources.source import SourceError
 
 REFUSED = frozenset({400, 401, 403, 404})
 CALL_SECONDS = 30
-RETRY_SECONDS = 30  # all attempts of one call together
+RETRY_SECONDS = 90  # all attempts of one call together: quotas refill each minute
+THROTTLED = frozenset({"rateLimitExceeded", "RATE_LIMIT_EXCEEDED"})  # a 403: docs.cloud.google.com/compute/api-quota
 OUR_FAMILIES = 'name eq "(a[0-9]|g[0-9]|n1).*"'
 
 
@@ -60,20 +61,18 @@ class _Compute:
     @classmethod
     def connect(cls, url: str, project: str, *, anonymous: bool) -> _Compute:
         import google.auth
-        from google.api_core import exceptions
-        from google.api_core.retry import Retry, if_exception_type
+        from google.api_core.retry import Retry
         from google.auth.credentials import AnonymousCredentials
         from google.cloud import compute_v1
 
         scopes = ["https://www.googleapis.com/auth/compute.readonly"]
         credentials = AnonymousCredentials() if anonymous else google.auth.default(scopes=scopes)[0]
         options = {"credentials": credentials, "client_options": {"api_endpoint": url}, "transport": "rest"}
-        passing = if_exception_type(exceptions.TooManyRequests, exceptions.ServerError)
         return cls(
             project,
             compute_v1.MachineTypesClient(**options),
             compute_v1.AcceleratorTypesClient(**options),
-            {"timeout": CALL_SECONDS, "retry": Retry(predicate=passing, initial=0.5, timeout=RETRY_SECONDS)},
+            {"timeout": CALL_SECONDS, "retry": Retry(predicate=_passes, initial=0.5, timeout=RETRY_SECONDS)},
         )
 
     def keep_answers(self, recording: Recording) -> None:
@@ -102,6 +101,16 @@ class _Compute:
                 for listed in group.accelerator_types
             },
         )
+
+
+def _passes(error: Exception) -> bool:
+    """Whether Compute Engine may answer the same call a minute later."""
+    from google.api_core.exceptions import GoogleAPICallError, ServerError, TooManyRequests
+
+    if not isinstance(error, GoogleAPICallError):
+        return False
+    reasons = {error.reason, *(each.get("reason") for each in error.errors if isinstance(each, dict))}
+    return isinstance(error, TooManyRequests | ServerError) or not THROTTLED.isdisjoint(reasons)
 
 
 def _zone(scope: str) -> str:

@@ -8,8 +8,9 @@ import pytest
 from fakes.local import Fault
 from fakes.server import FakeServer
 from pytest_httpserver import HTTPServer
+from urllib3.util.retry import RequestHistory
 
-import pricing.sources.common.http
+import pricing.sources.common.http as http_module
 from pricing.sources.common.http import MIB, Http, HttpError, post_once
 
 
@@ -47,7 +48,7 @@ def test_a_refusal_is_met_with_four_attempts_and_no_more(server: FakeServer, htt
 
 
 def test_a_server_that_stalls_is_asked_twice(server: FakeServer, http: Http, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (1, 0.2))
+    monkeypatch.setattr(http_module, "TIMEOUT_SECONDS", (1, 0.2))
     server.answer = lambda asked: time.sleep(0.6)
     with pytest.raises(HttpError, match="stopped answering"):
         http.get_json(server.url)
@@ -63,12 +64,20 @@ def test_nobody_there_is_said_so(http: Http) -> None:
 def test_retry_after_is_honoured_up_to_a_limit(
     server: FakeServer, http: Http, monkeypatch: pytest.MonkeyPatch, asked: str, longest: float, waits: float
 ) -> None:
-    monkeypatch.setattr(pricing.sources.common.http, "LONGEST_RETRY_AFTER_SECONDS", longest)
+    monkeypatch.setattr(http_module, "LONGEST_RETRY_AFTER_SECONDS", longest)
     monkeypatch.setattr("fakes.server.RETRY_AFTER", asked)
     server.fail(Fault.THROTTLED, times=1)
     started = time.monotonic()
     assert http.get_json(server.url) == {"prices": [1]}
     assert waits <= time.monotonic() - started < waits + 2
+
+
+def test_who_throttles_without_saying_for_how_long_is_left_alone_for_a_minute() -> None:
+    tried = [RequestHistory("GET", "/", None, status, None) for status in (429, 429, 503)]
+    retry = http_module._BoundedRetry(backoff_factor=0.5)
+    waits = [retry.new(history=tuple(tried[:count])).get_backoff_time() for count in (1, 2, 3)]
+    assert waits == [0, 20, 2]
+    assert retry.new(history=(tried[0],) * 3).get_backoff_time() == 40
 
 
 def zipped(megabytes: int) -> bytes:
@@ -85,8 +94,8 @@ READ = {"json": Http.get_json, "text": Http.get_text, "stream": read_stream}
 
 @pytest.mark.parametrize("read", READ)
 def test_an_answer_is_bounded_after_it_is_unpacked(monkeypatch: pytest.MonkeyPatch, http: Http, read: str) -> None:
-    monkeypatch.setattr(pricing.sources.common.http, "MOST_BYTES", 3 * MIB)
-    monkeypatch.setattr(pricing.sources.common.http, "MOST_STREAMED_BYTES", 3 * MIB)
+    monkeypatch.setattr(http_module, "MOST_BYTES", 3 * MIB)
+    monkeypatch.setattr(http_module, "MOST_STREAMED_BYTES", 3 * MIB)
     with HTTPServer() as bomb:
         bomb.expect_request("/").respond_with_data(zipped(50), headers={"Content-Encoding": "gzip"})
         with pytest.raises(HttpError, match=r"answered more than 3 MiB") as refused:
