@@ -161,7 +161,8 @@ def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
     risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
     return (
         f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
-        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for capacity is not counted."
+        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for "
+        "capacity is not counted."
     )
 
 

@@ -36,17 +36,11 @@ NO_RENTALS = (
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 
-# docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm and, for the newest four, dstackai/gpuhunt
-# src/tests/providers/test_oci.py of 2026-09-18 (Oracle's cost estimator); the packaged machine types hold the older ones
+# docs.oracle.com/en-us/iaas/Content/Compute/References/computeshapes.htm; the packaged machine types hold the others
 NEWER_SHAPES: Mapping[str, Machine] = {
     "BM.GPU.L40S.4": Machine("L40S", 4, 48, 224, 1024),
     "BM.GPU.H200.8": Machine("H200", 8, 141, 224, 3072),
     "BM.GPU.B200.8": Machine("B200", 8, 180, 256, 4096),
-    "BM.GPU.MI300X.8": Machine("MI300X", 8, 192, 224, 2048),
-    "BM.GPU.B300.8": Machine("B300", 8, None, 256, 4096),
-    "BM.GPU.GB200.4": Machine("GB200", 4, None, None, 960),  # its vCPUs differ between Oracle's pages
-    "BM.GPU.GB300.4": Machine("GB300", 4, None, 144, 960),
-    "BM.GPU.RTXPRO.8": Machine("RTX PRO 6000", 8, 96, 288, 3072),
 }
 FORMS = {"Bare Metal": "BM.", "Virtual Machine": "VM."}  # parts that price one of the two only
 

@@ -26,8 +26,8 @@ def test_a_shape_costs_its_accelerators():
 
 def test_the_newest_shapes_are_read_by_part_number():
     found = rates(offers(document(), NOW))
-    shapes = ("BM.GPU.H200.8", "BM.GPU.B300.8", "BM.GPU.GB200.4", "BM.GPU.GB300.4", "BM.GPU.RTXPRO.8")
-    assert [found[shape, "on_demand"] for shape in shapes] == [80, 120, 64, 72, 36]
+    names = ("H200.8", "B300.8", "GB200.4", "GB300.4", "RTXPRO.8", "MI355X.8")
+    assert [found[f"BM.GPU.{name}", "on_demand"] for name in names] == [80, 120, 64, 72, 36, Decimal("68.8")]
 
 
 def test_licences_and_machines_on_ones_own_premises_are_no_rentals():
@@ -62,7 +62,6 @@ def test_a_part_in_another_currency_is_a_gap():
     reasons = [gap.reason for gap in offers(document(), NOW).gaps]
     assert reasons == [
         "parts without a price in USD left out: Oracle Cloud Infrastructure - Compute - GPU - L40S",
-        "accelerators without figures here left out: OCI - Compute - GPU - MI355X",
     ]
 
 

@@ -63,12 +63,13 @@ def test_what_is_not_sold_preemptible_has_no_spot():
 
 def test_virtual_dedicated_metal_is_read():
     found = by_key()
-    h100s, b200s = (found["ewr", plan, "on_demand"].machine for plan in VDM)
+    h100s, b200s, mi355xs = (found["ewr", plan, "on_demand"].machine for plan in VDM)
     assert (h100s.accelerator, h100s.accelerators, h100s.vcpus) == ("H100", 8, 216)
     assert (b200s.accelerator, b200s.accelerators, b200s.accelerator_memory_gib) == ("B200", 8, 180)
+    assert (mi355xs.accelerator, mi355xs.accelerators, mi355xs.accelerator_memory_gib) == ("MI355X", 8, 288)
 
 
-VDM = ("vcg-h100-216c-1914gb-640vram", "vcg-b200-248c-2826g-1536vram")
+VDM = ("vcg-h100-216c-1914gb-640vram", "vcg-b200-248c-2826g-1536vram", "vcg-mi355x-252c-2872g-2304vram")
 
 
 def test_preemptible_is_spot():
@@ -102,7 +103,6 @@ def test_what_the_plan_does_not_say_is_not_guessed():
     assert reasons == [
         "plans that don't say SXM or PCIe left out: vbm-112c-2048gb-8-a100-gpu",
         "virtual dedicated metal not known here left out: vcg-mi325x-252c-2872g-1536vram",
-        "accelerators without figures here left out: vcg-mi355x-252c-2872g-2304vram",
     ]
 
 
