@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
+from own_runs.logs.log import FROM_0, LogRefused, Point, TrainingLog, checked, counted_from_1
 
 MLPERF = ":::MLLOG"
 MLPERF_FACTS = {
@@ -19,6 +19,11 @@ MLPERF_FACTS = {
 MILLISECONDS = 1000.0
 MOST = 1e300
 PLACES = ("epoch", "step", "total_flos")
+MOST_EPOCHS_OF_MLPERF = 10_000  # some benchmarks write the samples seen into epoch_num
+SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
+OF_DEIT = {"epoch", "test_acc1", "n_parameters"}
+"""What the lines of DeiT's training script have, and of those that took it over
+(https://github.com/facebookresearch/deit/blob/main/main.py, read in November 2026): epochs from 0, accuracies in percent."""
 
 
 class MlperfEntry(msgspec.Struct):
@@ -53,16 +58,26 @@ def _trainer_point(index: int, entry: object) -> Point:
 
 def read_json_lines(text: str) -> TrainingLog:
     """One JSON object in each line, as Weights & Biases exports a run's history. Raises LogRefused."""
-    return TrainingLog("Weights & Biases", checked(_line_points(text)))
+    lines = [(f"line {number}", _object(line, f"line {number}")) for number, line in _lines(text)]
+    points = checked(_line_point(where, _numbers(entry)) for where, entry in lines)
+    if all(entry.keys() >= OF_DEIT for _, entry in lines):
+        return TrainingLog("DeiT", counted_from_1(map(_in_fractions, points)), notes=(FROM_0.format("DeiT"),))
+    return TrainingLog("Weights & Biases" if "_step" in lines[0][1] else "JSON lines", points)
 
 
-def _line_points(text: str) -> Iterator[Point]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            numbers = _numbers(_object(line, f"line {number}"))
-            epochs, steps = numbers.get("epoch"), numbers.get("_step", numbers.get("step"))
-            values = {name: value for name, value in numbers.items() if name not in PLACES and not name.startswith("_")}
-            yield Point(f"line {number}", epochs, steps, numbers.get("_runtime"), values)
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+
+
+def _line_point(where: str, numbers: Mapping[str, float]) -> Point:
+    values = {name: value for name, value in numbers.items() if name not in PLACES and not name.startswith("_")}
+    step = numbers.get("_step", numbers.get("step"))
+    return Point(where, numbers.get("epoch"), step, numbers.get("_runtime"), values)
+
+
+def _in_fractions(point: Point) -> Point:
+    values = {name: value / 100 if "_acc" in name else value for name, value in point.values.items()}
+    return point._replace(values=values)
 
 
 def read_mlperf(text: str) -> TrainingLog:
@@ -72,7 +87,18 @@ def read_mlperf(text: str) -> TrainingLog:
     if start is None:
         raise LogRefused("the log of MLPerf has no run_start")
     stated = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
-    return TrainingLog("MLPerf", checked(_mlperf_point(where, entry, start) for where, entry in entries), stated)
+    points = [_mlperf_point(where, entry, start) for where, entry in entries]
+    if max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:
+        return TrainingLog("MLPerf", checked(points), stated)
+    return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (SAMPLES_SEEN,))
+
+
+def _of_samples(points: Iterable[Point], stated: Mapping[str, str]) -> Iterator[Point]:
+    """The points of a log that counts samples where others count epochs."""
+    size = float(stated.get("samples_per_epoch", "nan"))
+    if not size > 0:
+        raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
+    return (point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points)
 
 
 def _mlperf_entries(text: str) -> Iterator[tuple[str, MlperfEntry]]:
@@ -86,11 +112,13 @@ def _mlperf_entries(text: str) -> Iterator[tuple[str, MlperfEntry]]:
 
 
 def _mlperf_point(where: str, entry: MlperfEntry, start: float) -> Point:
-    is_value = entry.key == "eval_accuracy" and isinstance(entry.value, (int, float))
-    epochs = entry.metadata.get("epoch_num")
-    seconds = max((entry.time_ms - start) / MILLISECONDS, 0.0) if is_value else None
-    reached = float(epochs) if is_value and isinstance(epochs, (int, float)) else None
-    return Point(where, reached, None, seconds, {"accuracy": float(entry.value)} if is_value else {})
+    if entry.key != "eval_accuracy":
+        return Point(where, None, None, None, {})
+    name = str(entry.metadata.get("metric", "accuracy"))
+    found = entry.value if isinstance(entry.value, dict) else {name: entry.value}
+    places = _numbers(entry.metadata)
+    seconds = max((entry.time_ms - start) / MILLISECONDS, 0.0)
+    return Point(where, places.get("epoch_num"), places.get("step_num"), seconds, _numbers(found))
 
 
 def _object(text: str, where: str = "the file") -> Mapping[str, Any]:

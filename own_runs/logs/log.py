@@ -10,6 +10,7 @@ from typing import NamedTuple
 MOST_POINTS = 200_000
 MOST_EPOCHS = 1e6
 MOST_SECONDS = 3600.0 * 24 * 366
+FROM_0 = "{} counts epochs from 0: the row of epoch 0 is read as one epoch completed."
 FACTS = ("model", "accelerator", "accelerators", "nodes", "batch_size", "samples_per_epoch")
 
 
@@ -59,6 +60,11 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
     if not found:
         raise LogRefused("the file has no value of any metric: it needs a column such as accuracy or val_loss")
     return tuple(found)
+
+
+def counted_from_1(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The points of a log whose first epoch is 0, with the epochs that were completed."""
+    return tuple(point if point.epochs is None else point._replace(epochs=point.epochs + 1) for point in points)
 
 
 def _check(point: Point) -> None:

@@ -22,9 +22,10 @@ PACKED = {
     b"(\xb5/\xfd": "Zstandard",
 }
 PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
-    "known are DAWNBench's TSV, MLPerf's log, CSV of Keras and Lightning, timm's summary.csv, trainer_state.json, TensorBoard's "
-    "event files, exports of Weights & Biases and MLflow, and a CSV with epoch or step and a metric"
+    "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
+    "TensorBoard's event files, exports of Weights & Biases and MLflow, and a CSV with epoch or step and a metric"
 )
 
 
@@ -43,6 +44,8 @@ def read_log(path: Path) -> TrainingLog:
 def _refuse_packed(head: bytes) -> None:
     if head.startswith(PICKLED):
         raise LogRefused("this is a pickle, which may run any program: export the metrics as CSV")
+    if head.startswith(LFS_POINTER):
+        raise LogRefused("this is a pointer of Git LFS: fetch the file itself with git lfs pull")
     packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
     if packed:
         raise LogRefused(f"this is {packed}: unpack it and give the log inside")
@@ -66,7 +69,7 @@ def _check_size(path: Path, most: int) -> None:
 
 def _decoded(content: bytes) -> str:
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig", "replace" if MLPERF.encode() in content else "strict")
     except UnicodeDecodeError as error:
         raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
     if not text.strip():

@@ -45,6 +45,15 @@ MLPERF = "\n".join(
         (125_000, "eval_accuracy", 0.6, {"epoch_num": 8}),
     ]
 )  # fmt: skip
+CIFAR = "epoch\thours\ttop1Accuracy\n1\t0.25\t12.5\n2\t0.5\t50.25\n"
+ULTRALYTICS = """epoch,time,train/box_loss,metrics/mAP50-95(B)
+1,30.5,1.7,0.11
+2,60,1.5,0.21
+"""
+DEIT = "\n".join(
+    json.dumps({"train_lr": 0.001, "test_loss": 3.5, "test_acc1": acc1, "epoch": epoch, "n_parameters": 7_000_000})
+    for epoch, acc1 in enumerate((12.5, 50.25))
+)  # fmt: skip
 MLFLOW = "1700000000000 0.4 100\n1700000060000 0.6 200\n"
 
 
@@ -62,6 +71,9 @@ def curve(log, metric):
     ("content", "writer", "metric", "points"),
     [
         (DAWNBENCH, "DAWNBench", "top1Accuracy", [(1, None, 900, 0.125), (2, None, 1800, 0.5025)]),
+        (CIFAR, "DAWNBench", "top1Accuracy", [(1, None, 900, 0.125), (2, None, 1800, 0.5025)]),
+        (ULTRALYTICS, "Ultralytics", "metrics/mAP50-95(B)", [(1, None, 30.5, 0.11), (2, None, 60, 0.21)]),
+        (DEIT, "DeiT", "test_acc1", [(1, None, None, 0.125), (2, None, None, 0.5025)]),
         (KERAS, "Keras", "val_accuracy", [(1, None, None, 0.4), (2, None, None, 0.61)]),
         (LIGHTNING, "Lightning", "val_acc", [(1, 199, None, 0.41), (2, 399, None, 0.62)]),
         (TIMM, "timm", "eval_top1", [(1, None, None, 0.115), (2, None, None, 0.3125)]),
@@ -78,6 +90,54 @@ def test_every_tool_is_recognised_by_what_it_writes(tmp_path, content, writer, m
     log = log_of(tmp_path, content)
     assert log.written_by == writer
     assert curve(log, metric) == points
+
+
+@pytest.mark.parametrize(
+    ("first", "epochs"),
+    [(20, [1, 2, 3]), (0, [0, 1, 2]), (2, [0, 1, 2])],
+    ids=["a trained epoch", "an untrained network", "one evaluated for a while"],
+)
+def test_a_row_of_epoch_0_is_an_epoch_where_it_took_as_long_as_one(tmp_path, first, epochs):
+    rows = [f"{epoch},{first + 30 * epoch},0.{epoch + 1}" for epoch in range(3)]
+    log = log_of(tmp_path, "\n".join(["epoch,seconds,acc", *rows]))
+    assert [point.epochs for point in log.points] == epochs
+    assert bool(log.notes) == (epochs[0] == 1)
+
+
+def mlperf(*entries):
+    """A log of MLPerf's with these entries."""
+    lines = [(0, "train_samples", 200, {}), (5_000, "run_start", None, {}), *entries]
+    return "\n".join(
+        ":::MLLOG " + json.dumps({"time_ms": ms, "key": key, "value": value, "metadata": more})
+        for ms, key, value, more in lines
+    )
+
+
+class TestOtherBenchmarksOfMLPerf:
+    """What they write in their own way: https://github.com/mlcommons/training_results_v3.1, read in November 2026."""
+
+    def test_samples_seen_are_divided_by_those_of_the_training_set(self, tmp_path):
+        entries = [(6_000 + n, "eval_accuracy", 0.1 * n, {"epoch_num": n * 2_000_000}) for n in (1, 2)]
+        log = log_of(tmp_path, mlperf(*entries))
+        assert [point.epochs for point in log.points] == [10_000, 20_000]
+        assert "samples" in log.notes[0]
+
+    def test_samples_of_a_set_of_unknown_size_are_refused(self, tmp_path):
+        text = mlperf((6_000, "eval_accuracy", 0.1, {"epoch_num": 2_000_000})).partition("\n")[2]
+        with pytest.raises(LogRefused, match="no train_samples"):
+            log_of(tmp_path, text)
+
+    def test_an_evaluation_may_have_several_metrics(self, tmp_path):
+        entry = (65_000, "eval_accuracy", {"BBOX": 0.2, "SEGM": 0.1}, {"epoch_num": 1})
+        assert dict(log_of(tmp_path, mlperf(entry)).points[0].values) == {"BBOX": 0.2, "SEGM": 0.1}
+
+    def test_an_evaluation_may_name_its_metric_and_step(self, tmp_path):
+        entry = (65_000, "eval_accuracy", 135.5, {"step_num": 3000, "metric": "FID"})
+        assert curve(log_of(tmp_path, mlperf(entry)), "FID") == [(None, 3000, 60, 135.5)]
+
+    def test_signs_of_other_encodings_beside_it_do_no_harm(self, tmp_path):
+        text = mlperf((65_000, "eval_accuracy", 0.5, {"epoch_num": 1})).encode() + b"\n\xe2\x96 progress\n"
+        assert curve(log_of(tmp_path, text), "accuracy") == [(1, None, 60, 0.5)]
 
 
 def test_what_the_file_states_of_the_run_is_kept(tmp_path):
@@ -130,6 +190,7 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
         ("", "the file is empty"),
         (b"\xef\xbb\xbf \n", "the file is empty"),
         (b"PK\x03\x04abc", "a zip archive: unpack it"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\n", "a pointer of Git LFS: fetch the file itself"),
         (b"\x80\x04\x95abc", "a pickle, which may run any program"),
         (b"\xff\xfe\x00", "no UTF-8 text"),
         ("a,b\x00\n", "binary content"),
@@ -151,7 +212,7 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
         (MLPERF.replace("run_start", "run_begin"), "no run_start"),
         ("1700000000000 0.4 100\nx\n", "line 2: must be a time in milliseconds"),
     ],
-    ids=range(23),
+    ids=range(24),
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_words(tmp_path, content, told):
     with pytest.raises(LogRefused) as refused:
@@ -175,7 +236,21 @@ def test_no_file_ends_in_anything_but_a_log_or_a_message(tmp_path_factory, conte
     assert log.points
 
 
-SEEDS = [DAWNBENCH, KERAS, LIGHTNING, TIMM, WANDB_CSV, WANDB_LINES, PLAIN, TRAINER, MLPERF, MLFLOW]
+SEEDS = [
+    DAWNBENCH,
+    CIFAR,
+    ULTRALYTICS,
+    DEIT,
+    KERAS,
+    LIGHTNING,
+    TIMM,
+    WANDB_CSV,
+    WANDB_LINES,
+    PLAIN,
+    TRAINER,
+    MLPERF,
+    MLFLOW,
+]
 
 
 @given(st.sampled_from(SEEDS), st.integers(0, 400), st.integers(0, 20), st.text(max_size=12))
