@@ -220,7 +220,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_WAIT_SECONDS",
         "1",
-        "The number of seconds that a question waits for a free thread before it is refused with 503.",
+        "A question whose turn would come later than after so many seconds is refused with 503.",
         parse=_seconds,
     ),
     Setting(

@@ -31,7 +31,7 @@ CONNECTIONS, CLOSED_CONNECTIONS = 200, 8
 FULL, IDLE, OVERLOAD = 0.8, 0.1, 2.0
 OVERLOAD_SECONDS, RECOVERY_SECONDS = 30, 15
 REFUSED = (429, 503)
-MEASURED_SECONDS = 30
+MEASURED_SECONDS, IDLE_SECONDS = 30, 60
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] = ()) -> bool:
     with TemporaryDirectory() as folder, service(Path(folder)) as server:
         phases = Phases(server, given.seed)
         capacity = phases.capacity()
-        idle = phases.ask("a tenth of the capacity", MEASURED_SECONDS, IDLE * capacity)
+        idle = phases.ask("a tenth of the capacity", IDLE_SECONDS, IDLE * capacity)
         with server.memory() as memory:
             loaded = phases.ask("80 % of the capacity", given.minutes * 60, FULL * capacity)
         fine = loaded_well(loaded, idle, memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -16,6 +17,7 @@ SWEEP_SECONDS = 60
 _CREATE = text("CREATE TABLE IF NOT EXISTS seen_once (key VARCHAR(128) PRIMARY KEY, expires BIGINT NOT NULL)")
 _ADD = text("INSERT INTO seen_once (key, expires) VALUES (:key, :expires) ON CONFLICT DO NOTHING")
 _SWEEP = text("DELETE FROM seen_once WHERE expires < :now")
+_AT_ONCE: Any = {"isolation_level": "AUTOCOMMIT"}  # no lock is held from one statement to the next
 _POSTGRESQL_OPTIONS = {
     "connect_timeout": 2,  # the least that libpq takes
     "options": f"-c statement_timeout={WAIT_SECONDS}s -c lock_timeout={WAIT_SECONDS}s",
@@ -55,7 +57,7 @@ class ReplayStore:
             self._engine = None
 
     def _add(self, engine: Engine, key: str, now: int, expires: int) -> bool:
-        with engine.begin() as connection:
+        with engine.connect() as connection:
             added = connection.execute(_ADD, {"key": key, "expires": expires}).rowcount == 1
             if now - self._swept > SWEEP_SECONDS:
                 self._swept = now
@@ -65,7 +67,7 @@ class ReplayStore:
     def _opened(self) -> Engine:
         engine = self._connected()
         try:
-            with engine.begin() as connection:
+            with engine.connect() as connection:
                 if engine.dialect.name == "sqlite":
                     connection.exec_driver_sql("PRAGMA synchronous = OFF")
                 connection.execute(_CREATE)
@@ -80,9 +82,9 @@ class ReplayStore:
         url = make_url(self._url)
         if url.drivername in POSTGRESQL:
             postgresql = url.set(drivername="postgresql+psycopg")
-            return create_engine(postgresql, pool_pre_ping=True, connect_args=_POSTGRESQL_OPTIONS)
+            return create_engine(postgresql, **_AT_ONCE, pool_pre_ping=True, connect_args=_POSTGRESQL_OPTIONS)
         prices = Path(url.database or "").expanduser().absolute()
         if not prices.exists():
             raise FileNotFoundError(prices)  # the store was taken away: create no file beside it
         beside = prices.with_name(f"{prices.stem}-seen.sqlite3")
-        return create_engine(f"sqlite:///{beside}", connect_args={"timeout": WAIT_SECONDS})
+        return create_engine(f"sqlite:///{beside}", **_AT_ONCE, connect_args={"timeout": WAIT_SECONDS})

@@ -32,10 +32,11 @@ from api.web.serving.rate_limit import RateLimit, Visitor
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-SLOW = re.compile(r"/plan\b|.*\.(png|svg|vl|xlsx)/?$|/vega\.js$")
+PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
+SHEET = re.compile(r"/plan\b|.*\.xlsx/?$")
 WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
-SLOW_WAIT_SECONDS = 20
-FORESEEN_SECONDS = 3
+SLOW_WAIT_SECONDS = 3
+PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 
 Scope = MutableMapping[str, Any]
@@ -71,9 +72,10 @@ def busy() -> Refusal:
 
 
 class Lane:
-    """At most `threads` requests that work at once. Others wait for one to end, at most `wait_seconds`.
+    """At most `threads` requests that work at once; others wait for one to end.
 
-    Whose turn would come after half of that or FORESEEN_SECONDS, by how long requests took of late, is refused at once.
+    Whose turn would come later than `wait_seconds`, by how long requests took of late, is refused at once. Of those that wait
+    nobody is refused, but where the requests before take much longer than was foreseen.
     """
 
     def __init__(self, threads: int, wait_seconds: float) -> None:
@@ -98,11 +100,11 @@ class Lane:
             self._free.release()
 
     async def _wait(self) -> None:
-        if self._waiting * self._seconds / self.threads > min(self._wait_seconds / 2, FORESEEN_SECONDS):
+        if self._waiting * self._seconds / self.threads > self._wait_seconds:
             raise busy()
         self._waiting += 1
         try:
-            await asyncio.wait_for(self._free.acquire(), self._wait_seconds)
+            await asyncio.wait_for(self._free.acquire(), PATIENCE * self._wait_seconds)
         except TimeoutError:
             raise busy() from None
         finally:
@@ -168,16 +170,15 @@ class Request:
 class Front:
     """The ASGI application around a WSGI one.
 
-    At once it works on `threads` questions, one picture, workbook or plan, and one probe.
+    At once it works on `threads` questions, one workbook or plan, one picture, which another process draws, and one probe.
     """
 
     def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
         self._memory = memory
         self._limit = limit
         self._questions = Lane(threads, wait_seconds)
-        self._slow = Lane(1, SLOW_WAIT_SECONDS)
-        self._probes = Lane(1, SLOW_WAIT_SECONDS)
-        lanes = (self._questions, self._slow, self._probes)
+        self._sheets, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
+        lanes = (self._questions, self._sheets, self._pictures, self._probes)
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -208,7 +209,9 @@ class Front:
         path = request.scope["path"]
         if path in PROBES:
             return self._probes
-        return self._slow if SLOW.match(path) or request.wants_a_workbook else self._questions
+        if PICTURE.match(path):
+            return self._pictures
+        return self._sheets if SHEET.match(path) or request.wants_a_workbook else self._questions
 
     async def _check_rate(self, request: Request) -> None:
         seconds = await self._limit.seconds_to_wait(Visitor.of(request.client, request.headers))

@@ -116,7 +116,7 @@ def test_whose_turn_would_come_too_late_is_refused_at_once():
         return (await ask(app))["status"], time.monotonic() - started
 
     async def crowd():
-        app = front(slow, wait_seconds=4)
+        app = front(slow, wait_seconds=2)
         for _ in range(20):
             await ask(app)  # by now it knows how long one takes
         return await asyncio.gather(*(timed(app) for _ in range(60)))
@@ -125,6 +125,45 @@ def test_whose_turn_would_come_too_late_is_refused_at_once():
     refused = [seconds for status, seconds in answers if status == 503]
     assert 30 <= len(refused) <= 45, "2 s is time for some 20 of them"
     assert max(refused) < 1
+
+
+def test_who_waits_is_answered_even_where_the_turn_comes_a_little_late():
+    taken = iter([0.01] * 20)
+
+    def ever_slower(environ, start_response):
+        time.sleep(next(taken, 0.5))
+        return echo(environ, start_response)
+
+    async def crowd():
+        app = front(ever_slower, wait_seconds=0.3)
+        for _ in range(20):
+            await ask(app)
+        return await asyncio.gather(*(ask(app) for _ in range(3)))
+
+    assert [got["status"] for got in run(crowd())] == [200] * 3
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("/cost.png", "/cost.xlsx"), ("/cost.xlsx", "/cost.svg"), ("/plan", "/cost"), ("/cost", "/plan")],
+)
+def test_pictures_sheets_and_questions_do_not_wait_for_each_other(first, second):
+    go_on = threading.Event()
+
+    def held(environ, start_response):
+        if environ["PATH_INFO"] == first:
+            assert go_on.wait(10)
+        return echo(environ, start_response)
+
+    async def both():
+        app = front(held)
+        waits = asyncio.create_task(ask(app, first))
+        await asyncio.sleep(0.05)
+        got = await asyncio.wait_for(ask(app, second), 5)
+        go_on.set()
+        return got, await waits
+
+    assert [got["status"] for got in run(both())] == [200, 200]
 
 
 def test_a_visitor_has_a_limit_and_another_has_their_own():
