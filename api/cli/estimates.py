@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
@@ -13,18 +13,27 @@ from costcalc.hardware import counted
 from costcalc.query import Basis
 
 
+def ranked(each: Estimate) -> str:
+    """Its place, with a star on the frontier."""
+    return f"{each.rank}{'*' if each.frontier else ''}"
+
+
 def estimate_lines(
-    estimates: Sequence[Estimate], basis: Basis, view: View, beside: Sequence[Estimate] = ()
+    estimates: Sequence[Estimate],
+    basis: Basis,
+    view: View,
+    beside: Sequence[Estimate] = (),
+    number: Callable[[Estimate], str] = ranked,
 ) -> Iterator[str]:
     """The table of the estimates, its legend, and what stands behind each of them where that is asked for.
 
     The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal. The legend also
-    explains the signs of the estimates that are printed beside the table.
+    explains the signs of the estimates that are printed beside the table. `number` is what each row is called.
     """
-    yield from table(columns(basis), estimates, view.width)
+    yield from table((Column("#", number, figures=True), *columns(basis)), estimates, view.width)
     yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
     if view.explain:
-        yield from explained(estimates, view.width)
+        yield from explained(estimates, view.width, number)
 
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -36,11 +45,11 @@ def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
         yield "In brackets: time on the calendar, with the waiting between sessions."
 
 
-def explained(estimates: Sequence[Estimate], width: int) -> Iterator[str]:
+def explained(estimates: Sequence[Estimate], width: int, number: Callable[[Estimate], str] = ranked) -> Iterator[str]:
     """Sources, bill and assumptions of each estimate."""
     for each in estimates:
         yield ""
-        yield from paragraph(f"{each.rank}. {machine(each)}, {bought(each)}, {each.recipe}", width, 3)
+        yield from paragraph(f"{number(each).rstrip('*')}. {machine(each)}, {bought(each)}, {each.recipe}", width, 3)
         for line in _behind(each):
             yield from (f"   {part}" for part in paragraph(line, width - 3, 2))
 
@@ -100,7 +109,6 @@ def _cost_column(heading: str, kind: Basis, meaning: str, basis: Basis) -> Colum
 PAID = "To pay: the bill for this run alone, minimum terms included."
 SHARE = "Share: the part of the bill that the run's hours use."
 WHAT = (
-    Column("#", lambda each: f"{each.rank}{'*' if each.frontier else ''}", figures=True),
     Column("machine\nand region", _where),
     Column("bought\nprice seen", _bought_and_seen),
     Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -56,7 +57,8 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
 def compare_lines(report: CompareReport, view: View) -> Iterator[str]:
     """Both estimates, and what the comparison says."""
     found = report.document()
-    yield from estimate_lines((found.a, found.b), "effective", view)
+    a, b = (replace(one, frontier=False) for one in (found.a, found.b))  # the other may be all that it beats
+    yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
     yield ""
     for sentence in found.verdict:
         yield from paragraph(sentence, view.width, 2)

@@ -59,6 +59,11 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_split(run, command,
     assert set(FIGURE.findall(narrow)) <= set(FIGURE.findall(wide))
 
 
+def test_the_two_sides_of_a_comparison_are_called_as_its_sentences_call_them(run):
+    printed = run(f"compare resnet50 0.757 aws:p3.8xlarge aws:p3.16xlarge --as-of {DAY} --explain")
+    assert re.findall(r"^(\w)\.? +aws (p3\.\w+)", printed, re.M) == [("a", "p3.8xlarge"), ("b", "p3.16xlarge")] * 2
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_in_a_pipe_a_table_has_a_fixed_width(run, command):
     assert run(command) == run(command, 100)
