@@ -22,7 +22,7 @@ def main() -> None:
 OF_OTHER_FILES: tuple[click.Command, ...] = (
     *answers.QUESTIONS,
     *(answers.plan, answers.sweep, answers.launch),
-    *(own_runs.measure, own_runs.small, own_runs.recipes),
+    *(own_runs.measure, own_runs.small, own_runs.recipes, own_runs.watch),
     prices.prices,
 )
 for command in OF_OTHER_FILES:
@@ -160,12 +160,13 @@ def slack() -> None:
 def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
     """Post to COSTCALC_SLACK_WEBHOOK_URL which prices moved and how the answer to a question changed. Run it from cron."""
     from api.slack import price_alert as slack_notice
+    from api.slack.webhook import NotSent, WrongUse
 
     try:
         click.echo(
             slack_notice.notify(settings_of_environment(), slack_notice.AlertRequest(every, moved, ask), dry_run)
         )
-    except slack_notice.WrongUse as error:
+    except WrongUse as error:
         stop(error)
-    except slack_notice.NotSent as error:
+    except NotSent as error:
         stop(error, FAILED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,29 +14,19 @@ from api.reports.prices.offers import selected
 from api.service import Service
 from api.settings import Settings
 from api.slack.blocks import BEST
-from api.slack.delivery import TIMEOUT_SECONDS, Outcome, is_slack, judge
 from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
 from api.slack.reply import Replier
+from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
-from pricing.sources.common.http import HttpError, post_once
 
 DAYS = {"day": 1, "week": 7}
 MOST_MOVES = 15
-WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
 NOTHING = "no price moved that much, so nothing was sent"
 COLUMNS = (("Machine", "left"), ("Bought", "left"), ("Before, an hour", "right"), ("Now", "right"), ("Change", "right"),
            ("Price of", "left"))  # fmt: skip
-
-
-class WrongUse(Exception):
-    """The request is wrong; the message says what to write."""
-
-
-class NotSent(Exception):
-    """The alert did not reach Slack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +40,14 @@ class AlertRequest:
 
 def notify(settings: Settings, request: AlertRequest, dry_run: bool = False) -> str:
     """Make the alert and post it; with `dry_run` only make it. Returns what to print. Raises WrongUse, NotSent."""
-    url = settings.slack_webhook_url
-    if not dry_run and not (url and is_slack(url, settings.slack_response_hosts)):
-        raise WrongUse(
-            "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... or use --dry-run"
-        )
+    url = None if dry_run else webhook(settings, "or use --dry-run")
     try:
         message = notice(build_once(settings), request)
     except CannotStart as error:
         raise NotSent(str(error)) from None
-    if message is None or dry_run or url is None:
+    if message is None or url is None:
         return message.text if message else NOTHING
-    _post(url, message)
+    post(url, message)
     return "sent"
 
 
@@ -134,21 +119,3 @@ def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -
 def _answer(service: Service, query: EstimateQuery, catalogue: Catalogue, as_of: datetime | None) -> Answer | None:
     answer = service.answer(replace(query, as_of=as_of or query.as_of, limit=1, offset=0), catalogue)
     return answer if answer.estimates else None
-
-
-def _post(url: str, message: Message) -> None:
-    """Post to the webhook: wait while Slack is busy, and send the text alone if Slack refuses the blocks. Raises NotSent."""
-    for wait in WAITS_SECONDS:
-        try:
-            reply = post_once(url, message.content(), TIMEOUT_SECONDS)
-        except HttpError as error:
-            raise NotSent(f"Slack cannot be reached: {error}") from error
-        outcome, seconds = judge(reply, message, wait)
-        if outcome is Outcome.DELIVERED:
-            return
-        if outcome is Outcome.WITHOUT_BLOCKS:
-            message = message.without_blocks()
-        elif outcome is not Outcome.RETRIED:
-            break
-        time.sleep(seconds)
-    raise NotSent(f"Slack answered {reply.status} {reply.text[:200]}")

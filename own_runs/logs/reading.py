@@ -34,11 +34,11 @@ def read_log(path: Path) -> TrainingLog:
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     _refuse_packed(head)
-    if _is_event_file(head):
+    if is_event_file(head):
         _check_size(path, MOST_EVENT_BYTES)
         return read_tensorboard(path)
     _check_size(path, MOST_TEXT_BYTES)
-    return _read_text(_decoded(path.read_bytes()), path.name)
+    return read_text(path.read_bytes(), path.name)
 
 
 def _refuse_packed(head: bytes) -> None:
@@ -51,7 +51,7 @@ def _refuse_packed(head: bytes) -> None:
         raise LogRefused(f"this is {packed}: unpack it and give the log inside")
 
 
-def _is_event_file(head: bytes) -> bool:
+def is_event_file(head: bytes) -> bool:
     """Whether it begins with the record that tells the version of TensorBoard's format."""
     if len(head) < HEADER.size:
         return False
@@ -79,7 +79,9 @@ def _decoded(content: bytes) -> str:
     return text
 
 
-def _read_text(text: str, name: str) -> TrainingLog:
+def read_text(content: bytes, name: str) -> TrainingLog:
+    """The log in the content of a file of this name that is no event file. Raises LogRefused."""
+    text = _decoded(content)
     first = text.strip().splitlines()[0]
     if MLPERF in text:
         return read_mlperf(text)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from api.cli.failing import settings_of_environment, stop
-from api.cli.options import SchemaCommand, texts
 
-if TYPE_CHECKING:
-    from marshmallow import Schema
 
-OF_HTTP = ("shared", "token", "file")
+def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
+    """The amount of money that an option has. Ends the command where it is none."""
+    try:
+        found = Decimal(value or "nan")
+    except InvalidOperation:
+        found = Decimal("nan")
+    if value is not None and not (found.is_finite() and found > 0):
+        raise click.BadParameter(f"must be a number above 0, such as 200; got {value}", context, option)
+    return found if value is not None else None
 
 
 @click.command()
@@ -71,39 +78,51 @@ def small(layers: str, samples: int, batch_size: int, epochs: int, rate: str) ->
     commands.compare_small(settings_of_environment(), training, money)
 
 
+@click.command()
+@click.argument("log", type=click.Path(path_type=Path))
+@click.option(
+    "--max-cost", metavar="USD", callback=amount, required=True, help="What the whole run may cost, such as 200."
+)
+@click.option("--rate", metavar="USD", callback=amount, help="What an hour of its machines costs, such as 12.24.")
+@click.option("--instance", metavar="PROVIDER:TYPE", help="Or the machine: aws:p3.8xlarge, aws:p3.8xlarge:2, ...:spot.")
+@click.option("--planned-epochs", type=click.FloatRange(0, min_open=True), help="The length of its schedule.")
+@click.option("--target", type=float, help="The value of the metric to reach, such as 0.757.")
+@click.option("--metric", help="Its name in the log, where that has several.")
+@click.option("--lower-is-better", is_flag=True, help="For a loss or an error.")
+@click.option("--like", multiple=True, metavar="RECIPE", help="Runs of its family, such as ffcv-rn50-*; repeatable.")
+@click.option("--steps-per-epoch", type=click.FloatRange(0, min_open=True), help="For a log that counts steps.")
+@click.option("--started", type=click.DateTime(), help="When it began (UTC), for a log without times.")
+@click.option("--once", is_flag=True, help="Look once, as from cron.")
+@click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
+@click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
+def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
+    """Follow the LOG of a running training: the dollars so far and to its target, with their range.
+
+    Exit status 3: the range leaves --max-cost. Any log that `costcalc recipes` reads will do.
+    """
+    if (rate is None) == (instance is None):
+        stop("write --rate, what an hour costs, or --instance, such as aws:p3.8xlarge")
+    from datetime import UTC
+
+    from api.cli.runs import watch as commands
+    from own_runs.watch import Plan
+
+    every = None if options.pop("once") else options.pop("every")
+    asked = commands.WatchOptions(log, instance, options.pop("like"), every, options.pop("slack"))
+    options.pop("every", None)
+    started = options.pop("started")
+    plan = Plan(hourly_rate=rate or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
+    sys.exit(commands.watch(settings_of_environment(), asked, plan))
+
+
 @click.group()
 def recipes() -> None:
-    """Make your own training logs recipes; list and remove what you ran or measured yourself."""
-
-
-def _facts_of_a_run() -> Schema:
-    from api.questions.own_runs import RunSchema
-
-    return RunSchema(exclude=OF_HTTP)
-
-
-def _add(log: Path, **given: Any) -> None:
-    from api.cli import own_runs as commands
-
-    commands.add(settings_of_environment(), log, texts(given))
-
-
-recipes.add_command(
-    SchemaCommand(
-        "add",
-        _facts_of_a_run,
-        params=[click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path))],
-        callback=_add,
-        help="Make the training log in the file LOG a recipe, with which `costcalc cost` answers as MODEL.\n\nIt is known by its "
-        "content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & Biases, MLflow, or a "
-        "CSV with epoch or step and a metric. What it does not tell is asked for.",
-    )
-)
+    """List and remove what you measured yourself."""
 
 
 @recipes.command("list")
 def list_recipes() -> None:
-    """List your own runs and speeds, the newest first."""
+    """List your own speeds, the newest first."""
     from api.cli import own_runs as commands
 
     commands.list_runs(settings_of_environment())
@@ -112,7 +131,7 @@ def list_recipes() -> None:
 @recipes.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove your own run or speed of this NAME."""
+    """Remove your own speed of this NAME."""
     from api.cli import own_runs as commands
 
     commands.remove(settings_of_environment(), name)

@@ -14,7 +14,8 @@ from api.bootstrap import FixedPrices
 from api.cli.main import main
 from api.settings import Settings
 from api.slack import price_alert as slack_notice
-from api.slack.price_alert import AlertRequest, NotSent, WrongUse, notice, notify
+from api.slack.price_alert import AlertRequest, notice, notify
+from api.slack.webhook import NotSent, WrongUse
 from costcalc.catalogue.catalogue import Catalogue
 
 REQUEST = AlertRequest("week", "10%", "resnet50 0.757")
@@ -108,7 +109,7 @@ class TestPosting:
         assert len(slack.posts) == 2
 
     def test_it_gives_up_when_slack_stays_busy(self, slack, settings, monkeypatch):
-        monkeypatch.setattr(slack_notice, "WAITS_SECONDS", (0.0, 0.0))
+        monkeypatch.setattr("api.slack.webhook.WAITS_SECONDS", (0.0, 0.0))
         for _ in range(2):
             slack.will(503, "later")
         with pytest.raises(NotSent, match="503 later"):

@@ -1,0 +1,178 @@
+"""`costcalc watch`: the budget of a training that runs, from its log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+import click
+from marshmallow import Schema
+
+from api.bootstrap import build_once, utc_now
+from api.cli.failing import stop, told
+from api.questions.errors import BadParameters
+from api.questions.fields import Text
+from api.questions.names import Side
+from api.reports.prices.offers import selected
+from api.service import Service
+from api.settings import Settings
+from api.slack.message import Message, escape
+from api.slack.webhook import NotSent, WrongUse, post, webhook
+from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
+from costcalc.training import Recipe
+from own_runs.following import FollowedLog
+from own_runs.logs.log import LogRefused
+from own_runs.watch import CannotWatch, Outlook, Plan, Verdict, outlook
+
+ALARM = 3  # exit status where the range leaves the budget
+MACHINE = Schema.from_dict({"a": Text("the machine", example="aws:p3.8xlarge")})
+LEFT_TO_SAY = "or leave --slack out"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """Where the log is, on which `instance` it runs (None where the plan has its rate), what runs are `like` it, and how often to
+    look, in seconds; None to look `once`."""
+
+    log: Path
+    instance: str | None
+    like: tuple[str, ...]
+    every: float | None
+    slack: bool
+
+
+def watch(settings: Settings, options: WatchOptions, plan: Plan) -> int:
+    """Follows the log and prints each outlook, until its run is over or leaves its budget. Returns the exit status."""
+    try:
+        url = webhook(settings, LEFT_TO_SAY) if options.slack else None
+    except WrongUse as error:
+        stop(error)
+    with told():
+        service = build_once(settings)
+        rate = hourly_rate(service, options.instance) if options.instance else plan.hourly_rate
+    family = _family(service, options.like)
+    alarmed = False
+    for found in _outlooks(options, replace(plan, hourly_rate=rate), family):
+        said = "\n".join(sentences(found, plan))
+        click.echo(said)
+        if found.verdict.is_alarm and not alarmed:
+            alarmed = True
+            if url is None:
+                return ALARM
+            _send(url, f"{options.log.name}: {said}")
+    return ALARM if alarmed else 0
+
+
+def _outlooks(options: WatchOptions, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook]:
+    """One each time that there are new evaluations, the last when the run is over."""
+    followed, seen = FollowedLog(options.log), -1.0
+    while True:
+        try:
+            found = outlook(followed.look(), plan, family, utc_now())
+        except (LogRefused, CannotWatch) as error:
+            stop(f"{options.log}: {error}")
+        if found.epochs != seen:
+            yield found
+        seen = found.epochs
+        if options.every is None or found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0):
+            return
+        time.sleep(options.every)
+
+
+def hourly_rate(service: Service, machine: str) -> Decimal:
+    """What an hour of `aws:p3.8xlarge`, `aws:p3.8xlarge:2` or `aws:p3.8xlarge:spot` costs now, in its cheapest region.
+
+    Ends the command where the machine is not known, or no rate of it.
+    """
+    catalogue = service.catalogue()
+    try:
+        values, _ = service.parse(MACHINE(), {"a": [machine]}, catalogue)
+    except BadParameters as wrong:
+        stop(f"--instance {machine}: {'; '.join(wrong.errors['a'])}")
+    side: Side = values["a"]
+    asked = {"provider": (side.provider,), "instance_type": (side.instance_type,), "purchase": (side.purchase,)}
+    rates = [catalogue.offer(row).hourly_rate for row in selected(catalogue, service.clock(), asked).tolist()]
+    if not rates:
+        stop(f"--instance {machine}: no rate is known of it; write --rate, what an hour costs")
+    return min(rates) * side.nodes
+
+
+def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
+    """The whole runs that recipes of these names logged. Ends the command where they are too few."""
+    recipes = [one for one in service.evidence.recipes if one.is_log]
+    found = [course for one in recipes if one.is_named(patterns) for course in _course(one)]
+    if patterns and len(found) < FEWEST_LOGS:
+        known = sorted(
+            {f"{one.family}*" for one in recipes if sum(other.family == one.family for other in recipes) >= FEWEST_LOGS}
+        )
+        stop(f"--like {' '.join(patterns)}: {len(found)} logs, {FEWEST_LOGS} are needed; there are {', '.join(known)}")
+    return found
+
+
+def _course(recipe: Recipe) -> Iterator[Course]:
+    points = [(point.epochs, 1 - point.top1) for point in recipe.evaluations if point.top1 is not None]
+    try:
+        yield Course.of(
+            [at for at, _ in points], [error for _, error in points], recipe.scheduled_epochs or points[-1][0]
+        )
+    except (NoForecast, IndexError):
+        return
+
+
+def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
+    """What an outlook says."""
+    yield (
+        f"{found.epochs:g} of {plan.planned_epochs:g} epochs in {found.hours:,.2f} h, {found.metric} {found.value:.4g}: "
+        f"{_money(found.spent)} spent of {_money(plan.max_cost)}"
+    )
+    if found.unknown:
+        yield f"when it comes to {plan.target:g} is not known: {found.unknown}"
+    elif plan.target is not None and found.verdict is not Verdict.REACHED:
+        yield f"to {plan.target:g}: {_range(*found.to_target)}"
+    yield f"to the end of its schedule: {_money(found.to_end)}{_ending(found)}"
+    yield _verdict(found, plan)
+
+
+def _verdict(found: Outlook, plan: Plan) -> str:
+    low, _, high = found.to_target
+    budget = _money(plan.max_cost)
+    if found.verdict is Verdict.REACHED:
+        return f"the target is reached, at {_money(low)}"
+    if found.verdict is Verdict.WITHIN:
+        return f"within the budget of {budget}: at most {_money(high)}"
+    if not low.is_finite():
+        return "ALARM: it does not come to its target within its schedule"
+    if found.verdict is Verdict.LEAVES:
+        return f"ALARM: it leaves the budget of {budget}: at least {_money(low)}"
+    worst = f"up to {_money(high)}" if high.is_finite() else "it may not come to its target within its schedule"
+    return f"ALARM: it may leave the budget of {budget}: {worst}"
+
+
+def _ending(found: Outlook) -> str:
+    if found.end is None:
+        return ""
+    low, middle, high = found.end
+    return f", {found.metric} {middle:.4g} ({low:.4g} to {high:.4g} in 8 of 10 cases)"
+
+
+def _range(low: Decimal, middle: Decimal, high: Decimal) -> str:
+    if not low.is_finite():
+        return "not within its schedule, in 9 of 10 cases"
+    if not middle.is_finite():
+        return f"{_money(low)} at the soonest, rather not within its schedule"
+    highest = _money(high) if high.is_finite() else "not within its schedule"
+    return f"{_money(middle)} ({_money(low)} to {highest} in 8 of 10 cases)"
+
+
+def _money(amount: Decimal) -> str:
+    return f"${amount:,.2f}"
+
+
+def _send(url: str, said: str) -> None:
+    try:
+        post(url, Message(escape(said)))
+    except NotSent as error:
+        click.echo(f"costcalc: {error}", err=True)

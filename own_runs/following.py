@@ -1,0 +1,84 @@
+"""A log that is still being written: read again and again, through half-written lines and rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from own_runs.logs.log import LogRefused, Point, TrainingLog
+from own_runs.logs.reading import MOST_TEXT_BYTES, is_event_file, read_log, read_text
+
+HEAD_BYTES = 4096
+LINE = b"\n"
+
+
+@dataclass
+class FollowedLog:
+    """A log's file, and what stood in the files of that name before it was rotated."""
+
+    path: Path
+    _earlier: bytes = b""
+    _current: bytes = b""
+    _last: TrainingLog | None = field(default=None)
+
+    def look(self) -> TrainingLog:
+        """The log so far. While its file is away, or rewritten, what was read before. Raises LogRefused before anything was."""
+        try:
+            self._last = self._read()
+        except (OSError, LogRefused) as error:
+            if self._last is None:
+                raise LogRefused(str(error) if isinstance(error, LogRefused) else _unreadable(error)) from None
+        return self._last
+
+    def _read(self) -> TrainingLog:
+        with self.path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        if is_event_file(head) or is_document(head) or self.path.stat().st_size > MOST_TEXT_BYTES:
+            return read_log(self.path)
+        self._take(whole_lines(self.path.read_bytes()))
+        log = read_text(self._earlier + self._current, self.path.name)
+        return replace(log, points=continued(log.points))
+
+    def _take(self, content: bytes) -> None:
+        """What now stands in the file: more of the same, or the next file after a rotation, with the header again or without."""
+        header = self._earlier.partition(LINE)[0]
+        content = content.removeprefix(header + LINE) if header else content
+        if not content.startswith(self._current[:HEAD_BYTES]) or len(content) < len(self._current):
+            self._earlier += self._current
+            content = content.removeprefix(self._earlier.partition(LINE)[0] + LINE)
+        self._current = content
+
+
+def is_document(head: bytes) -> bool:
+    """Whether a file is one JSON document, which is written as a whole."""
+    first = head.lstrip().partition(LINE)[0].rstrip()
+    return first.startswith(b"{") and not first.endswith(b"}")
+
+
+def whole_lines(content: bytes) -> bytes:
+    """All but a last line that is still being written."""
+    return content[: content.rfind(LINE) + 1]
+
+
+def continued(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The points of a run that was stopped and went on: its clock goes on too, and epochs that were done again count once."""
+    kept: list[Point] = []
+    before = last = 0.0
+    for point in points:
+        again = point.seconds is not None and point.seconds < last
+        if again:
+            before += last
+        last = last if point.seconds is None else point.seconds
+        while kept and point.epochs is not None and _is_after(kept[-1], point.epochs, again):
+            kept.pop()
+        kept.append(point if point.seconds is None else point._replace(seconds=before + point.seconds))
+    return tuple(kept)
+
+
+def _is_after(point: Point, epochs: float, or_there: bool) -> bool:
+    return point.epochs is not None and (point.epochs > epochs or (or_there and point.epochs == epochs))
+
+
+def _unreadable(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}"

@@ -1,0 +1,219 @@
+"""What a running training has cost, and will have cost at its target, with a range: from its log, its plan and its rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+
+from costcalc.convergence.partial import Course, Forecast, NoForecast, forecast
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.log import Point, TrainingLog
+
+LOW, HIGH = 0.1, 0.9  # quantiles of the seconds of an epoch between evaluations
+PERCENT = 100.0
+
+
+class CannotWatch(Exception):
+    """The log does not tell what is asked; the message says what to add."""
+
+
+class Verdict(StrEnum):
+    """What becomes of the budget."""
+
+    REACHED = "reached"
+    WITHIN = "within"
+    MAY_LEAVE = "may leave"
+    LEAVES = "leaves"
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the range leaves the budget."""
+        return self in (Verdict.MAY_LEAVE, Verdict.LEAVES)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the owner of a run says of it: its target in a metric of the log, the epochs that are planned, what an hour of its
+    machines costs and what all of it may cost. `steps_per_epoch` is for logs that count steps, `started` for those without times.
+    """
+
+    hourly_rate: Decimal
+    max_cost: Decimal
+    planned_epochs: float | None
+    target: float | None = None
+    metric: str | None = None
+    lower_is_better: bool = False
+    steps_per_epoch: float | None = None
+    started: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A run as it stands after `epochs` and `hours`, and what is ahead of it.
+
+    `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing tells
+    when it comes there; infinite where it may not. `end` are the low, middle and high values of its metric at its planned end,
+    None where nothing tells; `unknown` says why.
+    """
+
+    epochs: float
+    hours: float
+    value: float
+    metric: str
+    spent: Decimal
+    to_target: tuple[Decimal, Decimal, Decimal]
+    to_end: Decimal
+    end: tuple[float, float, float] | None
+    verdict: Verdict
+    unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The evaluations of a log in one metric: epochs [N], values [N] and hours [N] since the start."""
+
+    metric: str
+    epochs: tuple[float, ...]
+    values: tuple[float, ...]
+    hours: tuple[float, ...]
+
+    def hours_an_epoch(self) -> tuple[float, float, float]:
+        """Low, middle and high: quantiles of what epochs took between evaluations, and what all of them took."""
+        mean = self.hours[-1] / self.epochs[-1]
+        marks = list(pairwise(zip(self.epochs, self.hours, strict=True)))
+        each = [(later[1] - sooner[1]) / (later[0] - sooner[0]) for sooner, later in marks if later[0] > sooner[0]]
+        if not each:
+            return mean, mean, mean
+        middle = (self.hours[-1] - self.hours[0]) / (self.epochs[-1] - self.epochs[0])
+        low, high = np.quantile(each, (LOW, HIGH))
+        return min(float(low), middle), middle, max(float(high), middle)
+
+
+def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetime) -> Outlook:
+    """What a log tells at this moment; `family` are whole runs like it, none where none are known. Raises CannotWatch."""
+    run = _run(log, plan, now)
+    planned = plan.planned_epochs
+    if planned is None:
+        raise CannotWatch(
+            "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
+        )
+    ahead = [max(planned - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
+    reached, foretold, unknown = _crossing(run, plan), None, ""
+    if reached is None and plan.target is not None:
+        try:
+            foretold = forecast(_course(run, plan, planned), family)
+        except NoForecast as error:
+            unknown = str(error)
+    low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, foretold, reached) or ahead)
+    return Outlook(
+        epochs=run.epochs[-1],
+        hours=run.hours[-1],
+        value=run.values[-1],
+        metric=run.metric,
+        spent=_cost(plan, run.hours[-1]),
+        to_target=(low, middle, high),
+        to_end=_cost(plan, ahead[1]),
+        end=_end(run, plan, foretold) if foretold else None,
+        verdict=_verdict(plan, reached is not None, (low, high)),
+        unknown=unknown,
+    )
+
+
+def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
+    metric = _metric(log, plan.metric)
+    points = [point for point in log.points if metric in point.values]
+    epochs = [_epochs(point, plan) for point in points]
+    known = [(done, point) for done, point in zip(epochs, points, strict=True) if done > 0]
+    if not known:
+        raise CannotWatch(f"no epoch with {metric} is done yet: look again after the first evaluation")
+    if known[-1][1].seconds is None and plan.started is None:
+        raise CannotWatch("the log has no times: add --started, when the run began, such as 2026-11-22T09:30")
+    done = known[-1][0]
+    running = (now - plan.started).total_seconds() / SECONDS_PER_HOUR if plan.started else 0.0
+    hours = [
+        running * each / done if point.seconds is None else point.seconds / SECONDS_PER_HOUR for each, point in known
+    ]
+    return _Run(
+        metric, tuple(each for each, _ in known), tuple(point.values[metric] for _, point in known), tuple(hours)
+    )
+
+
+def _metric(log: TrainingLog, asked: str | None) -> str:
+    names = log.metrics()
+    if asked in names:
+        return str(asked)
+    if asked is None and len(names) == 1:
+        return names[0]
+    told = f"the log has no {asked}" if asked else "the log has several metrics"
+    raise CannotWatch(f"{told}: add --metric with one of {', '.join(names[:20])}")
+
+
+def _epochs(point: Point, plan: Plan) -> float:
+    if point.epochs is not None:
+        return point.epochs
+    if point.steps is None or plan.steps_per_epoch is None:
+        raise CannotWatch("the log counts steps: add --steps-per-epoch, the samples of an epoch over the batch size")
+    return point.steps / plan.steps_per_epoch
+
+
+def _best(plan: Plan, run: _Run) -> float:
+    """The best value that the metric can have: 0 where lower is better, else 1, or 100 where it is in percent."""
+    if plan.lower_is_better:
+        return 0.0
+    return 1.0 if max(*run.values, plan.target or 0.0) <= 1 else PERCENT
+
+
+def _course(run: _Run, plan: Plan, planned: float) -> Course:
+    best = _best(plan, run)
+    scale = best or 1.0
+    return Course.of(run.epochs, [abs(best - value) / scale for value in run.values], planned)
+
+
+def _crossing(run: _Run, plan: Plan) -> float | None:
+    """The hours after which the target was reached; None where it was not, or there is none."""
+    if plan.target is None:
+        return None
+    side = -1 if plan.lower_is_better else 1
+    passed = (at for at, value in zip(run.hours, run.values, strict=True) if side * (value - plan.target) >= 0)
+    return next(passed, None)
+
+
+def _hours_to_target(run: _Run, plan: Plan, foretold: Forecast | None, reached: float | None) -> list[float] | None:
+    """Low, middle and high, infinite where the run may not come there; None where nothing tells."""
+    if reached is not None:
+        return [reached] * 3
+    planned = plan.planned_epochs or 0.0
+    if plan.target is not None and run.epochs[-1] >= planned:
+        return [math.inf] * 3
+    if foretold is None:
+        return None
+    best = _best(plan, run)
+    shares = foretold.shares_to(abs(best - (plan.target or 0.0)) / (best or 1.0))
+    ahead = [max(share * planned - run.epochs[-1], 0.0) for share in shares]
+    return [run.hours[-1] + more * each for more, each in zip(ahead, run.hours_an_epoch(), strict=True)]
+
+
+def _end(run: _Run, plan: Plan, foretold: Forecast) -> tuple[float, float, float]:
+    best = _best(plan, run)
+    low, middle, high = foretold.end()
+    return (best * (1 - high), best * (1 - middle), best * (1 - low)) if best else (low, middle, high)
+
+
+def _cost(plan: Plan, hours: float) -> Decimal:
+    return plan.hourly_rate * Decimal(repr(hours)) if math.isfinite(hours) else Decimal("Infinity")
+
+
+def _verdict(plan: Plan, reached: bool, costs: tuple[Decimal, Decimal]) -> Verdict:
+    low, high = costs
+    if low > plan.max_cost:
+        return Verdict.LEAVES
+    if reached:
+        return Verdict.REACHED
+    return Verdict.MAY_LEAVE if high > plan.max_cost else Verdict.WITHIN
