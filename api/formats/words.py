@@ -154,6 +154,11 @@ def span(low: float, high: float) -> str:
     return f"{number if most.endswith(f' {unit}') else least}–{most}"
 
 
+def chance(probability: float) -> str:
+    """A probability in percent, which never says that something is certain: `97 %`, `over 99 %`."""
+    return "over 99 %" if probability > 0.99 else f"{probability * 100:.0f} %"
+
+
 def time(each: Estimate) -> str:
     """The hours, and the time on the calendar where there is waiting between sessions."""
     waits = on_calendar(each)

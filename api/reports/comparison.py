@@ -11,13 +11,14 @@ from api.questions.errors import BadParameters
 from api.questions.names import Side
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.comparison import ALL, HALF, Comparison, comparison
+from costcalc.comparison import ALL, HALF, Comparison, comparison, owned_machines
 from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PROVIDER as OWN
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
+from costcalc.units import HOURS_PER_MONTH
 
 APART = "They share neither recipe nor accelerator: the errors of their times are taken as unrelated."
 SHARED = {
@@ -28,7 +29,8 @@ SHARED = {
 
 @dataclass(frozen=True, slots=True)
 class CompareDocument:
-    """The JSON answer: a `Comparison`, and what it says in sentences."""
+    """The JSON answer: a `Comparison`, and what it says in sentences. `owned` has each machine of the asker's own, with the hours
+    of use in its life from which on it beats the other one."""
 
     query: EstimateQuery
     prices: PriceBasis
@@ -42,6 +44,7 @@ class CompareDocument:
     correlation: float
     break_even_hourly_rate: float
     cost_per_hour_saved: float | None
+    owned: tuple[OwnedMachine, ...]
     verdict: tuple[str, ...]
 
 
@@ -75,7 +78,9 @@ class CompareReport:
     def document(self) -> CompareDocument:
         """Both estimates, what they come to, and the verdict."""
         a, b = self._answers
-        found = comparison(_first(a), _first(b))
+        sides = _first(a), _first(b)
+        found = comparison(*sides)
+        owned = owned_machines([side for side in sides if side[0].provider == OWN], [found.a, found.b])
         hourly, saved = found.break_even_hourly_rate, found.cost_per_hour_saved
         return CompareDocument(
             query=with_moment(self.query, a.prices.as_of),
@@ -90,7 +95,8 @@ class CompareReport:
             correlation=found.correlation,
             break_even_hourly_rate=float(round(hourly, 6)),
             cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
-            verdict=tuple(verdict(found)),
+            owned=owned,
+            verdict=(*verdict(found), *map(pays, owned)),
         )
 
 
@@ -129,6 +135,18 @@ def verdict(found: Comparison) -> Iterator[str]:
         worth = f"{found.cost_per_hour_saved:,.2f} {currency}"
         yield f"{faster} ends earlier, and pays where an hour of waiting is worth more than {worth}."
     yield f"An hour in which nobody stops them costs {a.hourly_rate:,.2f} {currency} for a and {b.hourly_rate:,.2f} for b."
+
+
+def pays(each: OwnedMachine) -> str:
+    """From how much use on the asker's machine beats the other one."""
+    own = f"Your {each.estimate.instance_type}"
+    if not each.break_even:
+        return f"{own} is not set against the other machine, which is yours too."
+    hours = each.break_even[0].break_even_hours
+    if hours is None:
+        return f"{own} never pays: its electricity alone costs as much as the other machine."
+    months = hours / HOURS_PER_MONTH
+    return f"{own} pays from {hours:,.0f} hours of use in its life on: {months:,.1f} months without a pause."
 
 
 def _named(side: str, each: Estimate) -> str:

@@ -27,6 +27,7 @@ from api.reports.prices.history import history_report
 from api.reports.prices.offers import offers_report
 from api.reports.throughput import throughput_report
 from api.web.pages import listed
+from api.web.pages.comparing import compare_page
 from api.web.pages.lists import ROWS, ListPage
 from api.web.responses import answered, arguments, cached, current_service, is_for_reading
 
@@ -78,6 +79,8 @@ def throughput() -> Response:
 @blueprint.get("/compare")
 def compare() -> Response:
     """Two machines beside each other for the same training."""
+    if is_for_reading():
+        return compare_page(COMPARE)
     return answered(COMPARE, compare_report, {"csv": sheets.compare_csv})
 
 

@@ -11,7 +11,18 @@ from api.formats.sheets import plan_csv, plan_xlsx
 from api.questions.errors import Refused
 from api.questions.schemas import Layout, PlanSchema
 from api.reports.plan import PlanDocument, every_pair, planner, rows_of_csv, rows_of_json
-from api.web.responses import JSON_TYPE, TYPES, arguments, cached, chosen_format, current_service, name_file
+from api.web.pages.address import Given
+from api.web.pages.planning import lines_of, plan_page
+from api.web.responses import (
+    JSON_TYPE,
+    TYPES,
+    arguments,
+    cached,
+    chosen_format,
+    current_service,
+    is_for_reading,
+    name_file,
+)
 
 blueprint = Blueprint("plan", __name__)
 PLAN = PlanSchema()
@@ -22,6 +33,8 @@ FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
 }
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip
+FORM_TYPE = "multipart/form-data"
+MAYBE_JSON = ("", "application/x-www-form-urlencoded", FORM_TYPE)
 
 
 @blueprint.post("/plan.xlsx")
@@ -29,10 +42,9 @@ SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x
 @blueprint.post("/plan")
 def post_plan() -> Response:
     """What do these cost, each at its best? Bad rows say so in their own line."""
-    service = current_service()
-    answers, layout = planner(service, service.catalogue(), arguments())
-    body, is_json = _body()
-    document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
+    if request.mimetype == FORM_TYPE and request.path.rstrip("/").endswith("plan"):
+        return plan_page(_sent(), arguments(), _planned)
+    document, layout, is_json = _planned(_sent(), arguments())
     kind = _answer_kind(layout, is_json)
     response = Response(FORMS[kind](document, layout), content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
     return name_file(response, f"plan.{kind}", layout)
@@ -43,11 +55,13 @@ def post_plan() -> Response:
 @blueprint.get("/plan")
 def get_plan() -> Response:
     """What does every one of these models cost, to every one of these targets?"""
+    given = arguments()
+    beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
+    if is_for_reading():
+        return plan_page(lines_of(given), beside, _planned)
     service = current_service()
     catalogue = service.catalogue()
-    given = arguments()
     values = service.check(PLAN, given)
-    beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
     answers, layout = planner(service, catalogue, beside)
     rows = every_pair(service, values)
     kind = chosen_format(layout, FORMS)
@@ -57,14 +71,23 @@ def get_plan() -> Response:
     return name_file(response, f"plan.{kind}", layout)
 
 
-def _body() -> tuple[bytes, bool]:
-    """The rows as they were sent, and whether they are JSON. Raises Refused for what is neither that nor a sheet."""
-    body, kind = request.get_data(), request.mimetype
-    if kind == JSON_TYPE or (kind in ("", "application/x-www-form-urlencoded") and body.lstrip()[:1] == b"["):
-        return body, True
-    if kind and not kind.startswith(SHEETS):
+def _planned(body: bytes, given: Given) -> tuple[PlanDocument, Layout, bool]:
+    """The answers to rows with the parameters of all of them, and whether the rows are JSON. Raises Refused."""
+    service = current_service()
+    answers, layout = planner(service, service.catalogue(), given)
+    is_json = request.mimetype == JSON_TYPE or (request.mimetype in MAYBE_JSON and body.lstrip()[:1] == b"[")
+    return answers.document(rows_of_json(body) if is_json else rows_of_csv(body)), layout, is_json
+
+
+def _sent() -> bytes:
+    """The rows as they were sent, by a form or as they are. Raises Refused for what is neither JSON nor a sheet."""
+    kind = request.mimetype
+    if kind == FORM_TYPE:
+        file = request.files.get("file")
+        return (file.read() if file else b"") or request.form.get("rows", "").encode()
+    if kind and kind != JSON_TYPE and not kind.startswith(SHEETS):
         raise Refused(415, f"send the rows as text/csv or {JSON_TYPE}, not as {kind[:60]}")
-    return body, False
+    return request.get_data()
 
 
 def _answer_kind(layout: Layout, is_json: bool) -> str:

@@ -106,11 +106,12 @@ def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
         legend=_legend(frame, points),
         shapes=_shapes(points),
         most=short(float(f"{frame.cost.high:.1g}"), answer.query.currency),
-        cards={pick.name: _card(frame, pick.estimate, answer.query.basis) for pick in answer.picks},
+        cards={pick.name: card(frame, pick.estimate, answer.query.basis) for pick in answer.picks},
     )
 
 
-def _card(frame: Frame, each: Estimate, basis: Basis) -> Card:
+def card(frame: Frame, each: Estimate, basis: Basis) -> Card:
+    """How a card shows an estimate that is in the picture."""
     cost, low, high = map(float, each.cost(basis))
     waiting = each.calendar_hours / each.hours
     return Card(

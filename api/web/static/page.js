@@ -44,3 +44,19 @@ for (const form of document.querySelectorAll("form.limits, form.question"))
   });
 for (const select of document.querySelectorAll("form.limits select, form.question select"))
   select.addEventListener("change", () => select.form.requestSubmit());
+
+for (const sheet of document.querySelectorAll("form.plan textarea")) {
+  sheet.addEventListener("dragover", (event) => event.preventDefault());
+  sheet.addEventListener("drop", async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    sheet.value = await file.text();
+  });
+  const file = sheet.form.elements.file;
+  file.addEventListener("change", async () => {
+    if (!file.files.length) return;
+    sheet.value = await file.files[0].text();
+    file.value = "";
+  });
+}

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 ASKED = "/?model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
@@ -150,34 +149,6 @@ def test_what_is_wrong_is_told_beside_what_was_typed(look):
     page.get_by_label("accuracy", exact=True).press("Enter")
     assert "write the fraction 0.757" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("accuracy", exact=True).input_value() == "75.7"
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_cut_off_and_axe_finds_no_violation(look, theme, width):
-    page = look(ASKED, width, color_scheme=theme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-
-
-@pytest.mark.parametrize(
-    ("path", "theme"),
-    [
-        ("/estimate?model=resnet50&target=0.757", "dark"),
-        ("/commitments?model=resnet50&target=0.757&provider=aws", "light"),
-        ("/accuracy?model=resnet18", "dark"),
-        ("/offers?accelerator=H100", "light"),
-        ("/models", "dark"),
-        ("/signin", "light"),
-        ("/?model=resnet50&target=75.7", "dark"),
-    ],
-)
-def test_so_it_is_on_every_page(look, path, theme):
-    page = look(path, 390, color_scheme=theme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_on_a_phone_the_filters_are_a_sheet(look):

@@ -1,0 +1,81 @@
+"""`/compare` as a page: two machines as cards, which costs less and how surely, and the rate at which the answer turns."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flask import Response, render_template, request
+
+from api.formats import words
+from api.formats.charts.frame import Axis, Frame
+from api.formats.charts.plot import card
+from api.questions.errors import Refused
+from api.questions.schemas import CompareSchema
+from api.reports.comparison import CompareDocument, asked_of, compare_report
+from api.web.pages.address import Address
+from api.web.pages.question import explained
+from api.web.responses import arguments, current_service
+from costcalc.assumptions import in_words
+from costcalc.query import Basis
+
+EXAMPLE = {"model": ["resnet50"], "target": ["0.757"], "a": ["aws:p3.8xlarge"], "b": ["aws:p3.8xlarge:2"]}
+EXAMPLES = (
+    ("a V100 or an A10G", {"a": "aws:p3.2xlarge", "b": "aws:g5.xlarge"}),
+    ("one machine or four", {"a": "aws:p3.16xlarge", "b": "aws:p3.16xlarge:4"}),
+    ("on demand or spot", {"a": "gcp:a2-highgpu-1g", "b": "gcp:a2-highgpu-1g:spot"}),
+    ("rent or own", {"a": "lambda:gpu_1x_a10", "b": "own:1x RTX 4090"}),
+)
+ROOM = 1.25
+BASIS: Basis = "effective"
+
+
+class Turn(NamedTuple):
+    """A line of hourly rates of machine `b`, in percent: where it stands today, and up to where it costs less than `a`."""
+
+    now: str
+    even: str
+    most: float
+
+
+def compare_page(schema: CompareSchema) -> Response:
+    """The form with what it asks; without parameters, with an example."""
+    given = arguments() or EXAMPLE
+    shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES, "words": words}
+    try:
+        service = current_service()
+        catalogue = service.catalogue()
+        values, _ = service.parse(schema, given, catalogue)
+        report = compare_report(service, catalogue, values)
+        shown |= _compared(report.document(), [asked_of(side, report.query) for side in report.sides])
+        status = 200
+    except Refused as refused:
+        shown["errors"], status = refused.errors or {"": [refused.detail]}, refused.status
+    return Response(render_template("compare.html", **shown), status)
+
+
+def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
+    both = document.a, document.b
+    frame = Frame(
+        Axis.around(hours for each in both for hours in (each.calendar_hours, each.hours_low, each.hours_high)),
+        Axis.around(float(cost) for each in both for cost in each.cost(BASIS)),
+        tuple(dict.fromkeys(each.provider for each in both)),
+    )
+    return {
+        "document": document,
+        "in_words": in_words,
+        "sides": [
+            (name, each, each.cost(BASIS), card(frame, each, BASIS), explained(query, each))
+            for name, each, query in zip("ab", both, asked, strict=True)
+        ],
+        "turn": _turn(document),
+        "chance_of_a": document.probability if document.cheaper == "a" else 1 - document.probability,
+    }
+
+
+def _turn(document: CompareDocument) -> Turn | None:
+    """Nothing where `b` costs more even for nothing an hour."""
+    now, even = float(document.b.hourly_rate), document.break_even_hourly_rate
+    if even <= 0:
+        return None
+    most = ROOM * max(now, even)
+    return Turn(f"{100 * now / most:.2f}%", f"{100 * even / most:.2f}%", most)

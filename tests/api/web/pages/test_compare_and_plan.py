@@ -1,0 +1,93 @@
+"""Two machines beside each other, and many trainings at once: with the figures of the API, with and without scripts."""
+
+import pytest
+
+ASKED = "model=resnet50&target=0.757"
+NO_SCRIPTS = {"java_script_enabled": False}
+SHEET = "model,target,provider,_project\nresnet50,0.757,aws,vision\nresnet50,75.7,,vision\nresnet18,0.69,,search\n"
+
+
+def test_two_machines_stand_beside_each_other_with_the_verdict_of_the_api(look, client):
+    page = look("/compare", **NO_SCRIPTS)
+    page.get_by_label("Machine a").fill("aws:p3.2xlarge")
+    page.get_by_label("Machine b").fill("aws:p3.8xlarge:2")
+    page.get_by_role("button", name="Compare").click()
+    found = client.get(f"/compare?{ASKED}&a=aws:p3.2xlarge&b=aws:p3.8xlarge:2").json
+    cards = page.locator(".picks li")
+    for card, side in zip(cards.all(), "ab", strict=True):
+        told = card.inner_text()
+        assert f"${found[side]['effective_cost']:,.2f}" in told
+        assert found[side]["instance_type"] in told
+        assert ("costs less" in told) == (found["cheaper"] == side)
+    shown = page.get_by_role("main").inner_text()
+    assert f"b costs less below {found['break_even_hourly_rate']:,.4g} USD an hour" in shown
+    assert f"worth more than {found['cost_per_hour_saved']:,.2f} USD" in shown
+    assert all(line in shown for line in found["verdict"])
+
+
+def test_a_machine_of_ones_own_says_when_it_pays(look, client):
+    asked = f"/compare?{ASKED}&a=lambda:gpu_1x_a10&b=own:1x RTX 4090"
+    found = client.get(asked).json
+    hours = found["owned"][0]["break_even"][0]["break_even_hours"]
+    assert hours > 0
+    assert f"Your 1x RTX 4090 pays from {hours:,.0f} hours of use" in look(asked).get_by_role("main").inner_text()
+
+
+def test_a_machine_that_nobody_rents_is_told_above_the_form_as_it_was_filled(look):
+    page = look(f"/compare?{ASKED}&a=aws:p3.2xlarg&b=aws:p3.8xlarge")
+    assert "did you mean p3.2xlarge" in page.get_by_role("alert").inner_text()
+    assert page.get_by_label("Machine a").input_value() == "aws:p3.2xlarg"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_pasted_sheet_comes_back_with_answers_and_errors_beside_its_rows(look, client, scripts):
+    page = look("/plan", java_script_enabled=scripts)
+    page.get_by_label("Rows").fill(SHEET)
+    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("heading", name="2 of 3 rows answered").wait_for()
+    every = client.post("/plan", data=SHEET, content_type="text/csv", headers={"Accept": "application/json"}).json[
+        "rows"
+    ]
+    for row, found in zip(page.locator("tbody tr").all(), every, strict=True):
+        told = row.inner_text()
+        assert (found["error"] or f"${found['estimate']['billed_cost']:,.2f}") in told
+    assert page.get_by_label("Rows").input_value().split() == SHEET.split()
+    page.locator("tbody tr a").first.click()
+    assert f"{every[0]['count']} estimates" in page.locator(".summary").inner_text()
+
+
+@pytest.mark.parametrize("kind", ["CSV", "XLSX"])
+def test_the_answers_are_downloaded(look, kind):
+    page = look("/plan", **NO_SCRIPTS)
+    page.get_by_label("or a file").set_input_files(
+        {"name": "rows.csv", "mimeType": "text/csv", "buffer": SHEET.encode()}
+    )
+    with page.expect_download() as download:
+        page.get_by_role("button", name=kind, exact=True).click()
+    assert download.value.suggested_filename == f"plan.{kind.lower()}"
+    if kind == "CSV":
+        assert download.value.path().read_text().count(",vision,") == 2
+
+
+def test_a_dropped_file_fills_the_sheet(look):
+    page = look("/plan")
+    page.evaluate(
+        """sheet => {
+            const dropped = new DataTransfer();
+            dropped.items.add(new File([sheet], "rows.csv"));
+            document.querySelector("textarea").dispatchEvent(
+                new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+        }""",
+        SHEET,
+    )
+    page.wait_for_function("sheet => document.querySelector('textarea').value === sheet", arg=SHEET)
+
+
+def test_every_pair_of_an_address_is_a_row_and_what_is_wrong_is_told(look):
+    page = look("/plan?model=resnet50,resnet18&target=0.69,0.6&provider=lambda")
+    assert page.locator("tbody tr").count() == 4
+    assert "not UTF-8" not in page.content()
+    page.get_by_label("Rows").fill("modell,target\nresnet50,0.757")
+    page.get_by_role("button", name="Answer").click()
+    assert "modell" in page.get_by_role("alert").inner_text()
+    assert page.url.endswith("/plan?provider=lambda")

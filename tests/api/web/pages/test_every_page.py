@@ -1,0 +1,133 @@
+"""What holds of every page: nothing is cut off, axe finds no violation in either dress or width, and no text becomes markup."""
+
+import html
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from support.prices import offer
+from support.services import service_of
+
+from api.bootstrap import FixedPrices
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Payment, PurchaseOption
+
+BROWSER = {"Accept": "text/html"}
+ASKED = "model=resnet50&target=0.757"
+PAGES = {
+    "/": f"{ASKED}&as_of=2019-06-30",
+    "/estimate": f"{ASKED}&provider=aws",
+    "/compare": f"{ASKED}&a=lambda:gpu_1x_a10&b=own:1x RTX 4090",
+    "/plan": "model=resnet50,resnet18&target=0.757",
+    "/commitments": f"{ASKED}&provider=aws",
+    "/accuracy": "model=resnet18",
+    "/offers": "accelerator=H100",
+    "/offers/history": "instance_type=p3.8xlarge",
+    "/offers/changes": "since=2026-10-01",
+    "/throughput": "model=resnet50",
+    "/fit": "model=resnet50",
+    "/models": "",
+    "/models/resnet50": "",
+    "/docs": "",
+    "/signin": "",
+}
+WRONG = {
+    "/": f"{ASKED}5",
+    "/offers": "nonsense=1",
+    "/compare": f"{ASKED}&a=aws:nothing&b=",
+    "/plan": "model=nothing&target=2",
+}
+# Rows and points far below are like those above, and axe reads them one by one.
+CUT = """() => document.querySelectorAll(
+    'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use, .plot .beyond use').forEach(row => row.remove())"""
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+
+
+def addresses(pages):
+    return [f"{path}?{query}" for path, query in pages.items()]
+
+
+@pytest.mark.parametrize("path", [*addresses(PAGES), *addresses(WRONG)])
+def test_nothing_is_cut_off_and_axe_finds_no_violation_in_any_dress_and_width(look, path):
+    page = look(path)
+    page.evaluate(CUT)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{width} {theme}: {found.generate_report()}"
+
+
+class Tags(HTMLParser):
+    """The tags and attribute names of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.found |= {(tag, name) for name, _ in attributes} | {(tag, "")}
+
+
+def tags_of(response):
+    return Tags(response.get_data(as_text=True)).found
+
+
+def tags(client, path):
+    return tags_of(client.get(path, headers=BROWSER))
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
+def test_nothing_in_an_address_becomes_markup(client, path):
+    given = dict(pair.split("=") for pair in PAGES.get(path, "").split("&") if pair)
+    hostile, harmless = (
+        f"{path}?{urlencode({**given, 'label': text, 'provider': text, 'instance_type': text, 'a': text, text: text})}"
+        for text in (HOSTILE, "nobody")
+    )
+    assert tags(client, hostile) == tags(client, harmless)
+
+
+def fed(text):
+    """A service whose only feed writes this text wherever a feed writes texts."""
+    rates = [
+        offer(instance_type=f"p3.2xlarge{text}", region=f"us{text}", source=f"https://feed.example/{text}", **more)
+        for more in ({}, {"purchase_option": PurchaseOption.RESERVED, "term": "1y", "payment": Payment.NO_UPFRONT})
+    ]
+    prices = FixedPrices(Catalogue.from_offers(rates, f"feed {text}"))
+    return create_app(service_of(prices)).test_client(), rates[0]
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if not path.startswith(("/models", "/docs", "/signin"))])
+def test_nothing_in_a_price_feed_becomes_markup(path):
+    found = []
+    for text in (HOSTILE, "nobody"):
+        client, rate = fed(text)
+        machine = f"{rate.provider}:{rate.instance_type}"
+        asked = (
+            {"model": "resnet50"}
+            if path in ("/", "/estimate", "/commitments", "/compare", "/plan", "/accuracy")
+            else {}
+        )
+        asked |= {"target": "0.7"} if asked and path != "/accuracy" else {}
+        asked |= {"a": machine, "b": machine} if path == "/compare" else {}
+        asked |= {"instance_type": rate.instance_type} if path == "/offers/history" else {}
+        asked |= {"since": "2010-01-01"} if path == "/offers/changes" else {}
+        response = client.get(f"{path}?{urlencode(asked)}", headers=BROWSER)
+        assert response.status_code == 200
+        page = response.get_data(as_text=True)
+        assert path == "/fit" or html.escape(text) in page.replace("&#34;", "&quot;")
+        found.append(Tags(page).found)
+    assert found[0] == found[1]
+
+
+def test_nothing_in_a_sheet_becomes_markup(client):
+    def answer(text):
+        rows = f"model,target,_note\nresnet50,0.757,{text}\n{text},0.7,\nresnet50,{text},\n".replace('"', "'")
+        return tags_of(client.post("/plan", data={"rows": rows}, headers=BROWSER, content_type="multipart/form-data"))
+
+    assert answer(HOSTILE) == answer("nobody")
