@@ -29,7 +29,7 @@ from api.reports.throughput import throughput_report
 from api.web.pages import listed
 from api.web.pages.comparing import compare_page
 from api.web.pages.lists import ROWS, ListPage
-from api.web.responses import answered, arguments, cached, current_service, is_for_reading
+from api.web.responses import answered, arguments, cached, current_service, is_for_reading, wants_page
 
 blueprint = Blueprint("lists", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
@@ -79,7 +79,7 @@ def throughput() -> Response:
 @blueprint.get("/compare")
 def compare() -> Response:
     """Two machines beside each other for the same training."""
-    if is_for_reading():
+    if wants_page():
         return compare_page(COMPARE)
     return answered(COMPARE, compare_report, {"csv": sheets.compare_csv})
 

@@ -20,8 +20,8 @@ from api.web.responses import (
     cached,
     chosen_format,
     current_service,
-    is_for_reading,
     name_file,
+    wants_page,
 )
 
 blueprint = Blueprint("plan", __name__)
@@ -57,7 +57,7 @@ def get_plan() -> Response:
     """What does every one of these models cost, to every one of these targets?"""
     given = arguments()
     beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
-    if is_for_reading():
+    if wants_page():
         return plan_page(lines_of(given), beside, _planned)
     service = current_service()
     catalogue = service.catalogue()

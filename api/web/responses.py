@@ -133,6 +133,11 @@ def is_for_reading() -> bool:
     return request.method == "GET" and wants_page and "format" not in request.args
 
 
+def wants_page() -> bool:
+    """Whether a browser asks for the page of a path, not for one of its files."""
+    return is_for_reading() and path_asked().rpartition(".")[2] not in TYPES
+
+
 def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:
     """What `make` returns, or 304 before it is computed where the client has it. `parts` tell answers apart.
 
