@@ -40,6 +40,8 @@ SHOTS = (
     Shot("chart", f"/{ASKED}", scroll="#chart"),
     Shot("estimate", f"/estimate{ASKED}&provider=aws&purchase=on_demand"),
     Shot("curve", f"/estimate{ASKED}&recipe=dawnbench-fastai-rn50-p3&recipes=all", ".chart", ".halves"),
+    Shot("compare", f"/compare{ASKED}&a=aws:p3.8xlarge&b=aws:p3.8xlarge:2"),
+    Shot("plan", "/plan?model=resnet50,resnet18,vit_b16&target=0.757,0.69"),
     Shot("accuracy", "/accuracy?model=resnet50", ".chart"),
     Shot("commitments", f"/commitments{ASKED}&provider=aws", ".chart"),
     Shot("history", "/offers/history?instance_type=p3.8xlarge", ".chart"),
