@@ -15,7 +15,6 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
 from costcalc.query import EstimateQuery
-from own_runs.speeds import visible, with_own_runs
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import PackagedTableError
@@ -32,6 +31,8 @@ class CannotStart(Exception):
 
 
 WARMING = EstimateQuery("resnet50", 0.757)
+NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
+NOT_KEPT = "the store cannot be written to now, so nothing was changed; try again in a few seconds"
 SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 
 
@@ -87,6 +88,23 @@ class WatchedPrices:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRuns:
+    """What people ran themselves, kept in the store that a watcher reads."""
+
+    worker: WorkerCatalogue
+
+    def add(self, run: OwnRun) -> None:
+        """Keeps a run. Raises NotReady while the store cannot be reached."""
+        with _within_reach(NOT_KEPT):
+            self.worker.add_own_run(run)
+
+    def remove(self, id: str) -> None:
+        """Forgets a run. Raises NotReady likewise."""
+        with _within_reach(NOT_KEPT):
+            self.worker.remove_own_run(id)
+
+
+@dataclass(frozen=True, slots=True)
 class FixedPrices:
     """One catalogue that never changes, and the store that knows earlier moments; None if the catalogue knows all."""
 
@@ -125,13 +143,13 @@ class FixedPrices:
 
 
 @contextmanager
-def _within_reach() -> Iterator[None]:
+def _within_reach(told: str = NO_EARLIER) -> Iterator[None]:
     from pricing.store.connection import StoreError
 
     try:
         yield
     except StoreError:
-        raise NotReady("earlier prices cannot be read from the store now; ask again, or without a date") from None
+        raise NotReady(told) from None
 
 
 def build(settings: Settings, evidence: Evidence | None = None) -> Service:
@@ -144,7 +162,8 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
     known = evidence or load_evidence()
     worker = WorkerCatalogue(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
     worker.start()
-    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES), runs=worker.own_runs)
+    runs, keeper = worker.own_runs, StoredRuns(worker)
+    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES), runs=runs, keeper=keeper)
 
 
 def build_once(settings: Settings) -> Service:
@@ -154,8 +173,7 @@ def build_once(settings: Settings) -> Service:
     except TableError as error:
         raise CannotStart(str(error)) from error
     prices, runs = FixedPrices(_catalogue(settings), _opener(settings)), _own_runs(settings)
-    evidence = with_own_runs(evidence, visible(runs, None))
-    return Service(evidence, prices, utc_now, tuple(SOURCES))
+    return Service(evidence, prices, utc_now, tuple(SOURCES), runs=lambda: runs).seen_by(None)
 
 
 def _catalogue(settings: Settings) -> Catalogue:

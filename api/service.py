@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -16,6 +16,7 @@ from marshmallow import Schema
 import costcalc
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known, resolve
+from api.questions.own_runs import OF_THE_RUN, of_the_run, without_its_own
 from api.questions.parsing import Arguments, parse
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, unknown
@@ -24,13 +25,15 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
 from costcalc.costing.storage_and_egress import StorageAndEgressRates
 from costcalc.estimate import answer, overview
-from costcalc.evidence import Evidence
+from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnRate
 from costcalc.training import Model
-from own_runs.speeds import visible, with_own_runs
+from own_runs.asking import OwnModel, own_models
+from own_runs.runs import RUN
+from own_runs.speeds import digest_of, visible, with_own_speeds
 from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
@@ -77,11 +80,25 @@ class Prices(Protocol):
         ...
 
 
+class RunKeeper(Protocol):
+    """Where runs of askers' own are kept."""
+
+    def add(self, run: OwnRun) -> None:
+        """Keeps a run. Raises NotReady while that is not possible."""
+        ...
+
+    def remove(self, id: str) -> None:
+        """Forgets a run. Raises NotReady likewise."""
+        ...
+
+
 @dataclass(frozen=True)
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
-    `sources` are the names of the price sources; `watch` is told of each answer; `runs` tells what people measured themselves.
+    `sources` are the names of the price sources; `watch` is told of each answer; `runs` tells what people ran or measured
+    themselves, which the `keeper` keeps, None where nothing can be kept. `own` are the training runs among it that this asker
+    sees, by `normalised` name, and `own_version` changes with them.
     """
 
     evidence: Evidence
@@ -90,6 +107,9 @@ class Service:
     sources: tuple[str, ...] = ()
     watch: Callable[[Answer], None] = lambda _: None
     runs: Callable[[], tuple[OwnRun, ...]] = tuple
+    keeper: RunKeeper | None = None
+    own: Mapping[str, OwnModel] = field(default_factory=dict)
+    own_version: str = ""
     _names: dict[str, Known] = field(default_factory=dict)
     _seen: dict[tuple[OwnRun, ...], Service] = field(default_factory=dict)
 
@@ -105,7 +125,9 @@ class Service:
         if runs not in self._seen:
             while len(self._seen) >= ASKERS_KEPT:
                 self._seen.pop(next(iter(self._seen)), None)
-            self._seen[runs] = replace(self, evidence=with_own_runs(self.evidence, runs), _names={})
+            evidence = with_own_speeds(self.evidence, runs)
+            own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
+            self._seen[runs] = replace(self, evidence=evidence, own=own, own_version=version, _names={})
         return self._seen[runs]
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
@@ -122,7 +144,8 @@ class Service:
         """The names that filters may use with a snapshot; computed once for each snapshot."""
         if catalogue.snapshot not in self._names:
             self._names.clear()
-            self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources)
+            own = (one.run.name for one in self.own.values())
+            self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources, own)
         return self._names[catalogue.snapshot]
 
     def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
@@ -137,11 +160,16 @@ class Service:
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
-        guesses = guesses or Guesses()
-        values, errors = parse(schema, arguments, guesses)
+        guesses, own = guesses or Guesses(), self._own_asked(arguments)
+        rest = without_its_own(schema, own, arguments) if own else arguments
+        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own else ())
         values, misnamed = resolve(values, self.names(catalogue), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
+        if own:
+            its_own, wrong = of_the_run(own, arguments, values)
+            values, errors = {**values, **its_own}, {**errors, **wrong}
+            values.setdefault("recipes", "best" if "confidence" in values else "all")
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
         if errors:
@@ -168,21 +196,31 @@ class Service:
 
     def version(self, snapshot: str) -> str:
         """Identifies all that an answer depends on: the snapshot, the evidence and the code."""
-        return f"{snapshot}/{self.evidence.version}/{code_version()}"
+        return f"{snapshot}/{self.evidence.version}{self.own_version}/{code_version()}"
 
     def model(self, name: str) -> Model:
         """The model of that name or alias. Raises NotFound naming the nearest."""
         return self._model(name, {}, Guesses())
 
     def _model(self, name: str, errors: Errors, guesses: Guesses) -> Model:
-        model = self.evidence.find_model(name)
+        model = self.evidence_about(name).find_model(name)
         if model is not None:
             return model
-        suggested = self.evidence.suggested
+        suggested = {**{one.run.name: one.run.name for one in self.own.values()}, **self.evidence.suggested}
         message = guesses.unknown("model", name, suggested, "/models lists them all", suggested)
         if errors:
             raise BadParameters({"model": [message], **errors})
         raise NotFound(message, "model")
+
+    def evidence_about(self, model: str) -> Evidence:
+        """What answers about a model are made from: of a run of the asker's own, that run."""
+        own = self.own.get(normalised(model)) if self.own else None
+        return own.evidence if own else self.evidence
+
+    def _own_asked(self, arguments: Arguments) -> OwnModel | None:
+        """The run of the asker's own that a question names as its model."""
+        named = arguments.get("model") if self.own else None
+        return self.own.get(normalised(named[0])) if named else None
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
@@ -202,7 +240,7 @@ class Service:
         if query.own:
             per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
             catalogue = _with_offers(catalogue, tuple(self._own_offers(query, query.as_of or now, per_usd)))
-        return query, self.evidence, catalogue, now, rates, storage_and_egress_rates()
+        return query, self.evidence_about(query.model), catalogue, now, rates, storage_and_egress_rates()
 
     def _own_offers(self, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Iterator[Offer]:
         """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""

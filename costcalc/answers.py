@@ -12,7 +12,7 @@ from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.query import Basis, EstimateQuery
-from costcalc.training import Code, Metric, Tier
+from costcalc.training import Code, Tier
 from costcalc.units import Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Estimate:
     payment: Payment | None
     model: str
     dataset: str
-    metric: Metric
+    metric: str
     target: float
     recipe: str
     epochs: float

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import ceil, exp
+
+import numpy as np
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
@@ -18,7 +20,7 @@ from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
 from costcalc.offers import AVAILABLE, COMMITMENTS, OWN, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_COUNTED, Code, Recipe
+from costcalc.training import EVALUATION_COUNTED, Code, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
 
 EVEN = 0.5  # the chance of a run whose expected end is the target
@@ -92,6 +94,14 @@ def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> It
         yield f"Of the data set's {stored_gb:,.0f} GB, {again:,.0f} do not fit the memory: each epoch reads them from {disk}."
 
 
+def own_noise(metric: str, sigma: float) -> str:
+    """How far runs of the asker's own are taken to differ."""
+    return (
+        f"Runs are taken to differ from seed to seed by {sigma:.2g} in {metric}: as the later half of this log scatters about "
+        "its own course, and as runs on ImageNet do where that is smooth."
+    )
+
+
 def whose_code(code: Code | None, hours_low: float | None, hours_high: float | None) -> Iterator[str]:
     """Whose program the speed is, and how long other people's takes."""
     if code:
@@ -105,6 +115,8 @@ def whose_code(code: Code | None, hours_low: float | None, hours_high: float | N
 
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
+    if isinstance(recipe, OwnRecipe):
+        return f"Your own run: {recipe.metric} in {recipe.note}."
     if recipe.is_interpolated:
         return f"Nobody ran this schedule: {recipe.note}."
     runs = "one run" if recipe.runs == 1 else f"{recipe.runs:,} runs"
@@ -126,10 +138,11 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield curve_note(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
-    if recipe.tuned_to is None:
+    if recipe.tuned_to is None and not isinstance(recipe, OwnRecipe):
         yield "Its runs are taken to differ from seed to seed by 0.11 points of top-1, as those of other recipes did."
     if time.success_probability < EVEN:
-        yield "The published run ended below the target: another one, run to its end, reaches it with the probability given."
+        whose = "Your" if isinstance(recipe, OwnRecipe) else "The published"
+        yield f"{whose} run ended below the target: another one, run to its end, reaches it with the probability given."
     if recipe.has_borrowed_curve:
         yield "Of its accuracy curve the end alone was published: before it, errors fall as in logs with such a schedule."
     elif not recipe.is_log:
@@ -139,7 +152,8 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
         borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
-        passed = "the borrowed curve passes" if borrowed else "the published run passed"
+        run = "your run" if isinstance(recipe, OwnRecipe) else "the published run"
+        passed = "the borrowed curve passes" if borrowed else f"{run} passed"
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
@@ -153,7 +167,7 @@ def _time(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
-        yield _overhead(recipe.clock == EVALUATION_COUNTED)
+        yield _overhead(recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED)
 
 
 def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
@@ -191,12 +205,18 @@ def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     )
 
 
-@cache
-def _overhead(counted: bool) -> str:
+@lru_cache(maxsize=64)
+def _overhead(data_set_gb: float, counted: bool) -> str:
     """What a run takes beside training; `counted` where the recipe's clock ran during evaluation."""
+    minutes = overheads.staging_hours(np.array(data_set_gb)) * 60
+    staged = (
+        f"{minutes:.0f} min staging of {data_set_gb:g} GB at 500 MB/s"
+        if data_set_gb
+        else "staging of your data left out"
+    )
     return (
-        f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {overheads.STAGING_HOURS * 60:.0f} min staging of "
-        f"149 GB at 500 MB/s, {'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"
+        f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {staged}, "
+        f"{'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"
         f"{'; the recipe counts evaluation as training.' if counted else '.'}"
     )
 

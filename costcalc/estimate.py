@@ -64,6 +64,7 @@ UNFILTERED: dict[str, Any] = {
     **dict.fromkeys(("accelerators", "nodes", "max_hours", "max_cost")),
 }
 """What a question asks about where it asks about everything that can be rented."""
+OWN_RUNS_KEPT = 3
 CATALOGUES_KEPT = 6  # with the prices of a past, and with machines that askers own
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
@@ -205,10 +206,10 @@ class MachineTypes:
 class Speeds:
     """Recipes on clusters, worked out at their first use: what answers about the same machine types share."""
 
-    def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
+    def __init__(self, evidence: Evidence, machines: MachineTypes) -> None:
         self.evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
         kept: LRUCache[Any, TrainingMatrix] = LRUCache(MATRIX_BYTES_KEPT, attrgetter("about_bytes"))
-        self.matrix = cached(kept, lock=Lock())(partial(_matrix, catalogue))
+        self.matrix = cached(kept, lock=Lock())(partial(_matrix, machines.catalogue))
 
 
 class Memory:
@@ -279,15 +280,21 @@ class Memory:
             yield None if found is None else self._offer(found)
 
 
-@lru_cache(maxsize=CATALOGUES_KEPT)
 def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
-    """What is remembered of this evidence and catalogue."""
-    return Memory(evidence, catalogue)
+    """What is remembered of this evidence and catalogue; of runs of askers' own apart, so that they push nothing else out."""
+    return _own_memory(evidence, catalogue) if evidence.of_own_run else _memory(evidence, catalogue)
 
 
-@lru_cache(maxsize=CATALOGUES_KEPT)
+_memory = lru_cache(maxsize=CATALOGUES_KEPT)(Memory)
+_own_memory = lru_cache(maxsize=OWN_RUNS_KEPT)(Memory)
+
+
 def _speeds(evidence: Evidence, machines: MachineTypes) -> Speeds:
-    return Speeds(evidence, machines.catalogue)
+    return _own_speeds(evidence, machines) if evidence.of_own_run else _all_speeds(evidence, machines)
+
+
+_all_speeds = lru_cache(maxsize=CATALOGUES_KEPT)(Speeds)
+_own_speeds = lru_cache(maxsize=OWN_RUNS_KEPT)(Speeds)
 
 
 def _matrix(

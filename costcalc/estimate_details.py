@@ -25,6 +25,7 @@ from costcalc.assumptions import (
     fed,
     free_tier,
     interruptions,
+    own_noise,
     rewritten,
     spot_rate_moves,
     whose_code,
@@ -43,7 +44,7 @@ from costcalc.offers import Offer, PriceSource, PurchaseOption, spot_rate_factor
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
-from costcalc.training import IMAGES_PER_EPOCH, Code, Recipe, Tier
+from costcalc.training import Code, OwnRecipe, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 GROUNDS_KEPT = 1024
@@ -113,7 +114,10 @@ class EstimateDetails:
             epochs=time.epochs,
             global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
-            images_per_second=query.runs * time.epochs * IMAGES_PER_EPOCH / (time.train_hours * SECONDS_PER_HOUR),
+            images_per_second=query.runs
+            * time.epochs
+            * recipe.samples_per_epoch
+            / (time.train_hours * SECONDS_PER_HOUR),
             train_hours=time.train_hours,
             overhead_hours=time.overhead_hours,
             hours=time.hours,
@@ -186,6 +190,7 @@ class EstimateDetails:
             *self._network(offer, time),
             *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
             *self._fed(offer, time),
+            *self._own_noise(time),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
@@ -240,6 +245,12 @@ class EstimateDetails:
         kind = (offer.provider, offer.instance_type, offer.machine)
         yield from fed(matrix.limit_tables, feed, kind, matrix.clusters[time.cluster].nodes)
 
+    def _own_noise(self, time: TrainingTime) -> Iterator[str]:
+        """How far runs of the asker's own are taken to differ."""
+        recipes, metric = self.matrix.recipes, self.query.metric
+        if recipes.is_own:
+            yield own_noise(metric, float(recipes.sigma(metric)[time.recipe]))
+
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
         near, epochs = self._ending_just_below
@@ -258,7 +269,7 @@ class EstimateDetails:
     @cached_property
     def _ending_just_below(self) -> tuple[Indices, Floats]:
         """The recipes that somebody ran and that end just below the target, best last, and their epochs."""
-        recipes, target = self.matrix.recipes, self.query.target
+        recipes, target = self.matrix.recipes, self.matrix.recipes.oriented(self.query.target)
         curves = recipes.curves(self.query.metric)
         near = curves.ending_between(target - JUST_BELOW, target)
         near = near[~recipes.is_interpolated[near]]
@@ -340,6 +351,8 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
     yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:
         yield FITTED_LATER
+    if isinstance(one, OwnRecipe):
+        return
     if _is_own(matrix, recipe, cluster):
         yield SCHEDULE_AND_OWN_CODE
     else:

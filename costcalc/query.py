@@ -53,7 +53,8 @@ Place = Literal["household", "data_center"]
 class EstimateQuery:
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
-    The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions. Empty tuples mean no
+    The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; of a run of the
+    asker's own, `target` is a value of its own `metric`. Empty tuples mean no
     filter. `images_per_second` is the speed of the asker's own code, from which all others then follow. `accelerators` is the
     number on all machines together, `nodes` the number of machines. `as_of` None means now.
     `max_price_age` is in days, `max_cost` in `currency`. `runs` is the number of consecutive runs to cost. `storage_gb` is
@@ -68,7 +69,7 @@ class EstimateQuery:
 
     model: str
     target: float
-    metric: Metric = Metric.TOP1
+    metric: str = Metric.TOP1
     dataset: str = "imagenet"
     provider: tuple[str, ...] = ()
     region: tuple[str, ...] = ()

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import ClassVar, Literal
 
 from costcalc.units import SECONDS_PER_HOUR
 
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
+DATA_SET_GB = 149.0
+"""ImageNet as TFRecords, 142 GB + 7 GB (RiseML, April 2018)."""
 EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 """Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
 EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
@@ -130,6 +132,23 @@ class Evaluation:
     top1: float | None
     top5: float | None
 
+    def in_metric(self, metric: str) -> float | None:
+        """The value of this metric, None where it was not evaluated."""
+        return self.top1 if metric == Metric.TOP1 else self.top5
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEvaluation(Evaluation):
+    """One point of the curve of somebody's own run: the `value` of its one metric, whatever that is."""
+
+    top1: float | None = None
+    top5: float | None = None
+    value: float = math.nan
+
+    def in_metric(self, metric: str) -> float | None:
+        """The value."""
+        return self.value
+
 
 def known_on(published: str | None, year: int) -> date:
     """The day from which a publication is known: the last one of its month (`2018-11`) or year where no day is known."""
@@ -188,6 +207,10 @@ class Recipe:
     has_borrowed_curve: bool = False
     code: Code | None = None
 
+    samples_per_epoch: ClassVar[int] = IMAGES_PER_EPOCH
+    data_set_gb: ClassVar[float] = DATA_SET_GB
+    lower_is_better: ClassVar[bool] = False
+
     @property
     def known_on(self) -> date:
         """The day from which it is known."""
@@ -214,8 +237,19 @@ class Recipe:
         spent = [(min(phase.to_epoch, end.epochs) - phase.from_epoch, phase.images_per_second) for phase in self.phases]
         if end.hours is None or not all(rate for _, rate in spent):
             return 1 + EVALUATION_SHARE
-        train = sum(epochs * IMAGES_PER_EPOCH / (rate or 1) for epochs, rate in spent) / SECONDS_PER_HOUR
+        train = sum(epochs * self.samples_per_epoch / (rate or 1) for epochs, rate in spent) / SECONDS_PER_HOUR
         return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecipe(Recipe):
+    """A run of the asker's own as a recipe: on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said how
+    large that is. Its clock counts evaluation, and its `evaluations` are of OwnEvaluation."""
+
+    samples_per_epoch: int = IMAGES_PER_EPOCH  # type: ignore[misc]  # all other recipes have one in common
+    data_set_gb: float = 0.0  # type: ignore[misc]
+    metric: str = ""
+    lower_is_better: bool = False  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 import msgspec
@@ -31,8 +31,8 @@ class Run:
     `model` is the network, by our name of it where we know it. `curve` has the values of one metric in order of their epochs,
     which are at most `scheduled_epochs`, None where the schedule ended with the log. `accelerators` counts those of all `nodes`;
     `provider` and `instance_type` are None where the machine was not named. `batch_size` is that of all accelerators together,
-    `samples_per_second` what they made of it on average, evaluations included. `source` is the name of the log's file and
-    `digest` that of its content; `notes` say in sentences how it was understood.
+    `samples_per_second` what they made on average, evaluations included. `ran_on` is the day of the run. `source` is the name of
+    the log's file and `digest` that of its content; `notes` say in sentences how it was understood.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Run:
     batch_size: int
     samples_per_epoch: int
     samples_per_second: float
+    ran_on: date
     added_at: datetime
     source: str
     digest: str
@@ -56,6 +57,7 @@ class Run:
     provider: str | None = None
     instance_type: str | None = None
     scheduled_epochs: float | None = None
+    data_set_gb: float | None = None
     notes: tuple[str, ...] = ()
 
     @property

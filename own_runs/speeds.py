@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -18,6 +19,7 @@ from pricing.store.local_file import OwnRun
 
 SPEED, SMALL_DEVICE = "speed", "small device"
 OWN_CODE = "own-code"
+ASKERS_KEPT = 8
 SIGNS = re.compile("[^a-z0-9.]+")
 
 
@@ -114,17 +116,27 @@ def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:
     return tuple(run for run in runs if run.owner in (None, owner))
 
 
-def with_own_runs(evidence: Evidence, runs: tuple[OwnRun, ...]) -> Evidence:
-    """The evidence with these runs beside it, under a version of its own."""
-    speeds = {run.id: measured_speed(run) for run in runs if run.kind == SPEED}
-    if not speeds:
+def digest_of(runs: Iterable[OwnRun]) -> str:
+    """Changes with anything that is stored of these runs; empty where there are none."""
+    text = "".join(f"{run.id} {run.document}" for run in runs)
+    return blake2b(text.encode(), digest_size=4).hexdigest() if text else ""
+
+
+def with_own_speeds(evidence: Evidence, runs: Iterable[OwnRun]) -> Evidence:
+    """The evidence with the speeds among these runs beside it, under a version of its own."""
+    return _with_speeds(evidence, tuple(run for run in runs if run.kind == SPEED))
+
+
+@lru_cache(maxsize=ASKERS_KEPT)
+def _with_speeds(evidence: Evidence, runs: tuple[OwnRun, ...]) -> Evidence:
+    if not runs:
         return evidence
-    digest = blake2b("".join(run.document for run in runs).encode(), digest_size=4).hexdigest()
+    speeds = {run.id: measured_speed(run) for run in runs}
     return replace(
         evidence,
         accelerators={**_unlisted(speeds.values()), **evidence.accelerators},
         own_speeds=tuple(speed.row(name) for name, speed in speeds.items()),
-        version=f"{evidence.version}+{digest}",
+        version=f"{evidence.version}+{digest_of(runs)}",
     )
 
 

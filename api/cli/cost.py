@@ -33,7 +33,7 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
 
 def _heading(found: Answer) -> str:
     query = found.query
-    goal = f"{query.model} to {query.target:g} {query.metric.value}"
+    goal = f"{query.model} to {query.target:g} {query.metric}"
     return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({rates_seen(found.prices)}), in {query.currency}"
 
 

@@ -56,6 +56,11 @@ THEMES = (
         "These change how the answer is written, never its figures.",
         "format explain excel sep decimal profile focus table label cost_center to run help",
     ),
+    Theme(
+        "The run",
+        "These say of a run what its log does not.",
+        "name lower_is_better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
+    ),
     Theme("The sweep", "These add questions from a file and choose the processes that answer.", "grid workers dask"),
 )
 OTHER = Theme("Other options", "These belong to no theme.", "")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, stop
+from api.cli.failing import FAILED, stop, told
 from api.cli.grid import Column, table, terminal_width
+from api.cli.options import dashed
+from api.questions.errors import BadParameters
 from api.settings import Settings
 from costcalc.evidence import load_evidence
 from costcalc.evidence.small_devices import small_devices
 from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+from own_runs.runs import RUN, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
@@ -159,17 +163,49 @@ def _keep(settings: Settings, run: OwnRun, used: str) -> None:
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 
+def add(settings: Settings, log: Path, given: dict[str, list[str]]) -> None:
+    """Makes a log a recipe that everybody sees who asks this store."""
+    from api.bootstrap import build_once
+    from api.questions.own_runs import RunSchema
+    from api.reports.own_runs import check_room, new_run
+
+    with told():
+        service = build_once(settings)
+        try:
+            run = new_run(service, service.catalogue(), service.check(RunSchema(), given), log)
+        except BadParameters as refused:
+            stop("\n".join(_as_options(refused.errors, log)))
+        check_room(service.runs(), run, None)
+    for note in run.notes:
+        _tell(note)
+    click.echo(
+        f"{run.name}: {run.epochs:,.4g} epochs of {run.dataset} in {run.hours:,.4g} h on {run.accelerators} x {run.accelerator}, "
+        f"{run.samples_per_second:,.4g} samples/s; {run.metric} reached {run.reached:,.6g}"
+    )
+    _keep(settings, run.stored(), f"answers about {run.name}")
+
+
+def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:
+    """`--batch-size is missing: ...`"""
+    for name, lines in errors.items():
+        option = str(log) if name == "file" else f"--{dashed(name)}"
+        yield from (f"{option} is {line}" if line.startswith("missing") else f"{option}: {line}" for line in lines)
+
+
 def list_runs(settings: Settings) -> None:
-    """Prints what is stored, the newest first."""
-    for line in table(
-        COLUMNS, [(run, measured_speed(run)) for run in reversed(_runs(settings, SPEED))], terminal_width()
-    ):
-        click.echo(line.rstrip())
+    """Prints the runs and the speeds that are stored, each the newest first."""
+    rows = list(reversed(_runs(settings, RUN, SPEED)))
+    runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
+    speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
+    for columns, listed in ((RUN_COLUMNS, runs), (COLUMNS, speeds)):
+        if listed or not rows:
+            for line in table(columns, listed, terminal_width()):
+                click.echo(line.rstrip())
 
 
 def remove(settings: Settings, name: str) -> None:
     """Forgets what is stored under this name."""
-    names = [run.id for run in _runs(settings, SPEED, SMALL_DEVICE)]
+    names = [row.id for row in _runs(settings, RUN, SPEED, SMALL_DEVICE)]
     if name not in names:
         stop(f"nothing is stored as {name}: costcalc recipes list shows what is")
     Store(settings.database_url).remove_own_run(name)
@@ -198,4 +234,14 @@ COLUMNS = (
     Column("precision\nand batch", lambda each: f"{each[1].precision} {each[1].batch_size}", leave=2),
     Column("images/s", lambda each: f"{each[1].images_per_second:,.4g} ± {each[1].spread:.0%}", figures=True),
     Column("measured", lambda each: _day(each[1].measured_at), figures=True, leave=1),
+)
+RUN_COLUMNS = (
+    Column("name", lambda each: each[0].id),
+    Column("trained", lambda each: f"{each[1].model} on {each[1].dataset}", leave=2),
+    Column("reached", lambda each: f"{each[1].reached:,.4g} {each[1].metric}"),
+    Column("epochs", lambda each: f"{each[1].epochs:,.4g}", figures=True),
+    Column("hours", lambda each: f"{each[1].hours:,.4g}", figures=True),
+    Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
+    Column("seen by", lambda each: "a token" if each[0].owner else "all", leave=3),
+    Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
 )

@@ -97,9 +97,14 @@ def accelerators(each: Accelerated) -> str:
     return counted(each.accelerators, each.accelerator, " × ")
 
 
-def metric(each: Metric) -> str:
-    """`top-1`."""
-    return each.value.replace("top", "top-")
+def metric(each: str) -> str:
+    """`top-1`; the metric of one's own run as it is called there."""
+    return each.replace("top", "top-") if isinstance(each, Metric) else each
+
+
+def measure(each: str) -> str:
+    """`top-1 accuracy`; the metric of one's own run alone."""
+    return f"{metric(each)} accuracy" if isinstance(each, Metric) else each
 
 
 def in_region(text: str, region: str) -> str:
@@ -209,6 +214,8 @@ def highest_accuracy(answer: Answer) -> str:
     query, best = answer.query, answer.best_reached
     if best is None:
         return f"No {query.metric} curve of {query.model} is known, so its epochs to a target cannot be estimated."
+    if not isinstance(query.metric, Metric):
+        return f"Your run {query.model} reached {best.accuracy:g} {query.metric}."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 
 

@@ -116,15 +116,15 @@ class Known:
         return text
 
 
-def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = ()) -> Known:
-    """The names in the evidence, in the whole history of the catalogue, and of the price sources."""
+def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (), own_runs: Iterable[str] = ()) -> Known:
+    """The names in the evidence, in the whole history of the catalogue, of the price sources, and of the asker's own runs."""
     instances = catalogue.vocabulary.instances
     return Known(
         provider=_sorted([OWN, *sources, *(provider for provider, _, _ in instances)]),
         region=_sorted(catalogue.vocabulary.regions),
         instance_type=_sorted(name for _, name, _ in instances),
         accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),
-        recipe=_sorted(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated)),
+        recipe=_sorted([*own_runs, *(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated))]),
     )
 
 

@@ -15,8 +15,11 @@ from pricing import exchange_rates as exchange
 Arguments = Mapping[str, list[str]]
 
 
-def parse(schema: Schema, arguments: Arguments, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
-    """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored."""
+def parse(
+    schema: Schema, arguments: Arguments, guesses: Guesses, optional: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], Errors]:
+    """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored, and so is that
+    a required one of the `optional` is missing."""
     given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
     errors: Errors = {}
     for name in given:
@@ -25,13 +28,13 @@ def parse(schema: Schema, arguments: Arguments, guesses: Guesses) -> tuple[dict[
                 guesses.unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")
             ]
     known = {name: values for name, values in given.items() if name in schema.fields and values}
-    values, found = _load(schema, known)
+    values, found = _load(schema, known, optional)
     return values, {**errors, **found, **_unknown_currency(values)}
 
 
-def _load(schema: Schema, known: dict[str, list[str]]) -> tuple[dict[str, Any], Errors]:
+def _load(schema: Schema, known: dict[str, list[str]], optional: tuple[str, ...]) -> tuple[dict[str, Any], Errors]:
     try:
-        return schema.load(known), {}
+        return schema.load(known, partial=optional), {}
     except ValidationError as error:
         valid: Any = error.valid_data
         messages: Any = error.messages

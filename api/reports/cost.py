@@ -118,7 +118,11 @@ class CostReport:
 
     def hints(self) -> Hints:
         """What looks for such changes."""
-        return Hints(self.service.evidence, partial(self.service.answer, catalogue=self.catalogue), self._last_seen)
+        return Hints(
+            self.service.evidence_about(self.query.model),
+            partial(self.service.answer, catalogue=self.catalogue),
+            self._last_seen,
+        )
 
     def _last_seen(self, query: EstimateQuery) -> datetime | None:
         now, wanted = self.service.clock(), OfferFilter.of(query)
@@ -135,7 +139,7 @@ class CostReport:
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
-        return self.service.evidence.recipes_of(self.query.model)
+        return self.service.evidence_about(self.query.model).recipes_of(self.query.model)
 
     def commitments(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """What commitments on such machines cost, and the bills behind it."""
@@ -217,15 +221,20 @@ class EstimateReport:
     @property
     def recipe(self) -> Recipe | None:
         """Its recipe."""
-        evidence, found = self.service.evidence, self.estimate
+        evidence, found = self.service.evidence_about(self.query.model), self.estimate
         known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
         return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
+
+    @property
+    def images_per_epoch(self) -> int:
+        """Images in an epoch, or samples of the asker's own data set."""
+        return self.recipe.samples_per_epoch if self.recipe else IMAGES_PER_EPOCH
 
     def document(self) -> EstimateDocument:
         """The whole answer."""
         answer = self.answer
         query = with_moment(answer.query, answer.prices.as_of)
-        return EstimateDocument(query, answer.prices, self.estimate, self.recipe, IMAGES_PER_EPOCH, answer.hints)
+        return EstimateDocument(query, answer.prices, self.estimate, self.recipe, self.images_per_epoch, answer.hints)
 
 
 def estimate_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> EstimateReport:

@@ -145,7 +145,7 @@ class Hints:
     def _other_network(self, query: EstimateQuery) -> Iterator[Change]:
         """A model that has recipes, for one that has none, and the metric that its recipes logged, for one that they did not."""
         if self.evidence.recipes_of(query.model):
-            yield Change({"metric": Metric.TOP5 if query.metric is Metric.TOP1 else Metric.TOP1})
+            yield Change({"metric": Metric.TOP5 if query.metric == Metric.TOP1 else Metric.TOP1})
         else:
             yield from self._alike(query, "recipe")
 
@@ -171,9 +171,9 @@ def _shortened(accuracy: float) -> float:
     return floor(accuracy * 1000) / 1000
 
 
-def _highest(recipes: Iterable[Recipe], metric: Metric) -> float:
+def _highest(recipes: Iterable[Recipe], metric: str) -> float:
     points = (point for recipe in recipes for point in recipe.evaluations)
-    return _shortened(max((getattr(point, metric) or 0.0 for point in points), default=0.0) - 0.005)
+    return _shortened(max((point.in_metric(metric) or 0.0 for point in points), default=0.0) - 0.005)
 
 
 def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:

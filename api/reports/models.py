@@ -171,4 +171,5 @@ def _network(service: Service, text: str, known: Sequence[str]) -> str:
 
 def models_report(service: Service, _: Catalogue, values: dict[str, Any]) -> ModelsReport:
     """The report that parsed parameters ask for."""
-    return ModelsReport(service.evidence, values.get("model"))
+    model = values.get("model")
+    return ModelsReport(service.evidence_about(model.name) if model else service.evidence, model)

@@ -27,6 +27,7 @@ from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
+from costcalc.training import Metric
 
 BEST = 5
 COLUMNS = (
@@ -75,8 +76,10 @@ def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
 
 def _goal(answer: Answer) -> str:
     query = answer.query
+    if not isinstance(query.metric, Metric):  # of the asker's own run
+        return f"{query.model} to {query.target:g} {query.metric}"
     percent = (Decimal(str(query.target)) * 100).normalize()
-    return f"{query.model} to {percent:f} % {query.metric.value.replace('top', 'top-')}"
+    return f"{query.model} to {percent:f} % {query.metric.replace('top', 'top-')}"
 
 
 def _title(answer: Answer) -> str:

@@ -14,7 +14,7 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, costs, health, launch, lists, plan, slack
+from api.web import access, costs, health, launch, lists, own_runs, plan, slack
 from api.web.access import Tokens, check_access
 from api.web.compression import pack
 from api.web.interface import documents
@@ -52,7 +52,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions["costcalc"] = around
     app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, costs, launch, plan, lists, question, documents, health, slack):
+    for module in (access, costs, launch, plan, lists, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)

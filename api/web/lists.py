@@ -102,7 +102,9 @@ def one(model: str) -> Response:
     """One model: its recipes with their curves, its throughputs, and where each was published."""
     service = current_service()
     found = service.model(model)
-    return _of_evidence(replace(listed.MODEL, title=found.name), ModelsReport(service.evidence, found))
+    return _of_evidence(
+        replace(listed.MODEL, title=found.name), ModelsReport(service.evidence_about(found.name), found)
+    )
 
 
 def _of_evidence(page: ListPage, report: ModelsReport) -> Response:

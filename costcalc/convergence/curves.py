@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from costcalc.training import Crossing, Evaluation, Metric, Recipe
+from costcalc.training import Crossing, Evaluation, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 NEAR_THE_END = 0.04  # accuracy: further below its end a borrowed curve was never checked
@@ -58,9 +58,11 @@ class EpochsToTarget:
 
 
 class Curves:
-    """The accuracy curves of several recipes in one metric, laid end to end; each has its end in `end_epochs` [R]."""
+    """The accuracy curves of several recipes in one metric, laid end to end; each has its end in `end_epochs` [R].
 
-    def __init__(self, recipes: Sequence[Recipe], metric: Metric) -> None:
+    Of a loss, accuracies and targets here are the values with their sign changed (`oriented`)."""
+
+    def __init__(self, recipes: Sequence[Recipe], metric: str) -> None:
         curves = [_curve(recipe, metric) for recipe in recipes]
         points = [point for curve in curves for point in curve]
         lengths = [len(curve) for curve in curves]
@@ -68,14 +70,14 @@ class Curves:
         self._owner = np.repeat(np.arange(len(curves)), lengths)
         self._epochs = np.array([point.epochs for point in points] + [np.nan])
         self._hours = np.array([np.nan if point.hours is None else point.hours for point in points] + [np.nan])
-        values = [np.array([_accuracy(point, metric) for point in curve]) for curve in curves]
+        self.values = values = [_values(*each, metric) for each in zip(recipes, curves, strict=True)]
         self._monotone = {rule: _joined(values, rule) for rule in Crossing}
         ends = [isotonic(curve.tolist()) for curve in values]
         self.end_accuracy = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
         last = np.where(self._starts[1:] > self._starts[:-1], self._starts[1:] - 1, len(self._epochs) - 1)
         self.end_epochs, self._end_hours = self._epochs[last], self._hours[last]
         self._by_end = np.argsort(self.end_accuracy)
-        self.best = np.array([curve.max(initial=0.0) for curve in values])
+        self.best = np.array([curve.max() if len(curve) else 0.0 for curve in values])
 
     def ending_between(self, low: float, high: float) -> Indices:
         """The recipes whose curves end at an accuracy from `low` on and below `high`, in that order."""
@@ -95,23 +97,23 @@ class Curves:
         )
 
 
-def _curve(recipe: Recipe, metric: Metric) -> list[Evaluation]:
+def oriented(value: float, recipe: Recipe) -> float:
+    """The value, its sign changed where lower ones are better."""
+    return -value if recipe.lower_is_better else value
+
+
+def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
     """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
-    known = [evaluation for evaluation in recipe.evaluations if _known(evaluation, metric) is not None]
+    known = [evaluation for evaluation in recipe.evaluations if evaluation.in_metric(metric) is not None]
     if recipe.tuned_to is None:
         return known
-    reached = [number for number, point in enumerate(known) if _accuracy(point, metric) >= recipe.tuned_to]
-    return known[reached[0] :] if reached else known[-1:]
+    values = _values(recipe, known, metric)
+    reached = np.flatnonzero(values >= recipe.tuned_to)
+    return known[reached[0] :] if len(reached) else known[-1:]
 
 
-def _known(evaluation: Evaluation, metric: Metric) -> float | None:
-    return evaluation.top1 if metric is Metric.TOP1 else evaluation.top5
-
-
-def _accuracy(evaluation: Evaluation, metric: Metric) -> float:
-    value = _known(evaluation, metric)
-    assert value is not None
-    return value
+def _values(recipe: Recipe, curve: Sequence[Evaluation], metric: str) -> Floats:
+    return np.array([oriented(point.in_metric(metric) or 0.0, recipe) for point in curve])
 
 
 def _joined(curves: list[Floats], crossing: Crossing) -> Floats:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
 
-from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget
+from costcalc.convergence import own_noise
+from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
 from costcalc.query import EstimateQuery
-from costcalc.training import Metric, Recipe
+from costcalc.training import Metric, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
@@ -21,10 +22,11 @@ SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
 seven other codes (100 runs; validation scores it). Top-5 by the ratio of the two metrics' scatter on plateaus."""
 INTERPOLATION_SIGMA = {Metric.TOP1: 0.0009, Metric.TOP5: 0.0009}
 """Standard error of the end accuracy of a schedule between measured lengths, left out one at a time (FFCV ResNet-18)."""
-EVALUATION_SIGMA = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
+EVALUATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
 """Standard deviation from one evaluation to the next on a plateau of the learning rate, median of 16 DAWNBench logs."""
 STOPPED_RUNS, STOPPED_REACHED = 1419, 1355
 """Logged runs of MLPerf's that were to stop at their target, and how many of them reached it (`seed_noise.csv`)."""
+NO_RECIPES = np.zeros(0)
 RUNS_IN_COMMON = 100
 """How many runs of its own tell as much of a recipe as the share of all: the shares of organisations scatter so, hardly more than
 by chance (p = 0.1; 19 organisations)."""
@@ -44,9 +46,18 @@ class ModelRecipes:
     later: tuple[Recipe, ...] = ()
     borrowed_curve_width: float = 0.0
 
-    def curves(self, metric: Metric) -> Curves:
-        """The recipes' accuracy curves in one metric."""
-        return self._top1_curves if metric is Metric.TOP1 else self._top5_curves
+    def curves(self, metric: str) -> Curves:
+        """The recipes' accuracy curves in one metric, or in that of the asker's own run."""
+        return self._top5_curves if metric == Metric.TOP5 else self._top1_curves
+
+    def oriented(self, value: float) -> float:
+        """A value as in `curves`, or one of those back again."""
+        return oriented(value, self.recipes[0]) if self.recipes else value
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether this is a run of the asker's own, which has one recipe and one metric."""
+        return isinstance(next(iter(self.recipes), None), OwnRecipe)
 
     @cached_property
     def _top1_curves(self) -> Curves:
@@ -102,10 +113,21 @@ class ModelRecipes:
         """The mean end accuracy over all published runs, NaN where only one run's curve is known."""
         return np.array([np.nan if recipe.mean_top1 is None else recipe.mean_top1 for recipe in self.recipes], float)
 
+    def evaluation_sigma(self, metric: str) -> Floats | float:
+        """Standard deviation from one evaluation to the next."""
+        return self._own_sigma if self.is_own else EVALUATION_SIGMA.get(metric, 0.0)
+
+    def sigma(self, metric: str) -> Floats:
+        """Standard deviation of each recipe's end accuracy from run to run [R]."""
+        return own_noise.seed_sigma(self._own_sigma) if self.is_own else self._sigma.get(metric, NO_RECIPES)
+
     @cached_property
-    def sigma(self) -> dict[Metric, Floats]:
-        """Standard deviation of each recipe's end accuracy from run to run, by metric."""
+    def _sigma(self) -> dict[str, Floats]:
         return {m: np.hypot(SEED_SIGMA[m], self.is_interpolated * INTERPOLATION_SIGMA[m]) for m in Metric}
+
+    @cached_property
+    def _own_sigma(self) -> Floats:
+        return np.array([own_noise.evaluation_sigma(values.tolist()) for values in self._top1_curves.values])
 
     @cached_property
     def length_width(self) -> Floats:
@@ -131,7 +153,7 @@ class EligibleRecipes:
 
 @dataclass(frozen=True, slots=True)
 class BestReached:
-    """The highest accuracy any recipe of a model reached in one metric."""
+    """The highest accuracy any recipe of a model reached in one metric, or the best value of the asker's own run."""
 
     recipe: str
     accuracy: float
@@ -141,7 +163,7 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     """The recipes whose curve reaches the target, surely enough where only the best are wanted."""
     to_target, requested = _epochs_to_target(recipes, query), _requested(recipes.recipes, query)
     later = int(_requested(recipes.later, query).sum())
-    far = recipes.is_interpolated & (query.target < to_target.end_accuracy - NEAR_THE_END)
+    far = recipes.is_interpolated & (recipes.oriented(query.target) < to_target.end_accuracy - NEAR_THE_END)
     reaches = ~np.isnan(to_target.epochs) & ~far
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
@@ -166,40 +188,41 @@ def success_probability(end_accuracy: Floats, target: float, sigma: Floats, publ
     return np.fromiter(map(math.erfc, np.nan_to_num(-margins, nan=np.inf).tolist()), float, len(margins)) / 2
 
 
-def target_shift(metric: Metric, sigma: Floats, published_runs: Floats, level: float) -> Floats:
+def target_shift(evaluation_sigma: Floats | float, sigma: Floats, published_runs: Floats, level: float) -> Floats:
     """How far above and below the target to read a published curve [R] to bound other runs' crossings at this level.
 
     Another run's curve lies above or below the published one by seed and evaluation noise, so where it crosses the target the
     published curve crosses the target shifted by as much. A crossing that does not exist counts as a miss, not as a time.
     """
-    spread = np.hypot(sigma * np.sqrt(1 + 1 / published_runs), EVALUATION_SIGMA[metric])
+    spread = np.hypot(sigma * np.sqrt(1 + 1 / published_runs), evaluation_sigma)
     return np.asarray(NormalDist().inv_cdf((1 + level) / 2) * spread)
 
 
-def best_reached(recipes: ModelRecipes, metric: Metric) -> BestReached | None:
+def best_reached(recipes: ModelRecipes, metric: str) -> BestReached | None:
     """The recipe that reached the highest accuracy in this metric, None where none was evaluated in it."""
     best = recipes.curves(metric).best
-    if not len(best) or not best.max():
+    if not best.any():
         return None
     recipe = int(best.argmax())
-    return BestReached(recipes.recipes[recipe].name, float(best[recipe]))
+    return BestReached(recipes.recipes[recipe].name, recipes.oriented(float(best[recipe])))
 
 
 def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
     """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
     above. MLPerf's stop at their own target instead."""
-    to_target = recipes.curves(query.metric).epochs_to(query.target, query.crossing)
-    near = query.target <= to_target.end_accuracy + recipes.sigma[query.metric]
+    target = recipes.oriented(query.target)
+    to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
+    near = target <= to_target.end_accuracy + recipes.sigma(query.metric)
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
 
 
 def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> Floats:
     """That of `success_probability`; up to the target at which a recipe's own runs stop, no less than the share that reach it."""
-    ends = to_target.end_accuracy
-    if query.metric is Metric.TOP1:
+    ends, target = to_target.end_accuracy, recipes.oriented(query.target)
+    if query.metric == Metric.TOP1:
         ends = np.where(np.isnan(recipes.mean_top1), ends, recipes.mean_top1)
-    probability = success_probability(ends, query.target, recipes.sigma[query.metric], recipes.published_runs)
-    return np.where(query.target <= recipes.tuned_to, np.maximum(probability, recipes.stopped_share), probability)
+    probability = success_probability(ends, target, recipes.sigma(query.metric), recipes.published_runs)
+    return np.where(target <= recipes.tuned_to, np.maximum(probability, recipes.stopped_share), probability)
 
 
 def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
@@ -216,10 +239,11 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     error of an interpolated schedule's length was measured on single runs, so it holds their noise already. A borrowed curve is
     the less sure the further from its end it crosses the target; none takes longer than to its end.
     """
-    shift = target_shift(query.metric, recipes.sigma[query.metric], recipes.published_runs, INTERVAL)
-    curves = recipes.curves(query.metric)
-    early = curves.epochs_to(query.target - shift, query.crossing).epochs
-    late = curves.epochs_to(query.target + shift, query.crossing).epochs
+    curves, target = recipes.curves(query.metric), recipes.oriented(query.target)
+    noise = recipes.evaluation_sigma(query.metric), recipes.sigma(query.metric)
+    shift = target_shift(*noise, recipes.published_runs, INTERVAL)
+    early = curves.epochs_to(target - shift, query.crossing).epochs
+    late = curves.epochs_to(target + shift, query.crossing).epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
     nothing = recipes.is_mlperf | np.isnan(to_target.epochs)
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from costcalc.training import DATA_SET_GB
 from costcalc.units import DAYS_PER_WEEK, HOURS_PER_DAY, SECONDS_PER_HOUR, Floats
 
 STARTUP_HOURS = 300 / SECONDS_PER_HOUR
 """Booting and initialising, billed: 5 minutes; MLPerf initialisation alone is 49 s in the median, machines boot in 1-5 min."""
 STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS = 168 / SECONDS_PER_HOUR, 552 / SECONDS_PER_HOUR
 """The 10 and 90 % points of 2 to 10 minutes."""
-DATA_SET_GB, STAGING_MB_PER_SECOND = 149.0, 500
-"""ImageNet as TFRecords, 142 GB + 7 GB (RiseML, April 2018), and the rate at which it is brought to the machine."""
-STAGING_HOURS = DATA_SET_GB * 1000 / STAGING_MB_PER_SECOND / SECONDS_PER_HOUR
+STAGING_MB_PER_SECOND = 500
+"""The rate at which the data set is brought to the machine."""
 INITIALISING_HOURS = 49 / SECONDS_PER_HOUR
 """The part of the start-up that every run pays: MLPerf's median. Machines that are kept boot once, and hold the data set."""
 CHECKPOINT_SECONDS = 20
@@ -24,10 +24,15 @@ ENDLESS_HOURS = 1_000_000.0
 """A century: work that interruptions stretch so far is never done."""
 
 
+def staging_hours(data_set_gb: Floats) -> Floats:
+    """Hours to bring a data set of this size to the machine."""
+    return np.asarray(data_set_gb * 1000 / STAGING_MB_PER_SECOND / SECONDS_PER_HOUR)
+
+
 def rewriting_hours(stored_gb: Floats) -> Floats:
     """Hours spent writing the data set in the format of a pipeline that does not read the usual one, such as FFCV's."""
     written = np.where(stored_gb == DATA_SET_GB, 0.0, stored_gb)
-    return np.asarray(written * 1000 / STAGING_MB_PER_SECOND / SECONDS_PER_HOUR)
+    return staging_hours(written)
 
 
 def checkpoint_hours(epochs: Floats) -> Floats:

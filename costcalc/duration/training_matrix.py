@@ -33,7 +33,7 @@ from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overla
 from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.reference_model import is_reference
-from costcalc.training import EVALUATION_COUNTED, IMAGES_PER_EPOCH, PipelineAsked, Recipe, Throughput, Tier
+from costcalc.training import DATA_SET_GB, EVALUATION_COUNTED, PipelineAsked, Recipe, Throughput, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -148,8 +148,18 @@ class TrainingMatrix:
     @cached_property
     def rewriting_hours(self) -> Floats:
         """Hours to write the data set as the pipeline of each recipe [R] reads it; 0 where it reads the usual one."""
-        stored = [feed.stored_gb if feed else overheads.DATA_SET_GB for feed in self.feeds]
+        stored = [feed.stored_gb if feed else DATA_SET_GB for feed in self.feeds]
         return overheads.rewriting_hours(np.array(stored, float))[self.speed_row]
+
+    @cached_property
+    def staging_hours(self) -> Floats:
+        """Hours to bring the data set of each recipe [R] to the machine."""
+        return overheads.staging_hours(np.array([recipe.data_set_gb for recipe in self.recipes.recipes], float))
+
+    @cached_property
+    def samples_per_epoch(self) -> Floats:
+        """Images, or other samples, in an epoch of each recipe [R]."""
+        return np.array([recipe.samples_per_epoch for recipe in self.recipes.recipes], float)
 
     @cached_property
     def own_nodes(self) -> Indices:
@@ -158,7 +168,7 @@ class TrainingMatrix:
 
     def logged_hours(self, to_target: EpochsToTarget) -> Floats:
         """Hours to the target on each recipe's own system [R]: as logged, or its epochs at its mean rate; NaN where unknown."""
-        at_mean_rate = to_target.epochs * IMAGES_PER_EPOCH / self._own_images_per_second / SECONDS_PER_HOUR
+        at_mean_rate = to_target.epochs * self.samples_per_epoch / self._own_images_per_second / SECONDS_PER_HOUR
         return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
 
     def work(self, epochs: Floats) -> Floats:
@@ -370,7 +380,7 @@ def _without_waiting(
     measured = (speeds.kind == TRANSFERRED) & (speeds.refusal == 0) & ~reference[:, None]
     for k, c in np.argwhere(measured).tolist():
         for phase, left in zip(logged, without, strict=True):
-            rate = IMAGES_PER_EPOCH / float(phase[k, c]) if phase[k, c] else math.inf
+            rate = recipes[k].samples_per_epoch / float(phase[k, c]) if phase[k, c] else math.inf
             left[k, c] = phase[k, c] * share_without_waiting(recipes[k], clusters[c], rate, gradients, law)
     return without
 

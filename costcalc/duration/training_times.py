@@ -114,7 +114,8 @@ def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery)
     Epochs and success are still one run's.
     """
     again = (query.runs - 1) * (query.overheads == "typical")
-    kept = overheads.STAGING_HOURS + matrix.rewriting_hours[times.recipe] - overheads.INITIALISING_HOURS
+    staged = matrix.staging_hours[times.recipe] + matrix.rewriting_hours[times.recipe]
+    kept = staged - overheads.INITIALISING_HOURS
     saved = {
         "overhead_hours": again * (kept + overheads.STARTUP_HOURS),
         "hours_low": again * (kept + overheads.STARTUP_LOW_HOURS),
@@ -247,7 +248,7 @@ def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRec
     if query.overheads == "typical":
         evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
         checkpoints = overheads.checkpoint_hours(eligible.to_target.epochs)
-        fixed = overheads.STARTUP_HOURS + overheads.STAGING_HOURS + matrix.rewriting_hours + checkpoints
+        fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
     further, runs = _further_runs(eligible.success_probability), 1 + _further_runs(eligible.success_probability)
     beyond = eligible.to_target.end_epochs / eligible.to_target.epochs - 1
     factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)

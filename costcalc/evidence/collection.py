@@ -53,6 +53,7 @@ class Evidence:
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators. `own_speeds` are the asker's own measurements, the newest last.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
+    `of_own_run` says that its one recipe is a run of the asker's own.
     """
 
     accelerators: Mapping[str, Accelerator]
@@ -68,6 +69,7 @@ class Evidence:
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
+    of_own_run: bool = False
 
     @cached_property
     def gradients(self) -> Gradients:

@@ -17,7 +17,7 @@ from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines
 from costcalc.throughput import global_batch
 from costcalc.throughput.fitted_parameters import Overlap
 from costcalc.throughput.workloads import REFERENCE_PARAMETERS_MILLIONS, SIXTEEN_BIT, own_rates
-from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe, System, Throughput
+from costcalc.training import Model, Recipe, System, Throughput
 from costcalc.units import Floats, Indices
 
 LEAST_SHARE = 1 / 3  # of a measured step: where the law leaves less, its batch was another than the recipe's
@@ -65,7 +65,9 @@ def times_sent(nodes: Floats | Indices) -> Floats:
 def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gradients) -> Floats:
     """Seconds per epoch that the all-reduces of recipes [K] take on machines [N] at the full rate of their network; 0 where that
     is not known, or on one machine."""
-    per_epoch = np.array([gradients.gigabits(one) * IMAGES_PER_EPOCH / global_batch(one) for one in recipes], float)
+    per_epoch = np.array(
+        [gradients.gigabits(one) * one.samples_per_epoch / global_batch(one) for one in recipes], float
+    )
     rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
 

@@ -29,7 +29,7 @@ from costcalc.throughput.workloads import (
     own_rates,
     workload,
 )
-from costcalc.training import Model, Recipe
+from costcalc.training import Model, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats
 
 REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small")
@@ -89,8 +89,8 @@ def predict(
     log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
-    refusal = _refusals(features, np.where(hasty, 0.0, batch), room, answered)
-    enough = batch >= FEWEST_IMAGES  # the least that a rate measured with a larger batch says something about
+    refusal = _refusals(features, np.where(hasty, 0.0, batch / _fewest_images(recipe)), room, answered)
+    enough = batch >= _fewest_images(recipe)  # the least that a rate measured with a larger batch says something about
     asked = enough & ~(is_reference(recipe) & (refusal == 0))
     modelled, measured = log_rate.copy(), dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
     for c, rates in measured.items():
@@ -189,12 +189,19 @@ def _sharing(recipe: Recipe, features: ClusterFeatures) -> Floats:
     return np.asarray(features.rates_by_twin.steepest + sharing)
 
 
-def _refusals(features: ClusterFeatures, batch: Floats, room: Floats, answered: Flags) -> Codes:
-    """The first reason that holds, in this order."""
+def _fewest_images(recipe: Recipe) -> float:
+    """Per accelerator and step: as few as were measured, or as the asker's own run had."""
+    if isinstance(recipe, OwnRecipe) and recipe.system:
+        return min(FEWEST_IMAGES, global_batch(recipe) / recipe.system.accelerators)
+    return FEWEST_IMAGES
+
+
+def _refusals(features: ClusterFeatures, enough: Floats, room: Floats, answered: Flags) -> Codes:
+    """The first reason that holds, in this order; `enough` is the batch in units of the fewest images that a rate holds for."""
     refusal = np.where(answered, 0, REFUSALS.index("no_throughput"))
     for reason, wrong in (
         ("does_not_fit_memory", room < 1),
-        ("batch_too_small", batch < FEWEST_IMAGES),
+        ("batch_too_small", enough < 1),
         ("no_network", ~features.networked),
     ):
         refusal[wrong & (refusal == 0)] = REFUSALS.index(reason)

@@ -29,7 +29,7 @@ from costcalc.throughput.prediction import (
 from costcalc.throughput.provenance import BESIDE_LARGER, notes
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class
-from costcalc.training import IMAGES_PER_EPOCH, Recipe, Throughput, Tier
+from costcalc.training import Recipe, Throughput, Tier
 from costcalc.units import Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
@@ -208,7 +208,7 @@ class SpeedModel:
         table.row[r] = np.where(self._is_from_own_log(recipe) & ~measured, -1, nearest)
         table.refusal[r], table.kind[r], table.steps[r] = found.refusal, found.kind, found.steps
         table.beside_larger[r] = found.beside_larger
-        table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = IMAGES_PER_EPOCH / np.exp(
+        table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = recipe.samples_per_epoch / np.exp(
             found.log_rate[answered]
         )
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
@@ -316,5 +316,5 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
-    own = home, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
+    own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from own_runs.logs.log import FROM_0, LogRefused, Point, TrainingLog, checked, counted_from_1
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.log import FROM_0, MOST_SECONDS, LogRefused, Point, TrainingLog, checked, counted_from_1
 
 MLPERF = ":::MLLOG"
 MLPERF_FACTS = {
@@ -18,6 +20,7 @@ MLPERF_FACTS = {
 }
 MILLISECONDS = 1000.0
 MOST = 1e300
+BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # which transformers logs beside metrics
 PLACES = ("epoch", "step", "total_flos")
 MOST_EPOCHS_OF_MLPERF = 10_000  # some benchmarks write the samples seen into epoch_num
 SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
@@ -44,6 +47,9 @@ def read_trainer_state(text: str) -> TrainingLog:
         raise LogRefused(f"the JSON has no log_history, as trainer_state.json of transformers has; it has {known}")
     batch = state.get("train_batch_size")
     stated = {"batch_size": str(batch)} if isinstance(batch, int) else {}
+    ended = [entry["train_runtime"] for entry in history if isinstance(entry, dict) and "train_runtime" in entry]
+    if ended and type(ended[-1]) in (int, float) and 0 < ended[-1] <= MOST_SECONDS:
+        stated["hours"] = str(ended[-1] / SECONDS_PER_HOUR)
     return TrainingLog("transformers", checked(map(_trainer_point, range(len(history)), history)), stated)
 
 
@@ -52,7 +58,7 @@ def _trainer_point(index: int, entry: object) -> Point:
     if not isinstance(entry, dict):
         raise LogRefused(f"{where}: must be an object")
     numbers = _numbers(entry)
-    values = {name: value for name, value in numbers.items() if name not in PLACES}
+    values = {name: value for name, value in numbers.items() if name not in PLACES and not BESIDE.search(name)}
     return Point(where, numbers.get("epoch"), numbers.get("step"), None, values)
 
 

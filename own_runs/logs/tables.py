@@ -59,7 +59,7 @@ def read_table(text: str) -> TrainingLog:
         points = checked(_points(lines, header, writer))
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
-    if writer.from_0 or _trained_before_0(points):
+    if (writer.from_0 and points[0].epochs == 0) or _trained_before_0(points):
         return TrainingLog(writer.name, counted_from_1(points), notes=(FROM_0.format(writer.name),))
     return TrainingLog(writer.name, points)
 

@@ -98,6 +98,16 @@ class WorkerCatalogue:
         """What people measured or ran themselves, as of the last look at the store."""
         return self._own_runs
 
+    def add_own_run(self, run: OwnRun) -> None:
+        """Keep a run, and answer from it at once; other workers do when they next look. Raises StoreError."""
+        self._opened().add_own_run(run)
+        self._own_runs = self._opened().own_runs()
+
+    def remove_own_run(self, id: str) -> None:
+        """Forget a run likewise. Raises StoreError."""
+        self._opened().remove_own_run(id)
+        self._own_runs = self._opened().own_runs()
+
     def state(self) -> WorkerState:
         """The last look at the store."""
         return self._state

@@ -15,7 +15,7 @@ from costcalc.estimate import answer
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import OwnSpeed
-from own_runs.speeds import measured_speed, visible, with_own_runs
+from own_runs.speeds import measured_speed, visible, with_own_speeds
 
 ON_A100 = EstimateQuery("resnet50", 0.757, accelerator=("A100-80GB",), accelerators=1, overheads="none", limit=3)
 COST = "/cost?model=resnet50&target=0.757&accelerator=A100-80GB&accelerators=1&limit=1"
@@ -28,7 +28,7 @@ def service_with(runs):
 
 
 def estimates(query, *speeds):
-    evidence = with_own_runs(packaged_service().evidence, tuple(speed.stored() for speed in speeds))
+    evidence = with_own_speeds(packaged_service().evidence, tuple(speed.stored() for speed in speeds))
     return answer(query, evidence, packaged_catalogue(), NOW).estimates
 
 

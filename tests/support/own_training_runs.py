@@ -1,6 +1,6 @@
 """Training runs that somebody logged themselves."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from own_runs.runs import CurvePoint, Run
 
@@ -22,6 +22,7 @@ def own_run(**changed):
         "batch_size": 512,
         "samples_per_epoch": 1_200_000,
         "samples_per_second": 2000.0,
+        "ran_on": date(2026, 11, 19),
         "added_at": datetime(2026, 11, 20, 12, tzinfo=UTC),
         "source": "log.csv",
         "digest": "0123456789abcdef",

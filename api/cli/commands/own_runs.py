@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.failing import settings_of_environment, stop
+from api.cli.options import SchemaCommand, texts
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+
+OF_HTTP = ("shared", "token", "file")
 
 
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
@@ -117,12 +123,37 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
 
 @click.group()
 def recipes() -> None:
-    """List and remove what you measured yourself."""
+    """Make your own training logs recipes; list and remove what you ran or measured yourself."""
+
+
+def _facts_of_a_run() -> Schema:
+    from api.questions.own_runs import RunSchema
+
+    return RunSchema(exclude=OF_HTTP)
+
+
+def _add(log: Path, **given: Any) -> None:
+    from api.cli import own_runs as commands
+
+    commands.add(settings_of_environment(), log, texts(given))
+
+
+recipes.add_command(
+    SchemaCommand(
+        "add",
+        _facts_of_a_run,
+        params=[click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path))],
+        callback=_add,
+        help="Make the training log in the file LOG a recipe, with which `costcalc cost` answers as MODEL.\n\nIt is known by its "
+        "content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & Biases, MLflow, or a "
+        "CSV with epoch or step and a metric. What it does not tell is asked for.",
+    )
+)
 
 
 @recipes.command("list")
 def list_recipes() -> None:
-    """List your own speeds, the newest first."""
+    """List your own runs and speeds, the newest first."""
     from api.cli import own_runs as commands
 
     commands.list_runs(settings_of_environment())
@@ -131,7 +162,7 @@ def list_recipes() -> None:
 @recipes.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove your own speed of this NAME."""
+    """Remove your own run or speed of this NAME."""
     from api.cli import own_runs as commands
 
     commands.remove(settings_of_environment(), name)

@@ -28,7 +28,7 @@ def spec(report: AccuracyReport) -> Json:
         "field": "accuracy",
         "type": "quantitative",
         "scale": {"zero": False},
-        "title": f"{words.metric(query.metric)} accuracy",
+        "title": words.measure(query.metric),
     }
     y: Json = {"field": "cost", "type": "quantitative", "scale": {"type": scale, "nice": False, "padding": 10},
                "title": query.currency, "axis": axis}  # fmt: skip

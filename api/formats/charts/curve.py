@@ -17,7 +17,7 @@ def spec(report: EstimateReport) -> Json:
     if estimate is None or recipe is None:
         return nothing()
     return chart(
-        f"{recipe.name}: {words.metric(estimate.metric)} accuracy by epoch",
+        f"{recipe.name}: {words.measure(estimate.metric)} by epoch",
         _note(recipe),
         layer=_layers(estimate, recipe),
     )
@@ -28,13 +28,13 @@ def _note(recipe: Recipe) -> str:
 
 
 def _layers(estimate: Estimate, recipe: Recipe) -> list[Json]:
-    metric = estimate.metric.value
-    points = [(each.epochs, getattr(each, metric)) for each in recipe.evaluations]
+    metric = estimate.metric
+    points = [(each.epochs, each.in_metric(metric)) for each in recipe.evaluations]
     known = [{"epochs": epochs, "accuracy": accuracy} for epochs, accuracy in points if accuracy is not None]
     lowest = min([estimate.target, *(row["accuracy"] for row in known)])
     x: Json = {"field": "epochs", "type": "quantitative", "title": "epochs", "scale": {"domainMin": 0, "nice": False}}
-    y: Json = {"field": "accuracy", "type": "quantitative", "title": f"{words.metric(estimate.metric)} accuracy",
-               "scale": {"domainMin": max(lowest - ROOM, 0)}}  # fmt: skip
+    y: Json = {"field": "accuracy", "type": "quantitative", "title": words.measure(estimate.metric),
+               "scale": {"domainMin": max(lowest - ROOM, min(lowest, 0))}}  # fmt: skip
     tooltip = [{"field": "epochs"}, {"field": "accuracy"}]
     return [
         {"data": {"values": known}, "mark": {"type": "line", "color": QUIET, "point": {"color": STRONG, "size": 30}},

@@ -55,7 +55,7 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
     for column, (_, _, width) in enumerate(SHOWN, 1):
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
-    sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric.value}", "title")
+    sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric}", "title")
     row = _write(sheet, 1, (((line, None),) for line in TOLD))
     sheet.put(row, 0, "this colour", "doubtful")
     sheet.put(row, 1, MARKED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from api.reports.commitments import CommitmentsDocument
 from api.reports.comparison import CompareDocument
 from api.reports.cost import CostDocument, EstimateDocument
 from api.reports.models import FitDocument, ModelDocument, ModelsDocument
+from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.prices.changes import ChangesDocument
 from api.reports.prices.history import HistoryDocument
@@ -27,6 +29,7 @@ from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
 from api.web.lists import CHANGES, COMPARE, FIT, HISTORY, MODELS, OFFERS, THROUGHPUT
+from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
@@ -46,7 +49,8 @@ _ASKED_OF_CSV = ("profile", "focus")  # which no other form has
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One path: what it answers, from which parameters, in which types; `sheets` are the endings under which it comes as one."""
+    """One path: what it answers, from which parameters, in which types; `sheets` are the endings under which it comes as one,
+    `status` is that of an answer that is no error."""
 
     path: str
     summary: str
@@ -57,6 +61,7 @@ class Operation:
     errors: tuple[int, ...] = ()  # beside those of every path
     method: str = "get"
     body: Json | None = None
+    status: int = 200
     is_page: bool = False  # for browsers
 
     @property
@@ -89,6 +94,12 @@ _PLAN_ROW = {
 _PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
 _PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}  # of any type of text
 _PLAN_BODY = {JSON_TYPE: {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET, "*/*": _PLAN_SHEET}
+
+_LOG_BODY = {
+    "multipart/form-data": {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}},
+    "application/octet-stream": {"schema": _BYTES},
+}
+_IN_PATHS = {"model": "resnet50", "id": "my-run"}
 
 
 def _drawn(path: str, summary: str, schema: Schema) -> Iterator[Operation]:
@@ -130,6 +141,10 @@ OPERATIONS = (
               sheets=("csv",), errors=(404,), is_page=True),
     Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,),
               is_page=True),
+    Operation("/recipes", "Training runs and speeds of one's own", OwnRecipesDocument),
+    Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
+              method="post", body=_LOG_BODY, status=201),
+    Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),
     Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, is_page=True),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
               errors=(404,), is_page=True),
@@ -144,8 +159,9 @@ OPERATIONS = (
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range, or the address is too long",
     401: "no token that is accepted",
-    404: "unknown model",
+    404: "unknown model, or no recipe of one's own",
     408: "the body did not arrive in time",
+    409: "a run of this name exists, or there are too many",
     413: "the body is larger than 1 MiB",
     415: "the body is neither CSV nor JSON",
     429: "too many requests: ask again after the seconds of Retry-After",
@@ -258,7 +274,7 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
         "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
         "tags": [operation.group],
         "parameters": list(_parameters(operation, sheet)),
-        "responses": {"200": _success(operation, sheet), **dict(_refusals(operation, sheet, private))},
+        "responses": {str(operation.status): _success(operation, sheet), **dict(_refusals(operation, sheet, private))},
     }
     if operation.path in _OPEN:
         told["security"] = [{}]
@@ -278,7 +294,7 @@ def _refusals(operation: Operation, sheet: str, private: bool) -> Iterator[tuple
 
 def _success(operation: Operation, sheet: str) -> Json:
     content: Json = {}
-    if not sheet:
+    if not sheet and operation.status != HTTPStatus.NO_CONTENT:
         body = _BODIES.get(operation.media, _TEXT)
         if operation.media == JSON_TYPE:
             body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
@@ -293,8 +309,9 @@ def _success(operation: Operation, sheet: str) -> Json:
 
 
 def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
-    if "{model}" in operation.path:
-        yield {"name": "model", "in": "path", "required": True, "schema": _TEXT, "example": "resnet50"}
+    for name, example in _IN_PATHS.items():
+        if f"{{{name}}}" in operation.path:
+            yield {"name": name, "in": "path", "required": True, "schema": _TEXT, "example": example}
     for name, field in (operation.schema.fields if operation.schema else {}).items():
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue

@@ -16,7 +16,7 @@ from api.web.pages.taking import taking
 from api.web.responses import arguments
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
-from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.training import Metric
 
 OF_OVERHEAD = ("Overhead", "Staging", "Spot: ")
 
@@ -30,7 +30,8 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         answer=report.answer,
         each=estimate,
         recipe=report.recipe,
-        images=IMAGES_PER_EPOCH,
+        measured=tuple(Metric) if isinstance(query.metric, Metric) else (query.metric,),
+        images=report.images_per_epoch,
         words=words,
         in_words=in_words,
         sources=parts,

@@ -121,3 +121,49 @@ def test_wrong_small_networks_are_refused_with_what_to_type(run, arguments, told
     done = run("small", *arguments)
     assert done.exit_code == 2
     assert told in done.stderr
+
+
+class TestLogs:
+    FACTS = ("--metric", "acc", "--dataset", "my-data", "--accelerator", "2xA100-80GB", "--batch-size", "512",
+             "--samples-per-epoch", "1200000")  # fmt: skip
+
+    @pytest.fixture
+    def log(self, tmp_path):
+        path = tmp_path / "my-log.csv"
+        path.write_text("epoch,minutes,acc,loss\n1,10,0.4,2\n2,20,0.6,1.5\n")
+        return str(path)
+
+    def test_a_log_is_added_listed_asked_about_and_removed(self, run, log):
+        done = run("recipes", "add", log, *self.FACTS)
+        assert done.exit_code == 0, done.output
+        assert done.stdout == (
+            "my-log: 2 epochs of my-data in 0.3333 h on 2 x A100-80GB, 2,000 samples/s; acc reached 0.6\n"
+        )
+        assert "my-net" not in run("recipes", "list").stdout
+        assert "0.6 acc" in run("recipes", "list").stdout
+        told = run("cost", "my-log", "0.6", "--accelerator", "A100-80GB", "--accelerators", "2", "--limit", "1")
+        assert "my-log to 0.6 acc" in told.stdout
+        assert "Your run my-log reached 0.6 acc." in told.stdout
+        assert run("recipes", "remove", "my-log").exit_code == 0
+        assert run("cost", "my-log", "0.6").exit_code == 2
+
+    def test_what_is_missing_is_asked_for_as_options_and_nothing_is_stored(self, run, log):
+        done = run("recipes", "add", log)
+        assert done.exit_code == 2
+        assert "--metric is missing: the log has acc, loss\n" in done.stderr
+        assert "--batch-size is missing: samples in a step of all accelerators together\n" in done.stderr
+        assert "my-log" not in run("recipes", "list").stdout
+
+    def test_a_file_that_is_no_log_is_named_with_its_fault(self, run, log):
+        with open(log, "a") as file:
+            file.write("three,30,0.7,1\n")
+        done = run("recipes", "add", log, *self.FACTS)
+        assert (done.exit_code, done.stderr) == (
+            2,
+            f"costcalc: {log}: row 4, column epoch: must be a number; got three\n",
+        )
+
+    def test_a_name_is_taken_once(self, run, log):
+        run("recipes", "add", log, *self.FACTS)
+        again = run("recipes", "add", log, *self.FACTS)
+        assert (again.exit_code, "exists already: remove it first" in again.stderr) == (2, True)

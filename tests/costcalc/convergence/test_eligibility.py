@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.convergence.eligibility import (
+    EVALUATION_SIGMA,
     INTERPOLATION_SIGMA,
     RUNS_IN_COMMON,
     SEED_SIGMA,
@@ -65,7 +66,8 @@ def test_several_runs_need_less_of_a_margin(probability):
 @given(st.floats(0.05, 0.95), st.floats(0.05, 0.95))
 def test_wider_levels_reach_further(first, second):
     shifts = [
-        target_shift(Metric.TOP1, np.array([SIGMA]), np.array([1.0]), level)[0] for level in sorted((first, second))
+        target_shift(EVALUATION_SIGMA[Metric.TOP1], np.array([SIGMA]), np.array([1.0]), level)[0]
+        for level in sorted((first, second))
     ]
     assert 0 < shifts[0] <= shifts[1]
 
@@ -73,7 +75,7 @@ def test_wider_levels_reach_further(first, second):
 @pytest.mark.parametrize(("metric", "between_evaluations"), [(Metric.TOP1, 0.00094), (Metric.TOP5, 0.00056)])
 def test_eight_in_ten_runs_lie_within_1_28_standard_deviations(metric, between_evaluations):
     spread = (SIGMA**2 * 2 + between_evaluations**2) ** 0.5
-    [shift] = target_shift(metric, np.array([SIGMA]), np.array([1.0]), 0.8)
+    [shift] = target_shift(EVALUATION_SIGMA[metric], np.array([SIGMA]), np.array([1.0]), 0.8)
     assert shift == pytest.approx(1.2816 * spread, rel=1e-4)
 
 
@@ -83,7 +85,7 @@ class TestColumns:
         for metric in Metric:
             seed, between = SEED_SIGMA[metric], INTERPOLATION_SIGMA[metric]
             expected = [seed, seed, (seed**2 + between**2) ** 0.5]
-            assert columns.sigma[metric].tolist() == pytest.approx(expected)
+            assert columns.sigma(metric).tolist() == pytest.approx(expected)
         assert columns.is_mlperf.tolist() == [False, True, False]
         assert columns.length_width.tolist() == [0, 0, LENGTH_WIDTH]
 
@@ -182,7 +184,7 @@ class TestWidths:
     def test_they_are_the_epochs_at_which_the_shifted_target_is_crossed(self):
         steps = [0.75 + 0.0006 * step for step in range(-9, 30)]
         one = ending_at(*steps)
-        [shift] = target_shift(Metric.TOP1, np.array([SIGMA]), np.array([1.0]), 0.8)
+        [shift] = target_shift(EVALUATION_SIGMA[Metric.TOP1], np.array([SIGMA]), np.array([1.0]), 0.8)
         early, late = (next(e for e, top1 in enumerate(steps, 1) if top1 >= t) for t in (0.75 - shift, 0.75 + shift))
         assert early < 10 < late
         assert self.widths(one) == pytest.approx((np.log(10 / early), np.log(late / 10)))

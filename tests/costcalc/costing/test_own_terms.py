@@ -13,6 +13,7 @@ from costcalc.estimate import answer
 from costcalc.money import ExchangeRate, cents
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
+from costcalc.training import DATA_SET_GB
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STORAGE = StorageOrEgressRate("aws", "storage", Decimal("0.023"), "a tier", "a list", date(2026, 1, 2))
@@ -59,7 +60,9 @@ class TestCampaigns:
             (single, bill), (campaign, _) = one[key], many[key]
             assert campaign.train_hours == pytest.approx(20 * single.train_hours, rel=1e-12)
             if key[3] is not PurchaseOption.SPOT:
-                once = overheads.STARTUP_HOURS - overheads.INITIALISING_HOURS + overheads.STAGING_HOURS
+                once = (
+                    overheads.STARTUP_HOURS - overheads.INITIALISING_HOURS + float(overheads.staging_hours(DATA_SET_GB))
+                )
                 assert campaign.hours == pytest.approx(20 * single.hours - 19 * once, rel=1e-12)
             assert campaign.billed_cost == cents(bill.billed(Decimal(repr(campaign.hours))))
             assert campaign.images_per_second == pytest.approx(single.images_per_second, rel=1e-12)

@@ -15,9 +15,10 @@ from costcalc.duration import overheads
 from costcalc.duration.training_times import interrupted, repeated, training_times
 from costcalc.machine_limits.host import Feed
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
+from costcalc.training import DATA_SET_GB, EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
 
 HOUR = 3600.0
+STAGING_HOURS = float(overheads.staging_hours(DATA_SET_GB))
 
 
 def eligible(epochs, own_hours=None, probability=1.0, which=None, below=0.0, above=0.0, end=None):
@@ -104,7 +105,7 @@ class TestLogged:
 class TestHours:
     def test_typical_overheads_are_start_up_staging_evaluation_and_checkpoints(self):
         found = times(matrix([recipe()], [[[HOUR]]]), eligible([25]), overheads="typical")
-        expected = 25 * EVALUATION_SHARE + overheads.STARTUP_HOURS + overheads.STAGING_HOURS + 40 / HOUR
+        expected = 25 * EVALUATION_SHARE + overheads.STARTUP_HOURS + STAGING_HOURS + 40 / HOUR
         assert found.train_hours[0] == 25
         assert found.overhead_hours[0] == pytest.approx(expected)
 
@@ -114,7 +115,7 @@ class TestHours:
         made_up = matrix([recipe(clock="training+evaluation", **logged)], [[[HOUR]]])
         found = times(made_up, eligible([5]), overheads="typical")
         assert found.train_hours[0] == pytest.approx(5.5)
-        assert found.overhead_hours[0] == pytest.approx(overheads.STARTUP_HOURS + overheads.STAGING_HOURS)
+        assert found.overhead_hours[0] == pytest.approx(overheads.STARTUP_HOURS + STAGING_HOURS)
 
     def test_the_interval_holds_speed_epochs_and_start_up(self):
         made_up, reaching = matrix([recipe()], [[[HOUR]]]), eligible([10], below=0.2, above=0.3)

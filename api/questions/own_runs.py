@@ -1,0 +1,104 @@
+"""What a question about a run of the asker's own may ask: its own metric and data set, and a target that it reached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError
+
+from api.questions.errors import BadParameters, Errors
+from api.questions.fields import Choice, Flag, Moment, Number, Text
+from api.questions.parsing import Arguments
+from api.questions.suggestions import clip, squeeze
+from costcalc.training import Crossing
+from own_runs.asking import OwnModel
+
+OF_THE_RUN = ("target", "metric", "dataset")
+SHORT_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
+TARGET = Number(float, -1e300, 1e300, "value to reach", example=2.1)
+
+
+class Word(Text):
+    """A name of letters, digits and - . _ alone."""
+
+    def parse(self, text: str) -> str:
+        """The name."""
+        if not SHORT_WORD.fullmatch(text):
+            raise ValidationError(
+                f"must have at most 48 letters, digits and - . _, a letter or digit first; got {clip(text)}"
+            )
+        return text
+
+
+class RunSchema(Schema):
+    """What the owner of a log says of its run."""
+
+    name = Word("name of the run, which questions give as model; default that of the file", example="my-run")
+    model = Text("network; a known one is carried to other machines as itself; default the name", example="resnet50")
+    dataset = Word("data set that it was trained on; imagenet is known", example="my-data")
+    metric = Text("column of the log that counts; default the only one", example="val_accuracy")
+    lower_is_better = Flag("whether lower values of it are better; default by its name, as for a loss", example="true")
+    accelerator = Text("what it ran on: count x accelerator, of all machines together", example="8xA100-80GB")
+    nodes = Number(int, 1, 10_000, "number of machines; default 1", example=1)
+    instance_type = Text(
+        "machine that it ran on, as its provider names it, in place of accelerator: its log is then replayed there",
+        example="p4d.24xlarge",
+    )
+    batch_size = Number(int, 1, 10**9, "samples in a step of all accelerators together", example=256)
+    samples_per_epoch = Number(int, 1, 10**12, "samples of the data set", example=1_281_167)
+    hours = Number(float, 0, 8784, "how long the whole log took, where it has no times", open_low=True, example=3.5)
+    date = Moment("day of the run; default today", example="2026-11-20")
+    precision = Choice(("fp32", "tf32", "fp16", "bf16", "amp"), "precision of the training", example="bf16")
+    image_size = Number(int, 1, 10_000, "pixels a side, of images", example=224)
+    scheduled_epochs = Number(
+        float, 0, 10**6, "epochs of the whole schedule, of a run that is not done", open_low=True, example=90
+    )
+    data_set_gb = Number(
+        float, 0, 10**6, "GB that are brought to a machine before training; default not counted", example=149
+    )
+    file = Text("name of the log's file, where it is not sent with the file itself", example="log.csv")
+    shared = Flag("whether everybody sees it, not the sender's token alone; default false", example="true")
+    token = Text("API token, for clients that cannot send an Authorization header")
+
+
+def without_its_own(schema: Schema, own: OwnModel, arguments: Arguments) -> Arguments:
+    """The arguments that mean the same whatever the model. Raises BadParameters where a question takes no target."""
+    if "target" not in schema.fields:
+        told = (
+            f"{own.run.name} is your own run: ask /cost with a target; this question knows ImageNet's accuracies alone"
+        )
+        raise BadParameters({"model": [told]})
+    return {name: texts for name, texts in arguments.items() if name not in OF_THE_RUN}
+
+
+def of_the_run(own: OwnModel, arguments: Arguments, values: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
+    """The target, the metric and the data set of a question about a run, and the errors of those that are not its own."""
+    given = {name: [text.strip() for text in arguments.get(name, ()) if text.strip()] for name in OF_THE_RUN}
+    errors: Errors = {}
+    for name in ("metric", "dataset"):
+        its_own = str(getattr(own.run, name))
+        wrong = [text for text in given[name] if squeeze(text) != squeeze(its_own)]
+        if wrong:
+            errors[name] = [f"{own.run.name} has {its_own} alone: leave {name} out; got {clip(wrong[0])}"]
+    crossing = values.get("crossing", Crossing.ISOTONIC)
+    target = 0.0
+    try:
+        target = _target(own, given["target"], crossing)
+    except ValidationError as error:
+        errors["target"] = [str(message) for message in error.messages]
+    return {"target": target, "metric": own.run.metric, "dataset": own.run.dataset}, errors
+
+
+def _target(own: OwnModel, texts: list[str], crossing: Crossing) -> float:
+    reached = f"{own.reached(crossing):.6g}"
+    if len(texts) != 1:
+        raise ValidationError(
+            f"{'give it once' if texts else 'missing'}: add target={reached}, which {own.run.name} reached"
+        )
+    target: float = TARGET.parse(texts[0])
+    if not own.reaches(target, crossing):
+        most = "least" if own.run.lower_is_better else "most"
+        raise ValidationError(f"{own.run.name} reached {reached} {own.run.metric}; ask for at {most} that")
+    return target

@@ -1,0 +1,260 @@
+"""`/recipes`: runs and speeds of one's own, what a log becomes when it is added, and how one is removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+from urllib.parse import urlencode
+
+from api.questions.errors import BadParameters, NotFound, Refused
+from api.questions.names import MACHINE, Known
+from api.questions.suggestions import Guesses, clip, unknown
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+from own_runs.adding import Facts, RunRefused, name_of, read_run
+from own_runs.logs.log import LogRefused
+from own_runs.runs import RUN, Run, stored_run
+from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
+from pricing.store.local_file import OwnRun
+
+MOST_RUNS = 500
+"""Of one owner."""
+MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecipe:
+    """A training run of one's own: asked about with its `name` as model. `reached` is the best value of its `metric`,
+    `visible_to` says who may ask about it, and `ask` is the address of the question what it costs to get there."""
+
+    id: str
+    name: str
+    model: str
+    dataset: str
+    metric: str
+    lower_is_better: bool
+    reached: float
+    epochs: float
+    scheduled_epochs: float | None
+    hours: float
+    samples_per_second: float
+    samples_per_epoch: int
+    batch_size: int
+    accelerator: str
+    accelerators: int
+    nodes: int
+    provider: str | None
+    instance_type: str | None
+    precision: str | None
+    points: int
+    written_by: str
+    source: str
+    digest: str
+    ran_on: date
+    added_at: datetime
+    visible_to: Literal["you", "everybody"]
+    notes: tuple[str, ...]
+    ask: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMeasuredSpeed:
+    """A speed that was measured with `costcalc measure`: answers about this machine use it."""
+
+    id: str
+    model: str
+    image_size: int
+    accelerator: str
+    accelerators: int
+    precision: str
+    batch_size: int
+    images_per_second: float
+    spread: float
+    source: str
+    measured_at: datetime
+    visible_to: Literal["you", "everybody"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecipesDocument:
+    """The JSON answer of `/recipes`, the newest first."""
+
+    recipes: tuple[OwnRecipe, ...]
+    speeds: tuple[OwnMeasuredSpeed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecipesReport:
+    """What an owner sees of what people ran themselves."""
+
+    rest: ClassVar = None
+    name: ClassVar = "recipes"
+    rows: tuple[OwnRun, ...]
+
+    def document(self) -> OwnRecipesDocument:
+        """The whole list."""
+        newest = tuple(reversed(self.rows))
+        return OwnRecipesDocument(
+            recipes=tuple(own_recipe(row) for row in newest if row.kind == RUN),
+            speeds=tuple(_own_speed(row, measured_speed(row)) for row in newest if row.kind == SPEED),
+        )
+
+
+def own_recipes_report(service: Service, owner: str | None) -> OwnRecipesReport:
+    """The runs and speeds that this owner sees."""
+    return OwnRecipesReport(visible(service.runs(), owner))
+
+
+def own_recipe(row: OwnRun) -> OwnRecipe:
+    """A stored run as it is listed."""
+    run = stored_run(row)
+    return OwnRecipe(
+        id=row.id,
+        name=run.name,
+        model=run.model,
+        dataset=run.dataset,
+        metric=run.metric,
+        lower_is_better=run.lower_is_better,
+        reached=run.reached,
+        epochs=run.epochs,
+        scheduled_epochs=run.scheduled_epochs,
+        hours=run.hours,
+        samples_per_second=run.samples_per_second,
+        samples_per_epoch=run.samples_per_epoch,
+        batch_size=run.batch_size,
+        accelerator=run.accelerator,
+        accelerators=run.accelerators,
+        nodes=run.nodes,
+        provider=run.provider,
+        instance_type=run.instance_type,
+        precision=run.precision,
+        points=len(run.curve),
+        written_by=run.written_by,
+        source=run.source,
+        digest=run.digest,
+        ran_on=run.ran_on,
+        added_at=run.added_at,
+        visible_to=_visible_to(row),
+        notes=run.notes,
+        ask=f"/cost?{urlencode({'model': run.name, 'target': f'{run.reached:.6g}', 'crossing': 'first'})}",
+    )
+
+
+def _own_speed(row: OwnRun, speed: MeasuredSpeed) -> OwnMeasuredSpeed:
+    return OwnMeasuredSpeed(
+        id=row.id,
+        model=speed.model,
+        image_size=speed.image_size,
+        accelerator=speed.accelerator,
+        accelerators=speed.accelerators,
+        precision=speed.precision,
+        batch_size=speed.batch_size,
+        images_per_second=speed.images_per_second,
+        spread=speed.spread,
+        source=speed.source,
+        measured_at=speed.measured_at,
+        visible_to=_visible_to(row),
+    )
+
+
+def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:
+    return "you" if row.owner else "everybody"
+
+
+def new_run(service: Service, catalogue: Catalogue, values: Mapping[str, Any], log: Path) -> Run:
+    """The run that a log and parsed parameters of RunSchema describe. Raises BadParameters naming all that is missing."""
+    names = service.names(catalogue)
+    errors: dict[str, list[str]] = {}
+    machine = _machine(values, names, catalogue, errors)
+    name = _name(service, values.get("name") or name_of(log.name), errors)
+    given = {key: value for key, value in values.items() if key in Facts.__dataclass_fields__}
+    network = service.evidence.find_model(values.get("model") or "")
+    day = values["date"].date() if "date" in values else None
+    model = {"model": network.name} if network else {}
+    try:
+        run = read_run(log, Facts(**{**given, **machine, **model, "name": name, "ran_on": day}), service.clock())
+    except RunRefused as refused:
+        raise BadParameters({**{key: [told] for key, told in refused.errors.items()}, **errors}) from None
+    except LogRefused as refused:
+        raise BadParameters({"file": [str(refused)], **errors}) from None
+    if errors:
+        raise BadParameters(errors)
+    return run
+
+
+def _name(service: Service, name: str, errors: dict[str, list[str]]) -> str:
+    if not name:
+        errors["name"] = ["missing: the file has no name that could be the run's; add one such as my-run"]
+    elif service.evidence.find_model(name):
+        errors["name"] = [f"{clip(name)} is a known network: choose another name, and give it as model"]
+    return name
+
+
+def _machine(
+    values: Mapping[str, Any], names: Known, catalogue: Catalogue, errors: dict[str, list[str]]
+) -> dict[str, Any]:
+    """The accelerators of a run, and its rented machine where it is named."""
+    nodes = values.get("nodes", 1)
+    try:
+        if "instance_type" in values:
+            return _rented(values["instance_type"], names, catalogue, nodes)
+        return _accelerators(values["accelerator"], names, nodes) if "accelerator" in values else {}
+    except LookupError as error:
+        errors["instance_type" if "instance_type" in values else "accelerator"] = [str(error)]
+        return {"accelerator": "unknown"}
+
+
+def _accelerators(text: str, names: Known, nodes: int) -> dict[str, Any]:
+    found = MACHINE.fullmatch(text)
+    assert found
+    count = int(found[1] or 1)
+    if not 1 <= count <= 100_000 or count % nodes:
+        raise LookupError(
+            f"must be count x accelerator of all {nodes} machines together, such as 8xA100-80GB; got {clip(text)}"
+        )
+    return {"accelerator": names.accelerator_named(found[2], Guesses()), "accelerators": count, "nodes": nodes}
+
+
+def _rented(text: str, names: Known, catalogue: Catalogue, nodes: int) -> dict[str, Any]:
+    provider, _, kind = text.rpartition(":")
+    (name,) = names.resolve("instance_type", kind.strip(), Guesses())
+    found = [
+        (owner, machine)
+        for owner, each, machine in catalogue.vocabulary.instances
+        if each == name and owner in (provider.strip().lower() or owner,)
+    ]
+    if len(found) != 1:
+        named = ", ".join(f"{owner}:{name}" for owner, _ in found)
+        raise LookupError(
+            f"several providers rent {name}: write one of {named}" if named else f"{clip(provider)} has no {name}"
+        )
+    ((owner, machine),) = found
+    return {
+        "accelerator": machine.accelerator,
+        "accelerators": max(machine.accelerators, 1) * nodes,
+        "nodes": nodes,
+        "provider": owner,
+        "instance_type": name,
+    }
+
+
+def check_room(rows: Iterable[OwnRun], run: Run, owner: str | None) -> None:
+    """Raises Refused where the owner has a run of this name already, or too many."""
+    names = [stored_run(row).name.casefold() for row in rows if row.kind == RUN and row.owner == owner]
+    if run.name.casefold() in names:
+        raise Refused(409, f"{run.name} exists already: remove it first, or give another name")
+    if len(names) >= MOST_RUNS:
+        raise Refused(409, f"there are {len(names)} runs already: remove one first")
+
+
+def removable(rows: Iterable[OwnRun], id: str, owner: str | None) -> OwnRun:
+    """The run or speed of this id or name that the owner may remove. Raises NotFound."""
+    own = [row for row in rows if row.owner == owner]
+    named = [row for row in own if id == row.id or (row.kind == RUN and stored_run(row).name == id)]
+    if not named:
+        raise NotFound(unknown("recipe of your own", id, [row.id for row in own], "list them to see what there is"))
+    return named[0]

@@ -1,0 +1,78 @@
+"""`/recipes`: training logs of one's own become recipes, which are listed and removed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+from flask import Blueprint, Response, current_app, g, request
+
+from api.formats.json import to_json
+from api.questions.errors import BadParameters, Refused
+from api.questions.own_runs import RunSchema
+from api.reports.own_runs import check_room, new_run, own_recipe, own_recipes_report, removable
+from api.service import RunKeeper, Service
+from api.web.responses import JSON_TYPE, arguments, current_service
+from own_runs.runs import Run
+
+blueprint = Blueprint("own_runs", __name__)
+RUN = RunSchema()
+OTHER_SIGNS = re.compile(r"[^A-Za-z0-9._-]+")
+LONGEST_FILE_NAME = 100
+HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
+
+
+@blueprint.get("/recipes")
+def own_recipes() -> Response:
+    """What the asker ran or measured, and what everybody may see of what others did."""
+    document = own_recipes_report(_service(), g.get("asker")).document()
+    return Response(to_json(document), headers=HEADERS, content_type=JSON_TYPE)
+
+
+@blueprint.post("/recipes")
+def add() -> Response:
+    """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters."""
+    service, keeper, owner = current_service(), _keeper(), g.get("asker")
+    values = service.check(RUN, arguments())
+    shared = values.pop("shared", False)
+    values.pop("token", None)
+    run = _read(service, values)
+    row = run.stored(None if shared else owner)
+    check_room(service.runs(), run, row.owner)
+    keeper.add(row)
+    return Response(to_json(own_recipe(row)), 201, HEADERS, content_type=JSON_TYPE)
+
+
+@blueprint.delete("/recipes/<id>")
+def remove(id: str) -> Response:
+    """Forgets a run or a speed of one's own."""
+    keeper = _keeper()
+    keeper.remove(removable(_service().runs(), id, g.get("asker")).id)
+    return Response(status=204, headers=HEADERS)
+
+
+def _read(service: Service, values: dict[str, object]) -> Run:
+    sent = request.files.get("file")
+    content = sent.read() if sent else request.get_data()
+    if not content:
+        raise BadParameters({"file": ["missing: send the log as the body, or as the field file of a form"]})
+    named = values.pop("file", None) or (sent.filename if sent else None) or values.get("name") or "log"
+    name = OTHER_SIGNS.sub("-", str(named).rpartition("/")[2]).strip(".-")[-LONGEST_FILE_NAME:] or "log"
+    with TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        return new_run(service, service.catalogue(), values, path)
+
+
+def _service() -> Service:
+    """That of the application, whoever asks."""
+    return cast(Service, current_app.extensions["costcalc"])
+
+
+def _keeper() -> RunKeeper:
+    keeper = _service().keeper
+    if keeper is None:
+        raise Refused(503, "this server keeps no runs: it answers from fixed prices")
+    return keeper

@@ -1,0 +1,252 @@
+"""A log and what its owner says of the run, put together as a run: what is missing is asked for by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import partial
+from hashlib import blake2b, file_digest
+from itertools import pairwise
+from pathlib import Path
+
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.log import Point, TrainingLog
+from own_runs.logs.reading import read_log
+from own_runs.runs import CurvePoint, Run
+
+MOST_STORED, LARGEST_VALUE = 1000, 1e12
+LOWER = re.compile(
+    r"(?<![a-z])(loss|err(or)?|ppl|perplexity|wer|cer|mae|r?mse|fid|nll|bpb|bpc|cross_?entropy)(?![a-z])", re.I
+)
+"""Metrics of which lower values are better."""
+PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
+NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
+PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
+SECONDS, VALUE = 1, 2  # of a CurvePoint
+
+
+class RunRefused(Exception):
+    """A log does not make a run; `errors` say what to give, by the name of the fact."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {told}" for name, told in errors.items()))
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the owner of a run says of it, as in `Run`; None where the log may tell. `hours` are those of the whole log."""
+
+    name: str
+    model: str | None = None
+    dataset: str | None = None
+    metric: str | None = None
+    lower_is_better: bool | None = None
+    accelerator: str | None = None
+    accelerators: int = 1
+    nodes: int = 1
+    batch_size: int | None = None
+    samples_per_epoch: int | None = None
+    hours: float | None = None
+    ran_on: date | None = None
+    precision: str | None = None
+    image_size: int | None = None
+    provider: str | None = None
+    instance_type: str | None = None
+    scheduled_epochs: float | None = None
+    data_set_gb: float | None = None
+
+
+def read_run(path: Path, facts: Facts, now: datetime) -> Run:
+    """The run whose log is in a file. Raises LogRefused where the file cannot be read, and RunRefused where a fact is missing."""
+    log = read_log(path)
+    known = _with_stated(facts, log)
+    metric, column, errors = _metric(log, known)
+    points = [point for point in log.points if column in point.values]
+    errors |= _missing(known, log, points)
+    if errors:
+        raise RunRefused(errors)
+    return _run(_Read(path, log, points, metric, column), known, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A log with its points in the metric that is asked for, which stands in the `column`."""
+
+    path: Path
+    log: TrainingLog
+    points: Sequence[Point]
+    metric: str
+    column: str
+
+
+def _run(read: _Read, facts: Facts, now: datetime) -> Run:
+    assert facts.batch_size
+    assert facts.accelerator
+    assert facts.dataset
+    samples = facts.samples_per_epoch or _derived_samples(read.log.points, facts.batch_size)
+    assert samples
+    curve, notes = _from_the_start(_curve(read, facts.batch_size / samples))
+    return Run(
+        name=facts.name,
+        model=facts.model or facts.name,
+        dataset=facts.dataset,
+        metric=read.metric,
+        lower_is_better=_lower_is_better(read, facts, curve),
+        curve=_thinned(curve),
+        accelerator=facts.accelerator,
+        accelerators=facts.accelerators,
+        nodes=facts.nodes,
+        batch_size=facts.batch_size,
+        samples_per_epoch=samples,
+        samples_per_second=_speed(curve, samples, facts),
+        ran_on=facts.ran_on or now.date(),
+        added_at=now,
+        source=read.path.name,
+        digest=_digest(read.path),
+        written_by=read.log.written_by,
+        precision=facts.precision,
+        image_size=facts.image_size,
+        provider=facts.provider,
+        instance_type=facts.instance_type,
+        scheduled_epochs=facts.scheduled_epochs,
+        data_set_gb=facts.data_set_gb,
+        notes=(*read.log.notes, *notes),
+    )
+
+
+def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
+    """The facts with those that the file states of itself."""
+    stated = {name: float(text) for name, text in log.stated.items() if name != "model"}
+    if log.written_by == PER_PROCESS and facts.accelerators > 1:
+        stated.pop("batch_size", None)
+    batch, samples = stated.get("batch_size"), stated.get("samples_per_epoch")
+    return replace(
+        facts,
+        model=facts.model or log.stated.get("model"),
+        batch_size=facts.batch_size or (int(batch) if batch else None),
+        samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else None),
+        hours=facts.hours or stated.get("hours"),
+    )
+
+
+def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
+    """The name of the metric, its column, and what is wrong with it."""
+    columns, named = log.metrics(), facts.metric
+    if named is None:
+        found = list(columns)
+        wrong = f"missing: the log has {', '.join(columns[:12])}"
+    else:
+        found = [one for one in columns if one == named] or [
+            one for one in columns if named.casefold() in one.casefold()
+        ]
+        wrong = (
+            f"{'no' if not found else 'more than one'} column is called {named}; there are {', '.join(columns[:12])}"
+        )
+    if len(found) != 1:
+        return "", "", {"metric": wrong}
+    return named or found[0], found[0], {}
+
+
+def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:
+    """What nobody said and the log does not tell."""
+    errors = {}
+    if facts.accelerator is None:
+        errors["accelerator"] = "missing: what it ran on, such as 1xA100-80GB, or instance_type"
+    if facts.dataset is None:
+        errors["dataset"] = "missing: what it was trained on, such as imagenet or my-data"
+    if facts.batch_size is None:
+        process = log.written_by == PER_PROCESS and "batch_size" in log.stated
+        beside = f"; the log has {log.stated['batch_size']} for one process" if process else ""
+        errors["batch_size"] = f"missing: samples in a step of all accelerators together{beside}"
+    if facts.samples_per_epoch is None and not _derived_samples(log.points, facts.batch_size or 1):
+        errors["samples_per_epoch"] = "missing: how many samples the data set has"
+    timed = [point for point in points if point.seconds is not None]
+    if points and not facts.hours and not (timed and timed[-1].seconds):
+        errors["hours"] = NO_TIMES
+    if points and all(point.epochs is None and point.steps is None for point in points):
+        errors["metric"] = "the log says neither at which epoch nor at which step it was measured"
+    return errors
+
+
+def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
+    """How many samples an epoch has, where the log counts epochs and steps."""
+    both = [(point.epochs, point.steps) for point in points if point.epochs and point.steps]
+    if not both:
+        return None
+    (first, begun), (last, ended) = both[0], both[-1]
+    return round(batch_size * ((ended - begun) / (last - first) if last > first else ended / last))
+
+
+def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
+    """The points after the start in order of their epochs; of several at one epoch the last."""
+    found: dict[float, CurvePoint] = {}
+    for point in read.points:
+        epochs = point.epochs if point.epochs is not None else (point.steps or 0.0) * epochs_per_step
+        if epochs > 0:
+            found[epochs] = CurvePoint(epochs, point.seconds, point.values[read.column])
+    curve = [found[epochs] for epochs in sorted(found)]
+    if not curve:
+        raise RunRefused({"metric": "the log has no value after the start of the training"})
+    absurd = next((point for point in curve if abs(point.value) > LARGEST_VALUE), None)
+    if absurd:
+        raise RunRefused({"metric": f"{absurd.value:g} at epoch {absurd.epochs:g}: at most {LARGEST_VALUE:g} is read"})
+    back = next((after for before, after in pairwise(curve) if (after[SECONDS] or 0) < (before[SECONDS] or 0)), None)
+    if back:
+        raise RunRefused({"file": f"the time goes back at epoch {back.epochs:g}: give the log of one run"})
+    return curve
+
+
+def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[str, ...]]:
+    """The curve timed from the start of the training, where the log's clock starts at its first value."""
+    first, last = curve[0], curve[-1]
+    if first.seconds != 0 or not last.seconds:
+        return curve, ()
+    lead = first.epochs * last.seconds / (last.epochs - first.epochs)
+    shifted = [point._replace(seconds=None if point.seconds is None else point.seconds + lead) for point in curve]
+    return shifted, (f"The {first.epochs:g} epochs before the first value are taken to be as fast as those after it.",)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
+
+
+def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
+    """Samples per second over the whole log: by its own clock where it has one."""
+    timed = [point for point in curve if point.seconds]
+    end = timed[-1] if timed else curve[-1]
+    seconds = end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR
+    if not seconds:
+        raise RunRefused({"hours": NO_TIMES})
+    return end.epochs * samples / seconds
+
+
+def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> bool:
+    """As said, or by the name of the metric. Raises RunRefused where neither tells and the values fall."""
+    if facts.lower_is_better is not None:
+        return facts.lower_is_better
+    if LOWER.search(read.metric) or LOWER.search(read.column):
+        return True
+    if curve[-1].value < curve[0].value:
+        fell = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
+        told = f"missing: {fell}; true for a loss, false for an accuracy"
+        raise RunRefused({"lower_is_better": told})
+    return False
+
+
+def _thinned(curve: list[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """At most MOST_STORED points, each the mean of as many in a row."""
+    size = -(-len(curve) // MOST_STORED)
+    if size == 1:
+        return tuple(curve)
+    rows = [curve[at : at + size] for at in range(0, len(curve), size)]
+    return tuple(row[-1]._replace(value=sum(point.value for point in row) / len(row)) for row in rows)
+
+
+def name_of(source: str) -> str:
+    """What a run is called after its file."""
+    stem = source.rpartition("/")[2].partition(".")[0] or source
+    return PARTS_OF_NAME.sub("-", stem.lower()).strip("-.")[:48]

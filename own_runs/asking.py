@@ -1,0 +1,56 @@
+"""Runs of the asker's own as models that one can ask about: how they are found, and what may be asked of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from costcalc.convergence.curves import monotone
+from costcalc.evidence import Evidence, normalised
+from costcalc.training import Crossing, Model
+from own_runs.evidence import evidence_of
+from own_runs.runs import RUN, Run, stored_run
+from pricing.store.local_file import OwnRun
+
+NEARLY = 1e-5  # as far as a value may be rounded where it is shown
+
+
+@dataclass(frozen=True, eq=False)
+class OwnModel:
+    """A run as a model, and what answers about it are made from beside other evidence."""
+
+    run: Run
+    beside: Evidence
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The evidence for questions about it."""
+        return evidence_of(self.run, self.beside)
+
+    @property
+    def model(self) -> Model:
+        """What its questions name."""
+        return self.evidence.models[self.run.name]
+
+    def reached(self, crossing: Crossing) -> float:
+        """The best value that its curve reaches by this rule."""
+        sign = -1 if self.run.lower_is_better else 1
+        values = np.array([sign * point.value for point in self.run.curve])
+        return float(sign * monotone(values, crossing)[-1])
+
+    def reaches(self, target: float, crossing: Crossing) -> bool:
+        """Whether a target is within what it reached."""
+        reached = self.reached(crossing)
+        better = target >= reached if self.run.lower_is_better else target <= reached
+        return better or math.isclose(target, reached, rel_tol=NEARLY)
+
+
+def own_models(rows: Iterable[OwnRun], beside: Evidence) -> Mapping[str, OwnModel]:
+    """The runs among stored rows by their names as they are compared. Of two of one name the asker's own goes before one that
+    everybody sees."""
+    runs = sorted((row for row in rows if row.kind == RUN), key=lambda row: row.owner is not None)
+    return {normalised(run.name): OwnModel(run, beside) for run in map(stored_run, runs)}

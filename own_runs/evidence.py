@@ -1,0 +1,160 @@
+"""A training run as the evidence that answers about it use: its recipe, its speed, and how it is carried to other machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from costcalc.evidence import Evidence
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
+from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
+from costcalc.throughput.reference_model import Key
+from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
+from costcalc.training import EVALUATION_COUNTED, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.runs import Run
+from own_runs.speeds import OWN_CODE
+
+FRAMEWORK = "pytorch"  # whatever it was: own speeds are compared with own speeds alone
+YOU, IMAGENET, OWN_DATA = "you", "imagenet", "own-data"
+
+
+def evidence_of(run: Run, evidence: Evidence) -> Evidence:
+    """The evidence for questions whose model is this run, which is its only recipe.
+
+    A network that we know lends its arithmetic, its memory and what was learned of how it is carried from chip to chip. One that
+    we do not know is carried by the ratios of chips, and its range is wide by rule.
+    """
+    network = evidence.find_model(run.model)
+    model = _known_network(run, network) if network else _unknown_network(run, evidence)
+    return replace(
+        evidence,
+        models={**evidence.models, run.name: model},
+        recipes=(recipe_of(run, model),),
+        schedules=(),
+        own_speeds=() if run.instance_type else (_speed(run, model),),
+        fitted=_fitted(run, model, network, evidence.fitted),
+        version=f"{evidence.version}+{run.digest}",
+        later=(),
+        of_own_run=True,
+    )
+
+
+def recipe_of(run: Run, model: Model) -> OwnRecipe:
+    """The run's curve and speed; its clock is that of the log, evaluations included."""
+    return OwnRecipe(
+        name=run.name,
+        model=run.name,
+        organisation=YOU,
+        family=model.family,
+        framework=run.written_by,
+        framework_family=FRAMEWORK,
+        stack=_stack(run),
+        precision=run.precision,
+        optimizer=None,
+        global_batch_size=run.batch_size,
+        scheduled_epochs=run.scheduled_epochs or run.epochs,
+        system=System(run.accelerator, run.accelerators, run.nodes, run.provider, run.instance_type),
+        runs=1,
+        is_log=True,
+        clock=EVALUATION_COUNTED,
+        images_per_second=run.samples_per_second,
+        year=run.ran_on.year,
+        source=f"your log {run.source}",
+        note=_said(run),
+        phases=(Phase(_image_size(run, model), 0.0, run.epochs, run.samples_per_second),),
+        evaluations=tuple(
+            OwnEvaluation(
+                point.epochs, None if point.seconds is None else point.seconds / SECONDS_PER_HOUR, value=point.value
+            )
+            for point in run.curve
+        ),
+        published=run.ran_on.isoformat(),
+        code="own",
+        samples_per_epoch=run.samples_per_epoch,
+        data_set_gb=run.data_set_gb or 0.0,
+        metric=run.metric,
+        lower_is_better=run.lower_is_better,
+    )
+
+
+def _said(run: Run) -> str:
+    machines = f"{run.accelerators} x {run.accelerator}"
+    return f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}"
+
+
+def _speed(run: Run, model: Model) -> Throughput:
+    """What it made on its own machine, on whichever of these it is asked about."""
+    return Throughput(
+        name=run.name,
+        model=run.name,
+        image_size=_image_size(run, model),
+        accelerator=run.accelerator,
+        accelerators=run.accelerators,
+        nodes=run.nodes,
+        precision=run.precision,
+        framework=run.written_by,
+        framework_family=FRAMEWORK,
+        stack=_stack(run),
+        global_batch_size=run.batch_size,
+        images_per_second=run.samples_per_second,
+        includes_evaluation=False,
+        data="real",
+        organisation=YOU,
+        provider=None,
+        instance_type=None,
+        year=run.ran_on.year,
+        round=None,
+        source=f"your log {run.source}",
+        note="",
+        published=run.ran_on.isoformat(),
+        code="own",
+    )
+
+
+def _stack(run: Run) -> str:
+    """Images of ImageNet are taken to be prepared as PyTorch's usual code does; how other data are is not known."""
+    return OWN_CODE if run.dataset == IMAGENET else OWN_DATA
+
+
+def _image_size(run: Run, model: Model) -> int:
+    return run.image_size or model.image_size or REFERENCE_SIZE
+
+
+def _known_network(run: Run, network: Model) -> Model:
+    return replace(network, name=run.name, aliases=(), series=None)
+
+
+def _unknown_network(run: Run, evidence: Evidence) -> Model:
+    """A network of which only this run is known: its batch is taken to fill the memory that it had."""
+    room = float(room_gib(np.array(part(evidence.accelerators, run.accelerator).memory_gib or math.inf), None))
+    held = HELD * BYTES_PER_ACTIVATION[run.precision in SIXTEEN_BIT] / BYTES_PER_GIB
+    activations = room / (run.batch_size / run.accelerators) / held / 1e6
+    return Model(
+        name=run.name,
+        aliases=(),
+        family=run.name,
+        parameters_millions=None,
+        gmacs=None,
+        image_size=run.image_size or REFERENCE_SIZE,
+        source=f"your log {run.source}",
+        activations_millions=activations if math.isfinite(activations) else None,
+    )
+
+
+def _fitted(run: Run, model: Model, network: Model | None, fitted: FittedParameters) -> FittedParameters:
+    """What was learned of the network, under the run's name; of an unknown one how wide its range is by rule: as wide as that of
+    code that nobody published a speed of."""
+    models = {**fitted.transfer.models, run.name: model}
+    effects = _renamed(fitted.transfer.effects, network.name, run.name) if network else {}
+    rule = {} if network else {"network": HalfWidth(fitted.widths["code"].ln, by_rule=True)}
+    transfer = replace(fitted.transfer, models=models, effects={**fitted.transfer.effects, **effects})
+    return replace(fitted, transfer=transfer, widths={**fitted.widths, **rule})
+
+
+def _renamed(effects: Mapping[Key, float], old: str, new: str) -> dict[Key, float]:
+    return {tuple(new if part == old else part for part in key): value for key, value in effects.items() if old in key}

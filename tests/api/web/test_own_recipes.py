@@ -1,0 +1,205 @@
+"""Logs become recipes over HTTP: sent, listed, asked about, removed, and seen by those alone who may see them."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from fakes.kept_runs import KeptRuns
+from support.services import packaged_service
+
+from api.settings import Settings
+from api.web.app import create_app
+
+LOG = "epoch,minutes,val_loss,bleu\n" + "".join(
+    f"{epoch},{12 * epoch},{1 + 4 * 0.8**epoch},{30 * (1 - 0.7**epoch)}\n" for epoch in range(1, 11)
+)
+FACTS = "accelerator=4xA100-80GB&batch_size=256&samples_per_epoch=4500000&dataset=wmt14"
+RUN = f"/recipes?name=my-run&metric=bleu&{FACTS}"
+COST = "/cost?model=my-run&target=28&accelerator=A100-80GB&limit=1"
+HER, HIS = ({"Authorization": f"Bearer {token}"} for token in ("hers", "his"))
+
+
+@pytest.fixture
+def client():
+    return client_of()
+
+
+def client_of(**settings):
+    kept = KeptRuns()
+    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen={})
+    return create_app(service, Settings(**settings)).test_client()
+
+
+def test_a_log_is_added_listed_asked_about_and_removed(client):
+    added = client.post(RUN, data=LOG)
+    assert (added.status_code, added.json["id"]) == (201, "my-run")
+    assert (added.json["reached"], added.json["hours"]) == (pytest.approx(30 * (1 - 0.7**10)), 2)
+    assert client.get("/recipes").json == {"recipes": [added.json], "speeds": []}
+    [asked] = client.get(added.json["ask"] + "&accelerator=A100-80GB&accelerators=4&limit=1").json["estimates"]
+    assert (asked["recipe"], asked["epochs"], asked["evidence"]["throughput"]) == ("my-run", 10, "measured")
+    assert client.delete("/recipes/my-run").status_code == 204
+    assert 'unknown model "my-run"' in client.get(COST).json["detail"]
+    assert client.get("/recipes").json["recipes"] == []
+
+
+def test_what_is_missing_is_named_and_nothing_is_kept(client):
+    refused = client.post("/recipes?name=my-run", data=LOG)
+    assert refused.status_code == 400
+    assert set(refused.json["errors"]) == {"metric", "accelerator", "dataset", "batch_size", "samples_per_epoch"}
+    assert client.get("/recipes").json["recipes"] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ("&name=resnet50", "a known network: choose another name"),
+        ("&name=a/b", "must have at most 48 letters"),
+        ("&accelerator=4xV101", "unknown accelerator"),
+        ("&accelerator=4xA100-80GB&nodes=3", "of all 3 machines together"),
+        ("&instance_type=p4d.24xlarges", "unknown instance type"),
+        ("&batch_size=0", "batch_size: must be a whole number from 1"),
+        ("&metric=f1", "no column is called f1; there are val_loss, bleu"),
+        ("&hours=1e9", "hours: must be a number above 0"),
+        ("&colour=red", "unknown parameter"),
+    ],
+)
+def test_a_wrong_fact_is_refused_in_words(client, changed, told):
+    name = changed[1:].partition("=")[0]
+    kept = "&".join(part for part in RUN.partition("?")[2].split("&") if not part.startswith(f"{name}="))
+    refused = client.post(f"/recipes?{kept}{changed}", data=LOG)
+    assert refused.status_code == 400
+    assert told in refused.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "missing: send the log"),
+        (b"PK\x03\x04" + bytes(9), "a zip archive: unpack it"),
+        (b"\x80\x04\x95abc", "a pickle, which may run any program"),
+        (b"epoch,bleu\n1e9,3\n", "epochs must be from 0 to 1,000,000"),
+        (b"epoch,bleu\none,3\n", "row 2, column epoch: must be a number; got one"),
+        (b"epoch,bleu\n" + b"1,2\n" * 200_002, "more than 200,000 points"),
+    ],
+    ids=range(6),
+)
+def test_a_hostile_file_is_refused_in_words(client, body, told):
+    refused = client.post(RUN, data=body)
+    assert refused.status_code == 400
+    assert told in refused.json["errors"]["file"][0]
+
+
+def test_a_file_of_more_than_a_mebibyte_is_refused_unread(client):
+    assert client.post(RUN, data=b"x" * (2**20 + 1)).status_code == 413
+
+
+def test_a_form_sends_the_name_of_its_file(client):
+    form = {"file": (io.BytesIO(LOG.encode()), "../my first run.csv")}
+    added = client.post(f"/recipes?metric=bleu&{FACTS}", data=form, content_type="multipart/form-data")
+    assert (added.json["name"], added.json["source"]) == ("my-first-run", "my-first-run.csv")
+
+
+def test_a_name_is_taken_once(client):
+    client.post(RUN, data=LOG)
+    again = client.post(RUN, data=LOG)
+    assert (again.status_code, again.json["detail"]) == (
+        409,
+        "my-run exists already: remove it first, or give another name",
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("&target=40", "my-run reached 29.1526 bleu; ask for at most that"),
+        ("&target=", "missing: add target=29.1526, which my-run reached"),
+        ("&target=x", "must be a number"),
+        ("&target=28&metric=top1", "my-run has bleu alone: leave metric out"),
+        ("&target=28&dataset=imagenet", "my-run has wmt14 alone: leave dataset out"),
+    ],
+)
+def test_only_what_it_reached_can_be_asked(client, asked, told):
+    client.post(RUN, data=LOG)
+    refused = client.get(f"/cost?model=my-run{asked}")
+    assert refused.status_code == 400
+    assert told in refused.json["detail"]
+
+
+def test_a_loss_is_asked_for_no_lower_than_it_was(client):
+    client.post(RUN.replace("bleu", "val_loss"), data=LOG)
+    assert client.get("/cost?model=my-run&target=1.5&limit=1").json["count"] > 100
+    refused = client.get("/cost?model=my-run&target=1.2")
+    assert refused.json["errors"]["target"] == [
+        "my-run reached 1.42950 val_loss; ask for at least that".replace("50", "5")
+    ]
+
+
+@pytest.mark.parametrize("path", ["/cost.csv", "/cost.xlsx", "/", "/estimate", "/estimate.vl", "/cost.vl"])
+def test_every_form_of_an_answer_bears_a_target_that_is_no_accuracy_of_imagenet(client, path):
+    client.post(RUN, data=LOG)
+    found = client.get(f"{path}?model=my-run&target=28", headers={"Accept": "text/html, */*;q=0.1"})
+    assert found.status_code == 200
+    if path != "/cost.xlsx":
+        assert "28" in found.text
+        assert "bleu" in found.text
+
+
+def test_accuracy_knows_imagenets_alone(client):
+    client.post(RUN, data=LOG)
+    refused = client.get("/accuracy?model=my-run&budget=100")
+    assert (refused.status_code, "ask /cost with a target" in refused.json["detail"]) == (400, True)
+
+
+def test_a_private_run_is_seen_by_its_token_alone():
+    client = client_of(api_tokens=("hers", "his", "read:hers-too"))
+    assert client.post(RUN, data=LOG).status_code == 401
+    assert client.post(RUN, data=LOG, headers={"Authorization": "Bearer hers-too"}).status_code == 403
+    added = client.post(RUN, data=LOG, headers=HER)
+    assert added.json["visible_to"] == "you"
+    mine, others = (client.get(COST, headers=who) for who in (HER, HIS))
+    assert (mine.status_code, others.status_code) == (200, 400)
+    assert others.json["errors"]["model"] == ['unknown model "my-run": /models lists them all']
+    assert client.get("/recipes", headers=HIS).json["recipes"] == []
+    assert client.delete(f"/recipes/{added.json['id']}", headers=HIS).status_code == 404
+    assert client.get("/models/my-run", headers=HIS).status_code == 404
+
+
+def test_no_cache_gives_a_private_run_to_another_token():
+    client = client_of(api_tokens=("hers", "his"))
+    client.post(RUN, data=LOG, headers=HER)
+    client.post(RUN.replace("bleu", "val_loss"), data=LOG, headers=HIS)
+    ask = "/cost?model=my-run&target=2&limit=1"
+    hers, his = (client.get(ask, headers=who) for who in (HER, HIS))
+    assert (hers.json["query"]["metric"], his.json["query"]["metric"]) == ("bleu", "val_loss")
+    assert client.get(ask, headers=HIS).json == his.json  # from memory
+    for answer in (hers, his):
+        assert answer.headers["Cache-Control"].startswith("private")
+        assert "Authorization" in answer.headers["Vary"]
+    assert hers.headers["ETag"] != his.headers["ETag"]
+    stolen = client.get(ask, headers={**HIS, "If-None-Match": hers.headers["ETag"]})
+    assert (stolen.status_code, stolen.json["query"]["metric"]) == (200, "val_loss")
+
+
+def test_a_shared_run_is_seen_by_all_and_ones_own_goes_before_it():
+    client = client_of(api_tokens=("hers", "his"))
+    client.post(f"{RUN}&shared=true", data=LOG, headers=HER)
+    assert client.get(COST, headers=HIS).json["query"]["metric"] == "bleu"
+    client.post(RUN.replace("bleu", "val_loss"), data=LOG, headers=HIS)
+    ask = "/cost?model=my-run&target=2&limit=1"
+    assert client.get(ask, headers=HIS).json["query"]["metric"] == "val_loss"
+    assert client.get(ask, headers=HER).json["query"]["metric"] == "bleu"
+
+
+def test_the_same_run_added_anew_with_another_batch_gets_another_tag(client):
+    client.post(RUN, data=LOG)
+    before = client.get(COST).headers["ETag"]
+    client.delete("/recipes/my-run")
+    client.post(RUN.replace("batch_size=256", "batch_size=512"), data=LOG)
+    assert client.get(COST, headers={"If-None-Match": before}).status_code == 200
+
+
+def test_questions_about_other_models_keep_what_was_worked_out():
+    client = client_of()
+    service = client.application.extensions["costcalc"]
+    client.post(RUN, data=LOG)
+    assert service.seen_by(None).evidence is service.evidence

@@ -1,0 +1,142 @@
+"""A log becomes a run; what neither the log nor its owner says is asked for by name."""
+
+import json
+from datetime import date
+
+import pytest
+from support.services import NOW
+
+from own_runs.adding import MOST_STORED, Facts, RunRefused, name_of, read_run
+from own_runs.logs.log import LogRefused
+
+FACTS = {
+    "name": "my-run", "dataset": "my-data", "accelerator": "V100", "accelerators": 8, "batch_size": 256,
+    "samples_per_epoch": 25_600,
+}  # fmt: skip
+TIMED = "epoch,seconds,val_acc\n1,100,0.4\n2,200,0.6\n"
+
+
+def added(folder, text=TIMED, name="log.csv", **changed):
+    path = folder / name
+    path.write_text(text)
+    return read_run(path, Facts(**(FACTS | changed)), NOW)
+
+
+def refused(folder, text=TIMED, **changed):
+    with pytest.raises(RunRefused) as error:
+        added(folder, text, **changed)
+    return error.value.errors
+
+
+def test_a_log_with_times_is_a_run_with_its_own_speed(tmp_path):
+    run = added(tmp_path)
+    assert [tuple(point) for point in run.curve] == [(1, 100, 0.4), (2, 200, 0.6)]
+    assert (run.metric, run.lower_is_better, run.model, run.samples_per_second) == ("val_acc", False, "my-run", 256)
+    assert (run.source, run.ran_on, run.added_at) == ("log.csv", date(2026, 11, 20), NOW)
+
+
+def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
+    nothing = dict.fromkeys(("dataset", "accelerator", "batch_size", "samples_per_epoch"))
+    errors = refused(tmp_path, "epoch,acc,loss\n1,0.4,2\n", **nothing)
+    assert list(errors) == ["metric", "accelerator", "dataset", "batch_size", "samples_per_epoch"]
+    assert errors["metric"] == "missing: the log has acc, loss"
+    assert refused(tmp_path, "epoch,acc\n1,0.4\n") == {
+        "hours": "missing: the log has no times, so how many hours did all of it take?"
+    }
+
+
+def test_hours_stand_for_the_times_that_a_log_lacks(tmp_path):
+    run = added(tmp_path, "epoch,acc\n1,0.4\n4,0.5\n", hours=0.1)
+    assert run.samples_per_second == pytest.approx(4 * 25_600 / 360)
+    assert run.hours == pytest.approx(0.1)
+
+
+def test_steps_are_epochs_by_batch_and_samples(tmp_path):
+    run = added(tmp_path, "step,seconds,acc\n0,0,0.1\n100,100,0.4\n200,200,0.6\n")
+    assert [point.epochs for point in run.curve] == [1, 2]  # nothing was trained at step 0
+
+
+def test_the_samples_of_an_epoch_follow_from_steps_and_epochs(tmp_path):
+    run = added(tmp_path, "epoch,step,seconds,acc\n0,99,100,0.4\n1,199,200,0.5\n", samples_per_epoch=None)
+    assert run.samples_per_epoch == 25_600
+
+
+@pytest.mark.parametrize("metric", ["val_loss", "eval/loss", "WER", "test_rmse", "perplexity", "bits_bpc"])
+def test_a_loss_is_known_by_its_name(tmp_path, metric):
+    assert added(tmp_path, f"epoch,seconds,{metric}\n1,10,3\n2,20,2\n").lower_is_better
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "bleu", "glossary", "F1", "mAP", "answer_rate"])
+def test_what_rises_is_better_higher(tmp_path, metric):
+    assert not added(tmp_path, f"epoch,seconds,{metric}\n1,10,0.3\n2,20,0.4\n").lower_is_better
+
+
+def test_a_metric_of_another_name_that_falls_needs_a_word(tmp_path):
+    falls = "epoch,seconds,score\n1,10,3\n2,20,2\n"
+    assert refused(tmp_path, falls) == {
+        "lower_is_better": "missing: score fell from 3 to 2; true for a loss, false for an accuracy"
+    }
+    assert added(tmp_path, falls, lower_is_better=False).reached == 3
+
+
+def test_the_metric_may_be_part_of_a_columns_name(tmp_path):
+    log = "epoch,seconds,eval_top1,eval_top5\n1,10,0.3,0.6\n"
+    run = added(tmp_path, log, metric="top5")
+    assert (run.metric, run.reached) == ("top5", 0.6)
+    assert "more than one column is called top" in refused(tmp_path, log, metric="top")["metric"]
+    assert "no column is called bleu" in refused(tmp_path, log, metric="bleu")["metric"]
+
+
+def test_a_clock_that_starts_at_the_first_value_is_set_back(tmp_path):
+    run = added(tmp_path, "1700000000000 0.4 100\n1700000100000 0.6 200\n", name="val_acc")
+    assert (run.metric, [point.seconds for point in run.curve]) == ("val_acc", [100, 200])
+    assert any("before the first value" in note for note in run.notes)
+    assert "the log has no times" in refused(tmp_path, "1700000000000 0.4 100\n")["hours"]
+
+
+def test_transformers_batch_is_that_of_one_process(tmp_path):
+    history = [{"epoch": 1.0, "step": 800, "eval_f1": 0.8}, {"epoch": 1.0, "step": 800, "train_runtime": 360.0}]
+    state = json.dumps({"train_batch_size": 32, "log_history": history})
+    alone = added(tmp_path, state, accelerators=1, batch_size=None, samples_per_epoch=None)
+    assert (alone.batch_size, alone.samples_per_epoch, alone.metric) == (32, 25_600, "eval_f1")
+    assert alone.samples_per_second == pytest.approx(25_600 / 360)
+    assert refused(tmp_path, state, batch_size=None)["batch_size"].endswith("the log has 32 for one process")
+
+
+def test_a_long_log_is_kept_in_means(tmp_path):
+    rows = "".join(f"{step},{step},{step % 2}\n" for step in range(1, 10 * MOST_STORED + 1))
+    run = added(tmp_path, f"step,seconds,acc\n{rows}", lower_is_better=False)
+    assert len(run.curve) == MOST_STORED
+    assert {point.value for point in run.curve} == {0.5}
+    assert run.epochs == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "epoch,seconds,acc\n1,200,0.4\n2,100,0.5\n",
+            {"file": "the time goes back at epoch 2: give the log of one run"},
+        ),
+        (
+            "step,seconds,acc\n0,0,0.4\n",
+            {"hours": "missing: the log has no times, so how many hours did all of it take?"},
+        ),
+        ("epoch,seconds,acc\n1,1,1e15\n", {"metric": "1e+15 at epoch 1: at most 1e+12 is read"}),
+    ],
+    ids=range(3),
+)
+def test_a_log_that_no_run_has_is_refused(tmp_path, text, fault):
+    assert refused(tmp_path, text) == fault
+
+
+def test_a_file_that_is_no_log_stays_refused(tmp_path):
+    with pytest.raises(LogRefused, match="the file is empty"):
+        added(tmp_path, "")
+
+
+@pytest.mark.parametrize(
+    ("source", "name"), [("logs/My Run (3).csv", "my-run-3"), ("trainer_state.json", "trainer-state"), ("....", "")]
+)
+def test_a_run_is_named_after_its_file(source, name):
+    assert name_of(source) == name
