@@ -166,18 +166,23 @@ def build(settings: Settings, evidence: Evidence | None = None) -> Service:
     return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES), runs=runs, keeper=keeper)
 
 
-def build_once(settings: Settings) -> Service:
-    """A service for one command: on the store if there is one, else on the packaged prices. Raises CannotStart."""
+def build_once(settings: Settings, snapshot: str | None = None) -> Service:
+    """A service for one command: on the store if there is one, else on the packaged prices. Raises CannotStart.
+
+    An earlier `snapshot` than the newest is one that the store still keeps.
+    """
     try:
         evidence = load_evidence()
     except TableError as error:
         raise CannotStart(str(error)) from error
-    prices, runs = FixedPrices(_catalogue(settings), _opener(settings)), _own_runs(settings)
+    prices, runs = FixedPrices(_catalogue(settings, snapshot), _opener(settings)), _own_runs(settings)
     return Service(evidence, prices, utc_now, tuple(SOURCES), runs=lambda: runs).seen_by(None)
 
 
-def _catalogue(settings: Settings) -> Catalogue:
+def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:
     try:
+        if snapshot:
+            return _stored(settings, snapshot)
         if settings.database_url or default_path().exists():
             return newest_catalogue(settings.database_url or default_url(), packaged_digest()) or _stored(settings)
         return packaged_catalogue()
@@ -200,11 +205,12 @@ def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
         raise CannotStart(str(error)) from error
 
 
-def _stored(settings: Settings) -> Catalogue:
+def _stored(settings: Settings, snapshot: str | None = None) -> Catalogue:
     from pricing.store.connection import StoreError
 
     try:
-        return _opener(settings)().load_current()
+        store = _opener(settings)()
+        return store.load(snapshot) if snapshot else store.load_current()
     except StoreError as error:
         raise CannotStart(str(error)) from error
 

@@ -50,10 +50,6 @@ class Command:
     address: str
 
 
-class Replayed(Exception):
-    """The request was answered before."""
-
-
 @dataclass(frozen=True)
 class SlashCommand:
     """All that answers commands; `secret` None means that Slack is not set up."""
@@ -81,9 +77,13 @@ class SlashCommand:
         fields = _form(command.body)
         if fields.get("ssl_check") == "1":
             return _counted("ssl_check", None)
+        began = time.monotonic()
+        if not self.replays.is_new(command.signature, self.clock()):
+            raise _refusal(401, "replayed", "this request was answered before")
         base = (self.public_url or command.address).rstrip("/")
-        job = self._pool.submit(self._work, command.signature, fields.get("text", ""), base)
-        return self._in_time(job, self.delivery.mailbox(fields.get("response_url", "")))
+        job = self._pool.submit(self.replier.reply, fields.get("text", ""), base)
+        left = max(0.0, began + self.patience - time.monotonic())
+        return self._in_time(job, left, self.delivery.mailbox(fields.get("response_url", "")))
 
     def _prove(self, command: Command) -> None:
         proof = check(self.secret or "", command.timestamp, command.signature, command.body, self.clock())
@@ -92,18 +92,11 @@ class SlashCommand:
         if proof is Proof.STALE:
             raise _refusal(401, "stale", "this was signed more than five minutes ago, or ahead: compare the clocks")
 
-    def _work(self, signature: str, text: str, base: str) -> Replies:
-        if not self.replays.is_new(signature, self.clock()):
-            raise Replayed
-        return self.replier.reply(text, base)
-
-    def _in_time(self, job: Future[Replies], box: Mailbox | None) -> Message:
+    def _in_time(self, job: Future[Replies], seconds: float, box: Mailbox | None) -> Message:
         try:
-            replies = job.result(self.patience)
+            replies = job.result(seconds)
         except TookLong:
             return self._acknowledged(job, box)
-        except Replayed:
-            raise _refusal(401, "replayed", "this request was answered before") from None
         except Exception:
             log.exception("a slash command failed")
             return _counted("failed", FAILED)
@@ -121,8 +114,6 @@ class SlashCommand:
 
     def _late(self, box: Mailbox, job: Future[Replies]) -> None:
         error = job.exception()
-        if isinstance(error, Replayed):
-            return
         if error is not None:
             log.error("a slash command failed", exc_info=error)
         replies = Replies(FAILED) if error else job.result()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from multiprocessing import get_context, parent_process
@@ -22,7 +22,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.bootstrap import build_once, utc_now
+from api.bootstrap import CannotStart, build_once, utc_now
 from api.formats.csv_export import moment
 from api.service import Service
 from api.settings import Settings
@@ -61,7 +61,7 @@ def run(
     settings: Settings, folder: Path, axes: Sequence[str], options: Mapping[str, list[str]], workers: Workers
 ) -> str:
     """Answers what the folder does not hold yet, and says what it took. Raises Refused, CannotStart, SweepStopped."""
-    manifest, started = _manifest(build_once(settings), folder, axes, options), time.monotonic()
+    manifest, started = _manifest(settings, folder, axes, options), time.monotonic()
     missing = {numbers: path for numbers, path in _files(folder, manifest) if not path.exists()}
     asked = sum(map(len, missing))
     with _progress(asked) as advance, _stopping(), _executor(workers) as executor:
@@ -80,27 +80,43 @@ def part(settings: Settings, manifest: Manifest, numbers: range) -> bytes:
 
 @lru_cache(maxsize=1)
 def _opened(settings: Settings, manifest: Manifest) -> Service:
-    service = build_once(settings)
-    if service.version(service.catalogue().snapshot) != manifest.version:
+    service = _as_begun(build_once(settings), settings, manifest.version)
+    found = knowing(service, manifest.sweep) if service else None
+    if found is None or _version(found) != manifest.version:
         raise SweepStopped(
             "a worker has other prices or another version of costcalc: install the same version everywhere, and give all "
-            "workers the same COSTCALC_DATABASE_URL"
+            "workers the same COSTCALC_DATABASE_URL; where newer prices came in between, name another folder"
         )
-    return knowing(service, manifest.sweep)
+    return found
 
 
-def _manifest(service: Service, folder: Path, axes: Sequence[str], options: Mapping[str, list[str]]) -> Manifest:
+def _version(service: Service) -> str:
+    return service.version(service.catalogue().snapshot)
+
+
+def _as_begun(service: Service, settings: Settings, version: str) -> Service | None:
+    """The service, on the prices with which a sweep began; None where they are not kept, or other code answers now."""
+    snapshot = version.partition("/")[0]
+    if _version(service) == version:
+        return service
+    if service.version(snapshot) == version:
+        with suppress(CannotStart):
+            return build_once(settings, snapshot)
+    return None
+
+
+def _manifest(settings: Settings, folder: Path, axes: Sequence[str], options: Mapping[str, list[str]]) -> Manifest:
     """What the folder is to hold, written there where it is new. Raises SweepStopped where it holds something else."""
     kept = _kept(folder)
     now = kept.now if kept else moment(utc_now().replace(microsecond=0))
-    version = service.version(service.catalogue().snapshot)
-    wanted = Manifest(sweep(service, axes, options, now), version, now)
+    service = build_once(settings)
+    wanted = Manifest(sweep(service, axes, options, now), _version(service), now)
     if kept and kept.sweep != wanted.sweep:
         raise SweepStopped(f"{folder} holds other questions: name another folder, or repeat the command that began it")
-    if kept and kept.version != version:
+    if kept and not _as_begun(service, settings, kept.version):
         raise SweepStopped(
-            f"{folder} was begun with other prices or another version of costcalc ({kept.version}, now {version}): name "
-            "another folder, so that all answers rest on the same"
+            f"{folder} was begun with other prices, which are not kept any more, or with another version of costcalc "
+            f"({kept.version}, now {wanted.version}): name another folder, so that all answers rest on the same"
         )
     if not kept:
         _write(folder / MANIFEST, msgspec.json.encode(wanted))

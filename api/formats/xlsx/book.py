@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -33,6 +34,7 @@ FORMATS = {
     "doubtful": {"bg_color": "#F8CBAD", "num_format": '0;-0;"FALSE"'},
 }
 A4 = 9
+LARGEST = sys.float_info.max
 HEADING_HEIGHT = 45  # points: three lines
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
@@ -96,6 +98,11 @@ class PlainFormulas(Worksheet):  # type: ignore[misc]
         return formula.removeprefix("=")
 
 
+def _is_beyond_numbers(value: Any) -> bool:
+    """Whether it is a number of which a cell has none: infinite, not a number, or larger than any double."""
+    return isinstance(value, (int, float, Decimal)) and not -LARGEST <= value <= LARGEST
+
+
 class Sheet:
     """One sheet."""
 
@@ -114,7 +121,7 @@ class Sheet:
                 self.plain.write_blank(row, column, None, look)
         elif isinstance(value, Formula):
             self.plain.write_formula(row, column, value.text, look, _cached(value.value))
-        elif isinstance(value, str):
+        elif isinstance(value, str) or _is_beyond_numbers(value):
             self.plain.write_string(row, column, str(value), look)
         elif isinstance(value, bool):
             self.plain.write_boolean(row, column, value, look)

@@ -79,6 +79,13 @@ def test_a_plan_comes_back_as_a_workbook(client, path, headers):
     assert note.data_type == "s"
 
 
+@pytest.mark.parametrize("target", ["-1e400", "1e400", "nan", "9" * 400])
+def test_numbers_that_no_cell_holds_are_texts(client, target):
+    response = client.post("/plan.xlsx", data=f"model,target\nresnet18,{target}\n", content_type="text/csv")
+    [row] = table(response)
+    assert "target" in row["error"]
+
+
 def test_every_model_to_every_target_is_a_workbook_too(client):
     rows = table(client.get("/plan.xlsx?model=resnet50,resnet18&target=0.7,0.69&provider=aws"))
     assert [(row["model"], row["target"]) for row in rows] == [

@@ -33,6 +33,18 @@ class SlowPrices:
         return None
 
 
+class SlowReplays:
+    """Used signatures that are found after a while."""
+
+    def __init__(self, is_new, seconds):
+        self._is_new = is_new
+        self._seconds = seconds
+
+    def is_new(self, signature, now):
+        time.sleep(self._seconds)
+        return self._is_new(signature, now)
+
+
 def slow_app(slack, tmp_path, seconds, hosts=None, **more):
     (tmp_path / "prices.sqlite3").touch()
     settings = Settings(
@@ -62,6 +74,18 @@ def test_a_replay_is_neither_answered_nor_posted(slack, tmp_path):
     body = form("resnet50 0.757", slack.response_url)
     headers = signed(body)
     assert client.post(PATH, data=body, headers=headers).status_code == 200
+    assert client.post(PATH, data=body, headers=headers).status_code == 401
+    assert slack.posts == []
+
+
+def test_a_replay_is_refused_also_where_used_signatures_are_found_slowly(slack, tmp_path):
+    client = slow_app(slack, tmp_path, 0)
+    command = client.application.extensions["costcalc.slack"]
+    body = form("resnet50 0.757", slack.response_url)
+    headers = signed(body)
+    assert client.post(PATH, data=body, headers=headers).status_code == 200
+    found = command.replays.is_new
+    object.__setattr__(command, "replays", SlowReplays(found, 0.6))
     assert client.post(PATH, data=body, headers=headers).status_code == 401
     assert slack.posts == []
 

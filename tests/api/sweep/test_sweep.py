@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 from distributed import LocalCluster
+from fakes.offers import offer
 from support.live_server import clean_environment
+
+from pricing.scope import EVERYTHING
+from pricing.store.publish import Attempt, Listing, Publication
+from pricing.store.store import Store
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "from api.cli.main import main; main()", "sweep"]
@@ -120,11 +125,25 @@ def test_other_questions_and_other_prices_are_noticed(swept, asked, tmp_path):
     old = tmp_path / "old"
     old.mkdir()
     (old / "_sweep.json").write_text(json.dumps({**kept, "version": "an older one"}))
-    assert "was begun with other prices or another version of costcalc (an older one" in asked(old, *GRID)
-    (old / "_sweep.json").write_text("{")
-    assert "name a new folder" in asked(old, *GRID)
-    (old / "_sweep.json").rename(old / "letters")
-    assert "holds other files: name a new folder" in asked(old, *GRID)
+    assert "with another version of costcalc (an older one, now" in asked(old, *GRID)
+
+
+def test_it_goes_on_with_the_prices_with_which_it_began(asked, tmp_path):
+    url, now = f"sqlite:///{tmp_path}/prices.sqlite3", datetime.now(UTC)
+    grid = ("model=resnet50", "target=0.70,0.75", "provider=aws", "--limit", "1")
+    begun, anew = tmp_path / "begun", tmp_path / "anew"
+    store = Store(url)
+    store.fill(now)
+    asked(begun, *grid, COSTCALC_DATABASE_URL=url)
+    before = table(begun)
+    for each in begun.rglob("*.parquet"):
+        each.unlink()
+    cheaper = offer(provider="aws", hourly_rate=Decimal("0.01"), observed_at=now)
+    store.publish(Publication((Listing("sheet", (cheaper,), (EVERYTHING,)),), (Attempt("sheet", 1, 1),)), now)
+    assert "2 were answered now" in asked(begun, *grid, COSTCALC_DATABASE_URL=url)
+    assert table(begun) == before
+    asked(anew, *grid, COSTCALC_DATABASE_URL=url)
+    assert {row["hourly_rate"] for row in table(anew).to_pylist()} == {Decimal("0.01")}
 
 
 @contextmanager
