@@ -82,3 +82,48 @@ def test_a_large_answer_comes_whole_and_is_not_kept():
     assert large.data.count(b"\r\n") == 1001
     assert client.get(path).data == large.data
     assert replays() == before
+
+
+def test_tags_are_weak_for_they_stand_for_figures_not_for_bytes():
+    assert tag().startswith('W/"')
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "told"),
+    [
+        ("/cost.vl?model=resnet50&target=0.757", 200, "vegalite"),
+        ("/cost.vl?model=resnet50&target=0.757&format=csv", 400, "use /cost for csv"),
+        ("/cost.csv?model=resnet50&target=0.757&format=json", 400, "/cost.csv is CSV: use /cost for json"),
+        ("/cost?model=resnet50&target=0.757&profile=focus", 400, "focus is a CSV format"),
+        ("/cost?model=resnet50&target=0.757&profile=focus&format=csv", 200, "BilledCost"),
+    ],
+)
+def test_a_form_that_a_path_does_not_have_is_refused(client, asked, status, told):
+    answer = client.get(asked)
+    assert answer.status_code == status
+    assert told in answer.text + answer.content_type
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "accept", "kind"),
+    [
+        ("GET", "/cost?model=none&target=0.7", "text/html", "text/html"),
+        ("GET", "/cost?model=none&target=0.7&format=json", "text/html", "application/problem+json"),
+        ("GET", "/cost?model=none&target=0.7", "application/json, text/html;q=0.9", "application/problem+json"),
+        ("POST", "/plan?currency=none", "text/html", "application/problem+json"),
+        ("GET", "/cost?model=none&target=0.7", "text/csv", "text/csv"),
+        ("GET", "/cost?model=none&target=0.7&format=csv", "*/*", "text/csv"),
+        ("GET", "/cost.csv?model=none&target=0.7", "*/*", "text/csv"),
+        ("GET", "/cost?model=none&target=0.7", "*/*", "application/problem+json"),
+    ],
+)
+def test_an_error_has_the_form_of_the_answer(client, method, path, accept, kind):
+    answer = client.open(path, method=method, headers={"Accept": accept})
+    assert answer.status_code >= 400
+    assert answer.content_type.partition(";")[0] == kind
+
+
+def test_a_page_shows_some_rows_of_a_list_and_programs_get_all(client):
+    page = client.get("/offers?provider=aws", headers={"Accept": "text/html"}).text
+    whole = client.get("/offers?provider=aws").json["offers"]
+    assert 10 < page.count("<tr") < len(whole)
