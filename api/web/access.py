@@ -101,7 +101,7 @@ def check_access() -> AnyResponse | None:
     token = _token()
     if token is None:
         return _sign_in_first()
-    g.asker = token.digest.hex()
+    g.asker, g.only_reads = token.digest.hex(), token.read_only
     if token.read_only and request.method not in READS and request.endpoint not in QUESTIONS:
         return problem_response(403, "this token may only read")
     return None

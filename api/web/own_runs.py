@@ -14,7 +14,8 @@ from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
 from api.reports.own_runs import check_room, new_run, own_recipe, own_recipes_report, removable
 from api.service import RunKeeper, Service
-from api.web.responses import JSON_TYPE, arguments, current_service
+from api.web.pages.own_runs import own_runs_page
+from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
 from own_runs.runs import Run
 
 blueprint = Blueprint("own_runs", __name__)
@@ -27,8 +28,12 @@ HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
 @blueprint.get("/recipes")
 def own_recipes() -> Response:
     """What the asker ran or measured, and what everybody may see of what others did."""
-    document = own_recipes_report(_service(), g.get("asker")).document()
-    return Response(to_json(document), headers=HEADERS, content_type=JSON_TYPE)
+    owner = g.get("asker")
+    report = own_recipes_report(_service(), owner)
+    if wants_page():
+        may_remove = _service().keeper is not None and not g.get("only_reads")
+        return Response(own_runs_page(report, owner, may_remove), headers=HEADERS)
+    return Response(to_json(report.document()), headers=HEADERS, content_type=JSON_TYPE)
 
 
 @blueprint.post("/recipes")

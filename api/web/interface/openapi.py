@@ -141,7 +141,7 @@ OPERATIONS = (
               sheets=("csv",), errors=(404,), is_page=True),
     Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,),
               is_page=True),
-    Operation("/recipes", "Training runs and speeds of one's own", OwnRecipesDocument),
+    Operation("/recipes", "Training runs and speeds of one's own", OwnRecipesDocument, is_page=True),
     Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),

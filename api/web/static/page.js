@@ -1,4 +1,5 @@
-// What the page does better with scripts: copying, finding names in long lists, closing panels, applying a choice at once.
+// What the page does better with scripts: copying, finding names in long lists, closing panels, applying a choice at once, dropping a
+// sheet, removing a run.
 "use strict";
 
 for (const button of document.querySelectorAll("button.copy")) {
@@ -58,5 +59,14 @@ for (const sheet of document.querySelectorAll("form.plan textarea")) {
     if (!file.files.length) return;
     sheet.value = await file.files[0].text();
     file.value = "";
+  });
+}
+
+for (const button of document.querySelectorAll("button.remove")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const answer = await fetch(button.dataset.remove, { method: "DELETE" }).catch(() => null);
+    if (answer?.ok) location.reload();
+    else button.textContent = "The server did not remove it";
   });
 }
