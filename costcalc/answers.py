@@ -87,6 +87,9 @@ class Estimate:
     `code` says whose program the speed is: `unknown` where nobody published a speed of the recipe's, None for one's own recipes.
     Other people's code takes `usual_hours_low` to `usual_hours_high` for the same training in 8 of 10 cases, which costs
     `usual_cost_low` to `usual_cost_high` by the question's basis; None where nobody knows.
+
+    `energy_kwh` is what the machines and the building around them draw in `hours`, `carbon_kg` the CO2 equivalent that the grid
+    of the region emits for it; None where watts or grid are not known.
     """
 
     rank: int
@@ -143,6 +146,8 @@ class Estimate:
     usual_hours_high: float | None
     usual_cost_low: Decimal | None
     usual_cost_high: Decimal | None
+    energy_kwh: float | None
+    carbon_kg: float | None
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost that a question of this basis goes by."""

@@ -12,13 +12,14 @@ import numpy as np
 
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
+from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, GridCarbon
 from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, OWN, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Code, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -42,6 +43,7 @@ WHOSE: Mapping[Code, str] = {
     "own": "your own code",
     "unknown": "the middle of all known codes",
 }
+OWN_ENERGY = "Energy: what the electricity bill of your machine counts. Carbon: the grid at your place is not known."
 FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
@@ -195,6 +197,24 @@ def _hours(between: float) -> str:
     return f"{between:,.0f} h" if between >= 10 else f"{between:.1f} h"
 
 
+def unknown_watts(accelerator: str) -> str:
+    """Why the energy of a training is not known."""
+    return f"Energy: the watts of {accelerator} were not published."
+
+
+def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
+    """Where the energy of a training comes from, and what is emitted for it."""
+    building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, a usual one"
+    said = (
+        f"Energy: {watts:,.0f} W by the data sheet of {accelerator}, times {MACHINE_SHARE:g} for the machine around it as "
+        f"measured on H100, times PUE {building}."
+    )
+    if grid is None:
+        return f"{said} Carbon: no figure of the grid there is known."
+    when = f"in {grid.year}" if grid.year else "in a year that is not stated"
+    return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."
+
+
 def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     """How far the rate is taken to move until the end of the run."""
     age = (as_of - offer.observed_at).days
@@ -270,5 +290,7 @@ def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]
         yield "No other work uses what this run leaves of a commitment, rental or owned machine: it bears the whole cost."
     elif query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
-    if flags := [flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN)]:
+    if flags := [
+        flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)
+    ]:
         yield f"Price flags: {', '.join(flags)}."

@@ -89,7 +89,9 @@ def answer(
     mine = own_candidates(catalogue, candidates) if query.own else []
     shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
     tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
-    details = EstimateDetails(query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of))
+    details = EstimateDetails(
+        query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of), evidence.energy
+    )
     if any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()):
         rented = cheapest_rental(catalogue, candidates)
         if rented is None:

@@ -15,6 +15,7 @@ import numpy as np
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
+    OWN_ENERGY,
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
     SCHEDULE_AND_OWN_CODE,
@@ -22,25 +23,28 @@ from costcalc.assumptions import (
     assumptions,
     converted,
     curve_note,
+    drawn,
     fed,
     free_tier,
     interruptions,
     own_noise,
     rewritten,
     spot_rate_moves,
+    unknown_watts,
     whose_code,
 )
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked
-from costcalc.costing.owning import owning_pays_from
+from costcalc.costing.owning import WATTS_PER_KILOWATT, owning_pays_from
 from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
+from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, EnergyTables, Machine
 from costcalc.interruptions import ObservedInterruptions, Place
 from costcalc.machine_limits.limits import PARTS, Part
 from costcalc.money import cents
-from costcalc.offers import Offer, PriceSource, PurchaseOption, spot_rate_factors, spot_rate_width
+from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spot_rate_factors, spot_rate_width
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
@@ -81,6 +85,7 @@ class EstimateDetails:
     market: Market
     as_of: datetime
     interruptions: Mapping[Place, ObservedInterruptions]
+    energy: EnergyTables
     cheapest_rental: Decimal | None = None
 
     def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
@@ -93,6 +98,8 @@ class EstimateDetails:
         known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
         usual = _usual(known.usual, time, bill, query.basis)
         whose = whose_code(known.code, usual.hours_low, usual.hours_high)
+        power = self._power(offer)
+        energy = power.kilowatts and power.kilowatts * cluster.nodes * time.hours
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
@@ -138,7 +145,7 @@ class EstimateDetails:
             evidence=known.tiers,
             components=bill.components(point),
             sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
-            assumptions=self._assumptions(candidate, recipe, (*known.assumptions, *whose)),
+            assumptions=self._assumptions(candidate, recipe, (*known.assumptions, *whose, power.said)),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by=known.limited_by,
             price_age_days=age,
@@ -151,6 +158,8 @@ class EstimateDetails:
             usual_hours_high=usual.hours_high,
             usual_cost_low=usual.cost_low,
             usual_cost_high=usual.cost_high,
+            energy_kwh=energy,
+            carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -162,6 +171,11 @@ class EstimateDetails:
         offer = candidate.offer
         terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
         return Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
+
+    def _power(self, offer: Offer) -> Power:
+        if (watts := drawn_watts(offer.flags)) is not None:
+            return Power(watts / WATTS_PER_KILOWATT, None, OWN_ENERGY)
+        return power(self.energy, offer.provider, offer.region, offer.machine, self.as_of.year)
 
     def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
@@ -311,6 +325,28 @@ def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: 
     low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
     cost = bill.billed if basis == "billed" else bill.effective
     return UsualRange(low, high, *(cents(cost(Decimal(repr(hours)))) for hours in (low, high)))
+
+
+class Power(NamedTuple):
+    """What a machine and the building around it draw, what the grid emits for each kWh, None where nobody knows, and where both
+    come from."""
+
+    kilowatts: float | None
+    kg_per_kwh: float | None
+    said: str
+
+
+@lru_cache(maxsize=GROUNDS_KEPT)
+def power(tables: EnergyTables, provider: str, region: str, machine: Machine, year: int) -> Power:
+    """The power of a rented machine, and the grid of the year nearest to this one."""
+    watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(provider)
+    if watts is None:
+        return Power(None, None, unknown_watts(machine.accelerator))
+    pue = center.pue if center else USUAL_PUE
+    grids = tables.grids.get((provider, region), ())
+    grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
+    kilowatts = machine.accelerators * watts * MACHINE_SHARE * pue / WATTS_PER_KILOWATT
+    return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
 
 
 @lru_cache(maxsize=GROUNDS_KEPT)

@@ -1,8 +1,16 @@
-"""What one computes on: accelerators, machines and clusters of them."""
+"""What one computes on: accelerators, machines and clusters of them, and the data centers and grids that they stand in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+MACHINE_SHARE = 1.38
+"""Watts of a whole machine in training for each on the data sheets of its accelerators: a node of eight H100, 700 W each, drew
+76 % of its rated 10.2 kW in demanding training. Newkirk et al. 2025, https://arxiv.org/abs/2506.14551"""
+USUAL_PUE = 1.56
+"""Where the provider states none: the average of Uptime Institute's Global Data Center Survey 2024."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +95,51 @@ class Cluster:
     def total_accelerators(self) -> int:
         """Accelerators over all machines."""
         return self.accelerators * self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class GridCarbon:
+    """Kilograms of CO2 equivalent that the grid around a provider's region emitted for a kWh in a year, on average; the year is
+    None where the source does not state it."""
+
+    provider: str
+    region: str
+    year: int | None
+    kg_co2e_per_kwh: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataCenters:
+    """How many kWh a provider's buildings take for each that their machines take: power usage effectiveness."""
+
+    provider: str
+    pue: float
+    year: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnergyTables:
+    """Watts by accelerator, data centers by provider, and the grids of each region by year."""
+
+    watts: Mapping[str, float] = field(default_factory=dict)
+    data_centers: Mapping[str, DataCenters] = field(default_factory=dict)
+    grids: Mapping[tuple[str, str], tuple[GridCarbon, ...]] = field(default_factory=dict)
+
+
+def energy_tables(
+    accelerators: Iterable[Accelerator], data_centers: Iterable[DataCenters], grids: Iterable[GridCarbon]
+) -> EnergyTables:
+    """These tables, to be looked things up in."""
+    by_region = defaultdict[tuple[str, str], list[GridCarbon]](list)
+    for grid in grids:
+        by_region[grid.provider, grid.region].append(grid)
+    return EnergyTables(
+        {chip.name: chip.power_watts for chip in accelerators if chip.power_watts},
+        {each.provider: each for each in data_centers},
+        {place: tuple(known) for place, known in by_region.items()},
+    )
+
+
+NOTHING_DRAWN = EnergyTables()

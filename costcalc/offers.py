@@ -43,6 +43,7 @@ SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else'
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
 OWN = "own"  # flag of a machine of the asker's: no filter of offers leaves it out, and its price never gets stale
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
+WATTS = "watts="  # flag of a machine of the asker's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
@@ -165,6 +166,11 @@ def is_available(flags: Iterable[str]) -> bool | None:
     """Whether flags say that a machine was free to rent, None where they say nothing of it."""
     said = {AVAILABLE, NO_CAPACITY} & set(flags)
     return AVAILABLE in said if said else None
+
+
+def drawn_watts(flags: Iterable[str]) -> float | None:
+    """What a machine of the asker's with these flags draws, the building around it included; None for any other."""
+    return next((float(flag.removeprefix(WATTS)) for flag in flags if flag.startswith(WATTS)), None)
 
 
 def available_at(flags: Sequence[str], observed_at: datetime) -> datetime | None:

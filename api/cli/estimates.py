@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
-from api.formats.words import bought, hours, in_region, machine, marks_explained, seen
+from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, seen
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
@@ -61,6 +61,8 @@ def _behind(each: Estimate) -> Iterator[str]:
     yield f"price of {sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
     for part in each.components:
         yield f"{_short(part.quantity)} {part.unit} of {part.name} at {_short(part.rate)} = {part.amount:f}"
+    if drawn := energy(each):
+        yield f"energy: {drawn}"
     yield from (f"- {line}" for line in each.assumptions)
 
 

@@ -77,8 +77,16 @@ class Purchase(Protocol):
 
 
 def hours(value: float) -> str:
-    """Hours with as many decimals as matter: two below 100, none from 1,000 on."""
+    """Hours, or kWh and kg, with as many decimals as matter: two below 100, none from 1,000 on."""
     return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
+
+
+def energy(each: Estimate) -> str:
+    """What a training draws and emits; empty where nobody knows what its machines draw."""
+    if each.energy_kwh is None:
+        return ""
+    emitted = "" if each.carbon_kg is None else f", {hours(each.carbon_kg)} kg CO2e"
+    return f"{hours(each.energy_kwh)} kWh{emitted}"
 
 
 def money(amount: Decimal, currency: str) -> str:

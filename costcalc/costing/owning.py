@@ -17,7 +17,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.bills import Bill, paid_off_hours
 from costcalc.costing.candidates import Candidates, first
 from costcalc.hardware import Machine
-from costcalc.offers import OWN, Offer, PurchaseOption, RatePart
+from costcalc.offers import OWN, WATTS, Offer, PurchaseOption, RatePart
 from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_YEAR
 
@@ -59,7 +59,7 @@ def owned_offer(query: EstimateQuery, machine: Machine, bought: Purchase, electr
         recurring_hourly=hourly,
         currency=query.currency,
         parts=parts,
-        flags=(OWN,),
+        flags=(OWN, f"{WATTS}{bought.watts * electricity.pue:f}"),
     )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby
 
 from costcalc.convergence.borrowed_curves import lent_curves, with_borrowed_curve
-from costcalc.hardware import Accelerator
+from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
@@ -52,6 +52,7 @@ class Evidence:
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators. `own_speeds` are the asker's own measurements, the newest last.
+    `energy` says what machines draw and their grids emit.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a run of the asker's own.
     """
@@ -66,6 +67,7 @@ class Evidence:
     interruptions: tuple[ObservedInterruptions, ...] = ()
     networks: tuple[SystemNetwork, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
+    energy: EnergyTables = NOTHING_DRAWN
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()

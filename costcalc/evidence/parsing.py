@@ -15,7 +15,7 @@ import msgspec
 
 from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
-from costcalc.hardware import Accelerator
+from costcalc.hardware import Accelerator, DataCenters, GridCarbon, energy_tables
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables
 from costcalc.machine_limits.known_limits import LimitTables
@@ -30,11 +30,12 @@ Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 NETWORKS, CODES = "system_networks", "codes"
+GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
-TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES)
+TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Tables:
     code: tuple[PipelineOfCode, ...]
     volumes: tuple[Volume, ...]
     networks: tuple[SystemNetwork, ...]
+    grids: tuple[GridCarbon, ...]
+    data_centers: tuple[DataCenters, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         code=tuple(_read(texts, CODE, PipelineOfCode)) if CODE in texts else (),
         volumes=tuple(_read(texts, VOLUMES, Volume)) if VOLUMES in texts else (),
         networks=tuple(_read(texts, NETWORKS, SystemNetwork)) if NETWORKS in texts else (),
+        grids=tuple(_read(texts, GRIDS, GridCarbon)) if GRIDS in texts else (),
+        data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)) if DATA_CENTERS in texts else (),
     )
 
 
@@ -159,6 +164,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
             volumes=tables.volumes,
             accelerators=accelerators,
         ),
+        energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
     )
 
 

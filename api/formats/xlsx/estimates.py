@@ -27,10 +27,11 @@ SHOWN = frozenset((
 ))  # fmt: skip
 WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 15, "purchase_option": 13,
           "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11, "available": 9}  # fmt: skip
+WHERE_KNOWN = ("usual_hours_low", "usual_hours_high", "energy_kwh", "carbon_kg")
 FORMS = {
     **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
     **dict.fromkeys(
-        ("usual_hours_low", "usual_hours_high", "calendar_hours", "break_even_hours", "epochs", "images_per_second"),
+        (*WHERE_KNOWN, "calendar_hours", "break_even_hours", "epochs", "images_per_second"),
         "hours",
     ),
     "hours": "input_hours",
@@ -39,10 +40,9 @@ FORMS = {
     **dict.fromkeys(("price_observed_at", "available_at"), "day"),
 }
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
-USUAL = ("usual_hours_low", "usual_hours_high")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
-         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *USUAL)), "rate_width",
+         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *WHERE_KNOWN)), "rate_width",
          "rate_low_factor", "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
@@ -91,7 +91,7 @@ def _usual(end: str, template: str) -> str:
 ENDS = ("", "_low", "_high")
 FORMULAS = {
     **{name: f"{{hours}}*{{{name}_factor}}" for name in SCALED},
-    **{name: f'IF({{{name}_factor}}="","",{{hours}}*{{{name}_factor}})' for name in USUAL},
+    **{name: f'IF({{{name}_factor}}="","",{{hours}}*{{{name}_factor}})' for name in WHERE_KNOWN},
     "images_per_second": "{images}/({train_hours}*3600)",
     # `costcalc.duration.overheads.calendar_hours`: seven sessions a week are one a day, another quota is waited for
     "calendar_hours": "IF(AND(" + RESTARTED + ">{hours},{hours_per_week}=7*{session_hours})," + RESTARTED
@@ -182,9 +182,8 @@ class _Row:
         known = self.estimate
         yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
         yield from (getattr(known, name) / known.hours for name in SCALED)
-        yield from (
-            None if hours is None else hours / known.hours for hours in (known.usual_hours_low, known.usual_hours_high)
-        )
+        figures = (getattr(known, name) for name in WHERE_KNOWN)
+        yield from (None if figure is None else figure / known.hours for figure in figures)
         ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
         width = spot_rate_width(known.purchase_option, known.price_age_days, known.hours)
         factors = spot_rate_factors(width, *ends)

@@ -21,7 +21,7 @@ ESTIMATE_KEYS = words(
     success_probability hourly_rate effective_cost effective_cost_low effective_cost_high billed_cost
     billed_cost_low billed_cost_high break_even_hours currency evidence components sources assumptions
     vcpus limited_by price_age_days price_first_hand available available_at evidence_notes
-    code usual_hours_low usual_hours_high usual_cost_low usual_cost_high
+    code usual_hours_low usual_hours_high usual_cost_low usual_cost_high energy_kwh carbon_kg
     """
 )
 NESTED_COLUMNS = {

@@ -63,6 +63,9 @@ def test_the_parts_of_the_rate_are_shown_and_add_up(client):
     ]
     assert sum(each["amount"] for each in estimate["components"]) == pytest.approx(estimate["billed_cost"])
     assert estimate["components"][0]["amount"] == pytest.approx(149_000 * 0.75)  # DGX-1's price of 2017
+    assert estimate["energy_kwh"] == pytest.approx(3 * 1.56 * estimate["hours"])
+    assert estimate["carbon_kg"] is None
+    assert not [said for said in estimate["assumptions"] if "watts=" in said]
 
 
 def test_a_machine_that_is_paid_for_costs_its_electricity_alone(client):

@@ -34,6 +34,8 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
         "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,2019,yes,org,2022-01-01,paper,\n",
         "pipelines_of_code": ",,pytorch,pytorch,paper\n",
+        "grid_carbon": "aws,us-east-1,,0.4,paper\n",
+        "data_centers": "aws,1.14,2025,paper\n",
         "volumes": "aws,,gp3,,125,paper,2020-12-01\n",
         "system_networks": "org,V100,25,paper\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,synthetic,org,,,2020,,,paper,\n",
