@@ -232,8 +232,8 @@ def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> 
         return True
     if curve[-1].value < curve[0].value:
         fell = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
-        told = f"missing: {fell}; true for a loss, false for an accuracy"
-        raise RunRefused({"lower_is_better": told})
+        told = f"missing: {fell}; lower for a loss, higher for an accuracy"
+        raise RunRefused({"better": told})
     return False
 
 

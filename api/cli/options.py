@@ -59,7 +59,7 @@ THEMES = (
     Theme(
         "The run",
         "These say of a run what its log does not.",
-        "name lower_is_better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
+        "name better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
     ),
     Theme("The sweep", "These add questions from a file and choose the processes that answer.", "grid workers dask"),
 )

@@ -192,6 +192,30 @@ def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:
         yield from (f"{option} is {line}" if line.startswith("missing") else f"{option}: {line}" for line in lines)
 
 
+def compare(settings: Settings, name: str | None) -> None:
+    """Prints what was foretold of a run, or of all, beside what it took."""
+    from api.bootstrap import build_once
+    from api.reports.plan_and_actual import comparisons, score
+
+    with told():
+        compared = comparisons(build_once(settings), name)
+    if name is not None:
+        (one,) = compared
+        based = one.foretold_from or "nothing is known of this network, data set and metric without it"
+        click.echo(f"{one.run} on {one.machine or 'its machine'}; foretold from {based}")
+        lines = table(TERM_COLUMNS, one.terms, terminal_width())
+    else:
+        lines = table(COMPARED_COLUMNS, compared, terminal_width())
+    for line in lines:
+        click.echo(line.rstrip())
+    found = score(compared)
+    if found.mape is not None:
+        click.echo(
+            f"hours off by {found.mape:.1%} on average over {found.foretold} of {found.runs}; {found.within} took as long as "
+            "the 80 % interval says"
+        )
+
+
 def list_runs(settings: Settings) -> None:
     """Prints the runs and the speeds that are stored, each the newest first."""
     rows = list(reversed(_runs(settings, RUN, SPEED)))
@@ -244,4 +268,24 @@ RUN_COLUMNS = (
     Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
     Column("seen by", lambda each: "a token" if each[0].owner else "all", leave=3),
     Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
+)
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:,.4g}"
+
+
+TERM_COLUMNS = (
+    Column("term", lambda each: each.name),
+    Column("foretold", lambda each: _figure(each.foretold), figures=True),
+    Column("took", lambda each: _figure(each.took), figures=True),
+    Column("unit", lambda each: each.unit),
+)
+COMPARED_COLUMNS = (
+    Column("run", lambda each: each.run),
+    Column("hours foretold", lambda each: _figure(each.hours.foretold), figures=True),
+    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), figures=True),
+    Column("took", lambda each: _figure(each.hours.took), figures=True),
+    Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", figures=True),
+    Column("in range", lambda each: {True: "yes", False: "no", None: ""}[each.is_within]),
 )

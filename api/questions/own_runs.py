@@ -39,7 +39,7 @@ class RunSchema(Schema):
     model = Text("network; a known one is carried to other machines as itself; default the name", example="resnet50")
     dataset = Word("data set that it was trained on; imagenet is known", example="my-data")
     metric = Text("column of the log that counts; default the only one", example="val_accuracy")
-    lower_is_better = Flag("whether lower values of it are better; default by its name, as for a loss", example="true")
+    better = Choice(("lower", "higher"), "which values of it are better; default by its name: lower for a loss")
     accelerator = Text("what it ran on: count x accelerator, of all machines together", example="8xA100-80GB")
     nodes = Number(int, 1, 10_000, "number of machines; default 1", example=1)
     instance_type = Text(

@@ -74,7 +74,7 @@ def test_what_rises_is_better_higher(tmp_path, metric):
 def test_a_metric_of_another_name_that_falls_needs_a_word(tmp_path):
     falls = "epoch,seconds,score\n1,10,3\n2,20,2\n"
     assert refused(tmp_path, falls) == {
-        "lower_is_better": "missing: score fell from 3 to 2; true for a loss, false for an accuracy"
+        "better": "missing: score fell from 3 to 2; lower for a loss, higher for an accuracy"
     }
     assert added(tmp_path, falls, lower_is_better=False).reached == 3
 

@@ -151,6 +151,19 @@ recipes.add_command(
 )
 
 
+@recipes.command()
+@click.argument("name", required=False)
+def compare(name: str | None) -> None:
+    """Print what was foretold of your run NAME beside what it took; without NAME a score over all runs.
+
+    Foretold is what would have been answered on the day of the run without it: from an earlier run of yours of the same network,
+    data set and metric, else from what was published of the network.
+    """
+    from api.cli import own_runs as commands
+
+    commands.compare(settings_of_environment(), name)
+
+
 @recipes.command("list")
 def list_recipes() -> None:
     """List your own runs and speeds, the newest first."""

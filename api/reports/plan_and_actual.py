@@ -1,0 +1,205 @@
+"""What was foretold of one's own runs beside what they took, term by term, and how far off it was over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from decimal import Decimal
+
+from api.questions.errors import NotFound
+from api.questions.suggestions import unknown
+from api.service import Service
+from costcalc.answers import Estimate
+from costcalc.costing.bills import Bill
+from costcalc.evidence import normalised
+from costcalc.query import EstimateQuery
+from costcalc.throughput.workloads import REFERENCE_SIZE
+from costcalc.training import Crossing, Metric
+from own_runs.asking import OwnModel
+from own_runs.runs import Run
+
+SURE_ENOUGH = 1e-6  # whatever the chance was, the run ended there
+LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
+OLDEST_PRICE = 36_500
+PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A part of the answer: what was foretold, None where nobody could, and what it was, None where the log does not tell."""
+
+    name: str
+    foretold: float | None
+    took: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A run beside what would have been answered on its day without it. `foretold_from` names what that rests on, None where
+    nothing is known of its network. Hours have their 80 % interval; dollars are at the same rate."""
+
+    run: str
+    foretold_from: str | None
+    machine: str | None
+    hours_low: float | None
+    hours_high: float | None
+    terms: tuple[Term, ...]
+
+    @property
+    def hours(self) -> Term:
+        """The hours."""
+        return next(term for term in self.terms if term.name == "hours")
+
+    @property
+    def error(self) -> float | None:
+        """How far the foretold hours are off, as a share of what it took."""
+        foretold, took = self.hours.foretold, self.hours.took
+        return None if foretold is None or not took else foretold / took - 1
+
+    @property
+    def is_within(self) -> bool | None:
+        """Whether it took as long as the interval says."""
+        if self.hours_low is None or self.hours_high is None or self.hours.took is None:
+            return None
+        return self.hours_low <= self.hours.took <= self.hours_high
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Over the `foretold` of all `runs`: the mean absolute error of the hours, None without any, and how many took as long as
+    their interval says."""
+
+    runs: int
+    foretold: int
+    mape: float | None
+    within: int
+
+
+def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, ...]:
+    """Of the run of that name, or of all that the asker sees. Raises NotFound."""
+    if name is None:
+        return tuple(_comparison(service, own) for own in service.own.values())
+    own = service.own.get(normalised(name))
+    if own is None:
+        names = [one.run.name for one in service.own.values()]
+        raise NotFound(unknown("run", name, names, "costcalc recipes list shows them"))
+    return (_comparison(service, own),)
+
+
+def score(compared: Iterable[Comparison]) -> Score:
+    """How far off what was foretold is over all runs."""
+    found = list(compared)
+    errors = [abs(one.error) for one in found if one.error is not None]
+    mape = sum(errors) / len(errors) if errors else None
+    return Score(len(found), len(errors), mape, sum(one.is_within is True for one in found))
+
+
+def _comparison(service: Service, own: OwnModel) -> Comparison:
+    run = own.run
+    asked = _asked(service, own)
+    answer = service.answer(asked, service.catalogue()) if asked else None
+    if asked is None or answer is None or not answer.estimates:
+        nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"))
+        return Comparison(run.name, None, None, None, None, nothing)
+    one, bill = answer.estimates[0], answer.bills[0]
+    known_epochs = _is_of_same_task(service, run, asked.model)
+    share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, one)
+    low, high = (share * (hours - one.overhead_hours) + one.overhead_hours for hours in (one.hours_low, one.hours_high))
+    return Comparison(
+        run=run.name,
+        foretold_from=f"{one.recipe}: {one.evidence_notes.throughput}",
+        machine=f"{one.nodes} x {one.instance_type} of {one.provider}",
+        hours_low=low,
+        hours_high=high,
+        terms=tuple(_terms(run, one, bill, share, known_epochs)),
+    )
+
+
+def _terms(run: Run, one: Estimate, bill: Bill, share: float, known_epochs: bool) -> Iterator[Term]:
+    """Overheads are part of what the log does not tell: it begins when training does."""
+    yield Term("epochs", one.epochs if known_epochs else None, run.epochs, "")
+    yield Term("speed", one.images_per_second, run.samples_per_second, "samples/s")
+    yield Term("training", share * one.train_hours, run.hours, "h")
+    yield Term("overhead", one.overhead_hours, None, "h")
+    hours = share * one.train_hours + one.overhead_hours
+    took = run.hours + one.overhead_hours
+    yield Term("hours", hours, took, "h")
+    yield Term("rate", float(one.hourly_rate), float(one.hourly_rate), f"{one.currency}/h")
+    foretold, paid = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
+    yield Term("dollars", foretold, paid, one.currency)
+
+
+def _samples(service: Service, one: Estimate) -> float:
+    """What the foretold training goes through."""
+    recipes = service.evidence_about(one.model).recipes_of(one.model)
+    per_epoch = next(recipe.samples_per_epoch for recipe in recipes if recipe.name == one.recipe)
+    return one.epochs * per_epoch
+
+
+def _is_of_same_task(service: Service, run: Run, model: str) -> bool:
+    """Whether the epochs of what it is foretold from say something of its own: the same data set and metric."""
+    other = service.own.get(normalised(model))
+    if other:
+        return (other.run.dataset, other.run.metric) == (run.dataset, run.metric)
+    return run.dataset == "imagenet" and _metric(run) is not None
+
+
+def _metric(run: Run) -> Metric | None:
+    """ImageNet's metric that a run logged."""
+    named = run.metric.casefold().replace("-", "")
+    return next((metric for metric in Metric if metric.value in named or f"acc{metric.value[-1]}" in named), None)
+
+
+def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
+    """The question on the day of the run: about an earlier run of the same network, data set and metric, else about the network
+    itself where it is known; None where neither is."""
+    run = own.run
+    earlier = [
+        one.run
+        for one in service.own.values()
+        if one.run.model == run.model and one.run is not run and one.run.added_at < run.added_at
+    ]
+    alike = [one for one in earlier if (one.dataset, one.metric) == (run.dataset, run.metric)]
+    query = EstimateQuery(
+        model=run.model,
+        target=0.0,
+        accelerator=(run.accelerator,),
+        accelerators=run.accelerators,
+        nodes=run.nodes,
+        confidence=SURE_ENOUGH,
+        as_of=datetime.combine(run.ran_on, LAST_SECOND),
+        max_price_age=OLDEST_PRICE,
+        limit=1,
+        sort="time",
+        provider=(run.provider,) if run.provider else (),
+        instance_type=(run.instance_type,) if run.instance_type else (),
+    )
+    if alike:
+        target = _within(alike[-1], run.reached)
+        return replace(
+            query, model=alike[-1].name, target=target, metric=run.metric, dataset=run.dataset, recipes="all"
+        )
+    return _of_network(service, run, query)
+
+
+def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQuery | None:
+    """About the network's recipes on images of the run's size; on other data for the sake of their speed alone."""
+    network = service.evidence.find_model(run.model)
+    recipes = service.evidence.recipes_of(network.name) if network else ()
+    sizes = {run.image_size or (network and network.image_size) or REFERENCE_SIZE}
+    recipes = tuple(one for one in recipes if {phase.image_size for phase in one.phases} == sizes) or recipes
+    metric = _metric(run) if run.dataset == "imagenet" else None
+    known = [point.in_metric(metric or Metric.TOP1) or 0.0 for recipe in recipes for point in recipe.evaluations]
+    if not known:
+        return None
+    reached = run.reached / PERCENT if run.reached > 1 else run.reached
+    target = min(reached, max(known)) if metric else sorted(known)[len(known) // 2]
+    names = tuple(one.name for one in recipes)
+    return replace(query, target=target, metric=metric or Metric.TOP1, crossing=Crossing.FIRST, recipe=names)
+
+
+def _within(earlier: Run, value: float) -> float:
+    """The value, or the best of the earlier run where that is worse."""
+    return max(value, earlier.reached) if earlier.lower_is_better else min(value, earlier.reached)

@@ -1,0 +1,69 @@
+"""What was foretold of one's own runs stands beside what they took, and is scored over all of them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from support.own_training_runs import own_run
+from support.services import packaged_service
+
+from api.questions.errors import NotFound
+from api.reports.plan_and_actual import comparisons, score
+
+FIRST = own_run()
+LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}
+
+
+def service_with(*runs):
+    rows = tuple(run.stored() for run in runs)
+    return replace(packaged_service(), runs=lambda: rows, _seen={}).seen_by(None)
+
+
+def terms(compared):
+    return {term.name: (term.foretold, term.took) for term in compared.terms}
+
+
+def test_a_second_run_is_foretold_from_the_first_and_never_from_itself():
+    slower = own_run(**LATER, accelerators=1, samples_per_second=900.0)
+    _, second = comparisons(service_with(FIRST, slower))
+    found = terms(second)
+    assert second.foretold_from.startswith("my-run: Your own speed, carried over to 1 accelerator, 2,000 images/s")
+    assert found["epochs"] == (8, 8)
+    foretold, took = found["speed"]
+    assert (900 < foretold < 1400, took) == (True, 900)
+    assert found["rate"][0] == found["rate"][1] > 0
+    assert second.error == pytest.approx(second.hours.foretold / second.hours.took - 1)
+
+
+def test_the_same_run_again_takes_as_long_as_foretold():
+    _, second = comparisons(service_with(FIRST, own_run(**LATER)))
+    assert second.error == pytest.approx(0, abs=0.01)
+    assert second.is_within
+    assert terms(second)["dollars"][0] == pytest.approx(terms(second)["dollars"][1], rel=0.01)
+
+
+def test_nothing_is_foretold_of_what_nobody_knows():
+    (alone,) = comparisons(service_with(FIRST), "My Run")
+    assert (alone.foretold_from, alone.error, alone.is_within) == (None, None, None)
+    assert score([alone]).mape is None
+
+
+def test_a_known_network_on_other_data_has_its_speed_foretold_and_its_own_samples():
+    run = own_run(model="resnet50", ran_on=datetime(2026, 11, 19, tzinfo=UTC).date())
+    (one,) = comparisons(service_with(run))
+    found = terms(one)
+    assert found["epochs"] == (None, 8)
+    assert 1000 < found["speed"][0] < 10_000
+    assert found["training"][0] == pytest.approx(8 * 1_200_000 / found["speed"][0] / 3600, rel=0.05)
+
+
+def test_the_score_is_over_all_that_was_foretold():
+    compared = comparisons(service_with(FIRST, own_run(**LATER)))
+    found = score(compared)
+    assert (found.runs, found.foretold, found.within) == (2, 1, 1)
+    assert found.mape == pytest.approx(0, abs=0.01)
+
+
+def test_a_run_that_is_not_there_is_not_compared():
+    with pytest.raises(NotFound, match="did you mean my-run"):
+        comparisons(service_with(FIRST), "my-rum")
