@@ -177,7 +177,9 @@ def new_run(service: Service, catalogue: Catalogue, values: Mapping[str, Any], l
     model = {"model": network.name} if network else {}
     better = {"lower_is_better": values["better"] == "lower"} if "better" in values else {}
     try:
-        run = read_run(log, Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day}), service.clock())
+        run = read_run(
+            log, Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day}), service.clock()
+        )
     except RunRefused as refused:
         raise BadParameters({**{key: [told] for key, told in refused.errors.items()}, **errors}) from None
     except LogRefused as refused:
