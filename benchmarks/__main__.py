@@ -1,10 +1,11 @@
 """`make bench`: every figure that is promised, measured; exits 1 if one is missed. Names choose some of them.
 
-Those in LONG take minutes, are run by their name alone, and take options: python -m benchmarks load --help.
+load, faults, never_asked and price_year take minutes, are run by their name alone, and take options: python -m benchmarks load --help.
 """
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 from importlib import import_module
@@ -15,7 +16,7 @@ ALL = (
     "dearest",
     "sweep",
 )  # fmt: skip
-LONG = ("load", "faults", "never_asked")
+LONG = ("load", "faults", "never_asked", "price_year")
 
 
 def main() -> int:
@@ -23,7 +24,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started ends too
     if sys.argv[1:2] and sys.argv[1] in LONG:
         return 0 if import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:]) else 1
-    results = [import_module(f"benchmarks.{name}").run() for name in sys.argv[1:] or ALL]
+    options = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
+    options.add_argument("names", nargs="*", default=ALL, metavar="NAME", help=f"one of {', '.join(ALL + LONG)}")
+    names = options.parse_args().names
+    if unknown := set(names) - set(ALL):
+        options.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    results = [import_module(f"benchmarks.{name}").run() for name in names]
     return 0 if all(results) else 1
 
 

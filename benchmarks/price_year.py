@@ -1,16 +1,17 @@
 """A year of hourly refreshes of 8,000 offers, of which a third changes each time: publication, database, memory and `as_of`.
 
-`python -m benchmarks.price_year [DAYS] [sqlite|postgresql]` runs on one kind of database; a year takes half an hour on each.
+`python -m benchmarks price_year 30 sqlite` runs 30 days on one kind of database; a year takes half an hour on each.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,6 +35,7 @@ SEED, OFFERS, CHANGING = 13, 8_000, 3
 LOWEST, HIGHEST = 10**8, 10**11  # a rate in nano-dollars an hour: a walk of thousands of steps goes anywhere
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+DATABASES = ("sqlite", "postgresql")
 CLOUDS = ("aws", "gcp", "azure")
 REGION = "region-"  # no provider's regions are called so
 TYPES, MACHINE = 100, Machine("V100", 8, 16.0, 64, 488.0)
@@ -222,6 +224,18 @@ def run(
     return fine
 
 
+def main(words: Sequence[str]) -> bool:
+    """The benchmark with its options."""
+    options = argparse.ArgumentParser("python -m benchmarks price_year", description=__doc__)
+    options.add_argument("days", type=int, nargs="?", default=365, help="how many days are simulated (365)")
+    options.add_argument(
+        "databases", nargs="*", default=DATABASES, metavar="sqlite|postgresql", help="both, if none is named"
+    )
+    given = options.parse_args(words)
+    if unknown := set(given.databases) - set(DATABASES):
+        options.error(f"no database is called {', '.join(sorted(unknown))}: write {' or '.join(DATABASES)}")
+    return run(given.days, tuple(given.databases))
+
+
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    sys.exit(0 if run(int(given[0]) if given else 365, tuple(given[1:]) or ("sqlite", "postgresql")) else 1)
+    sys.exit(0 if main(sys.argv[1:]) else 1)
