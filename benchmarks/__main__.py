@@ -1,6 +1,7 @@
 """`make bench`: every figure that is promised, measured; exits 1 if one is missed. Names choose some of them.
 
-load, faults, never_asked and price_year take minutes, are run by their name alone, and take options: python -m benchmarks load --help.
+load, faults, never_asked and price_year take minutes, are run by their name alone, and take options:
+python -m benchmarks load --help.
 """
 
 from __future__ import annotations
