@@ -25,6 +25,7 @@ from pricing.sources import SOURCES
 
 HONEST = {502, 503, 504}  # nginx found no server, or a server said that it cannot answer now
 PAUSE_SECONDS = 0.3
+ASKERS_KEPT = 8  # each remembers what it worked out
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Judge:
     def _right(self, path: str, snapshot: str, as_of: str) -> Any:
         self._now = datetime.fromisoformat(as_of)
         if snapshot not in self._askers:
+            while len(self._askers) >= ASKERS_KEPT:
+                del self._askers[next(iter(self._askers))]
             prices = FixedPrices(self.catalogues[snapshot])
             service = Service(load_evidence(), prices, lambda: self._now, tuple(SOURCES))
             self._askers[snapshot] = create_app(service, Settings(cache_answers=0)).test_client()
