@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, ClassVar
 
@@ -27,16 +27,28 @@ SHORT = Decimal("0.0001")
 
 
 @dataclass(frozen=True, slots=True)
+class AccuracyQuery(EstimateQuery):
+    """A question without a target of its own: it is the accuracy that was found, and null where nothing fits."""
+
+    target: float | None  # type: ignore[assignment]  # a question of `/cost` always has one
+
+    @classmethod
+    def of(cls, query: EstimateQuery, accuracy: float | None) -> AccuracyQuery:
+        """The same question with this accuracy."""
+        return cls(**{each.name: getattr(query, each.name) for each in fields(query)} | {"target": accuracy})
+
+
+@dataclass(frozen=True, slots=True)
 class AccuracyDocument:
     """The JSON answer. `estimates` reach `accuracy` within the budget and the time: those that no other estimate beats on
     both, best first. `less` has the best estimate for each of some lower targets. `query.target` is the
-    accuracy; if nothing fits, that is null and the target the lowest that was tried."""
+    accuracy; both are null if nothing fits."""
 
     accuracy: float | None
     message: str
     budget: Decimal | None
     max_hours: float | None
-    query: EstimateQuery
+    query: AccuracyQuery
     prices: PriceBasis
     exchange: ExchangeRate | None
     count: int
@@ -71,7 +83,7 @@ class AccuracyReport:
             message=self._nothing(least) if accuracy is None else self._something(accuracy, found),
             budget=self.query.max_cost,
             max_hours=self.query.max_hours,
-            query=with_moment(found.query, found.prices.as_of),
+            query=AccuracyQuery.of(with_moment(found.query, found.prices.as_of), accuracy),
             prices=found.prices,
             exchange=found.exchange,
             count=found.count,
