@@ -22,7 +22,8 @@ def evaluation_sigma(values: Sequence[float]) -> float:
     """
     later = np.asarray(values, float)[len(values) // 2 :]
     scatter = float(np.sqrt(np.mean((later - isotonic(later.tolist())) ** 2)))
-    return max(scatter, LEAST_SHARE * (max(values) - min(values)) / SEED_PER_EVALUATION)
+    way = (max(values) - min(values)) or abs(values[-1]) or 1.0  # of a single value, from 0
+    return max(scatter, LEAST_SHARE * way / SEED_PER_EVALUATION)
 
 
 def seed_sigma(evaluation_sigmas: Floats) -> Floats:
