@@ -15,6 +15,7 @@ import numpy as np
 from costcalc.convergence.partial import Course, Forecast, NoForecast, forecast
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import Point, TrainingLog
+from own_runs.runs import Run
 
 LOW, HIGH = 0.1, 0.9  # quantiles of the seconds of an epoch between evaluations
 PERCENT = 100.0
@@ -108,7 +109,7 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
     reached, foretold, unknown = _crossing(run, plan), None, ""
     if reached is None and plan.target is not None:
         try:
-            foretold = forecast(_course(run, plan, planned), family)
+            foretold = forecast(_course(run.epochs, run.values, _best(plan, run), planned), family)
         except NoForecast as error:
             unknown = str(error)
     low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, foretold, reached) or ahead)
@@ -163,17 +164,26 @@ def _epochs(point: Point, plan: Plan) -> float:
     return point.steps / plan.steps_per_epoch
 
 
-def _best(plan: Plan, run: _Run) -> float:
-    """The best value that the metric can have: 0 where lower is better, else 1, or 100 where it is in percent."""
-    if plan.lower_is_better:
+def best_value(largest: float, lower_is_better: bool) -> float:
+    """The best value that a metric can have: 0 where lower is better, else 1, or 100 where its largest value is above 1."""
+    if lower_is_better:
         return 0.0
-    return 1.0 if max(*run.values, plan.target or 0.0) <= 1 else PERCENT
+    return 1.0 if largest <= 1 else PERCENT
 
 
-def _course(run: _Run, plan: Plan, planned: float) -> Course:
-    best = _best(plan, run)
-    scale = best or 1.0
-    return Course.of(run.epochs, [abs(best - value) / scale for value in run.values], planned)
+def whole_course(run: Run) -> Course:
+    """The course of a stored run. Raises NoForecast."""
+    best = best_value(max(point.value for point in run.curve), run.lower_is_better)
+    values = [point.value for point in run.curve]
+    return _course([point.epochs for point in run.curve], values, best, run.scheduled_epochs or run.epochs)
+
+
+def _course(epochs: Sequence[float], values: Sequence[float], best: float, planned: float) -> Course:
+    return Course.of(epochs, [abs(best - value) / (best or 1.0) for value in values], planned)
+
+
+def _best(plan: Plan, run: _Run) -> float:
+    return best_value(max(*run.values, plan.target or 0.0), plan.lower_is_better)
 
 
 def _crossing(run: _Run, plan: Plan) -> float | None:

@@ -31,6 +31,7 @@ from api.reports.commitments import commitments_report
 from api.reports.comparison import compare_report
 from api.reports.cost import cost_report
 from api.reports.models import fit_report
+from api.reports.own_runs import own_recipes_report
 from api.reports.prices.changes import changes_report
 from api.reports.prices.history import history_report
 from api.reports.prices.offers import offers_report
@@ -114,6 +115,8 @@ TOOLS = (
          "/models", Schema.from_dict({})(), trainable_report),
     Tool("recipes", "The recipes of a model: epochs, batch size, precision, accuracy reached, own system and source.",
          "/models", ModelQuestionSchema(only=("model",)), recipes_report),
+    Tool("own_runs", "The training runs and speeds of one's own that are stored here; ask about a run with its name as model.",
+         "/recipes", Schema.from_dict({})(), lambda service, *_: own_recipes_report(service, None)),
     Tool("doctor", "What is wrong with this installation: stale prices, sources that fail, a store out of reach.",
          "/readyz", Schema.from_dict({})(), lambda service, *_: Diagnosed(service)),
 )  # fmt: skip

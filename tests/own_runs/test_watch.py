@@ -5,11 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import numpy as np
 import pytest
+from support.own_training_runs import own_run
 
 from costcalc.convergence.partial import Course
 from own_runs.logs.log import Point, TrainingLog
-from own_runs.watch import CannotWatch, Plan, Verdict, outlook
+from own_runs.runs import CurvePoint
+from own_runs.watch import CannotWatch, Plan, Verdict, outlook, whole_course
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PLAN = Plan(hourly_rate=Decimal(10), max_cost=Decimal(100), planned_epochs=40.0, target=0.76, metric="acc")
@@ -148,3 +151,16 @@ def test_of_several_metrics_one_must_be_named():
     points = (Point("row 1", 1.0, None, 60.0, {"acc": 0.5, "loss": 1.0}),)
     with pytest.raises(CannotWatch, match="several metrics: add --metric with one of acc, loss"):
         outlook(TrainingLog("us", points), replace(PLAN, metric=None), [], NOW)
+
+
+def test_stored_runs_are_a_family():
+    runs = [
+        own_run(curve=tuple(CurvePoint(epoch, None, 1 - error(epoch / 40, end)) for epoch in range(1, 41)))
+        for end in (0.2, 0.22, 0.24)
+    ]
+    found = outlook(log(20, end=0.21), replace(PLAN, target=0.7), [whole_course(run) for run in runs], NOW)
+    assert found.end[1] == pytest.approx(0.79, abs=0.002)
+    losses = own_run(
+        lower_is_better=True, curve=(CurvePoint(1, None, 2.5), CurvePoint(4, None, 0.5)), scheduled_epochs=8
+    )
+    assert np.exp(whole_course(losses).at([0.125, 0.5])) == pytest.approx([2.5, 0.5])

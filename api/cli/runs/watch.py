@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TypeVar
 
 import click
 from marshmallow import Schema
@@ -25,8 +29,10 @@ from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
 from costcalc.training import Recipe
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused
-from own_runs.watch import CannotWatch, Outlook, Plan, Verdict, outlook
+from own_runs.runs import Run
+from own_runs.watch import CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
 
+Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
 ALARM = 3  # exit status where the range leaves the budget
 MACHINE = Schema.from_dict({"a": Text("the machine", example="aws:p3.8xlarge")})
 LEFT_TO_SAY = "or leave --slack out"
@@ -101,25 +107,28 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
 
 
 def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
-    """The whole runs that recipes of these names logged. Ends the command where they are too few."""
+    """The whole runs of these names: logs of recipes, and the asker's own. Ends the command where they are too few."""
     recipes = [one for one in service.evidence.recipes if one.is_log]
-    found = [course for one in recipes if one.is_named(patterns) for course in _course(one)]
+    own = [one.run for one in service.own.values() if any(fnmatchcase(one.run.name, pattern) for pattern in patterns)]
+    found = [*_courses(_logged, (one for one in recipes if one.is_named(patterns))), *_courses(whole_course, own)]
     if patterns and len(found) < FEWEST_LOGS:
-        known = sorted(
-            {f"{one.family}*" for one in recipes if sum(other.family == one.family for other in recipes) >= FEWEST_LOGS}
-        )
+        logs = Counter(one.family for one in recipes)
+        known = sorted(f"{family}*" for family, count in logs.items() if count >= FEWEST_LOGS)
         stop(f"--like {' '.join(patterns)}: {len(found)} logs, {FEWEST_LOGS} are needed; there are {', '.join(known)}")
     return found
 
 
-def _course(recipe: Recipe) -> Iterator[Course]:
+def _courses(course: Callable[[Whole], Course], runs: Iterable[Whole]) -> Iterator[Course]:
+    """Those of the runs that have one."""
+    for run in runs:
+        with suppress(NoForecast):
+            yield course(run)
+
+
+def _logged(recipe: Recipe) -> Course:
     points = [(point.epochs, 1 - point.top1) for point in recipe.evaluations if point.top1 is not None]
-    try:
-        yield Course.of(
-            [at for at, _ in points], [error for _, error in points], recipe.scheduled_epochs or points[-1][0]
-        )
-    except (NoForecast, IndexError):
-        return
+    epochs = [at for at, _ in points]
+    return Course.of(epochs, [error for _, error in points], recipe.scheduled_epochs or max(epochs, default=0.0))
 
 
 def sentences(found: Outlook, plan: Plan) -> Iterator[str]:

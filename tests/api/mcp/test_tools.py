@@ -1,11 +1,13 @@
 """The tools, asked in memory by the SDK's own client, beside what HTTP answers."""
 
 import json
+from dataclasses import replace
 
 import anyio.from_thread
 import jsonschema_rs
 import pytest
 from mcp.client.client import Client
+from support.own_training_runs import own_run
 
 from api.mcp.answers import KEPT
 from api.mcp.server import answered, server_of
@@ -25,6 +27,7 @@ QUESTIONS = {
     "fit": {"model": "resnet50"},
     "models": {},
     "recipes": {"model": "resnet18"},
+    "own_runs": {},
     "doctor": {},
 }
 
@@ -73,6 +76,16 @@ def test_the_figures_are_those_of_http(service, client):
     assert [pick["name"] for pick in found["picks"]] == [pick["name"] for pick in whole["picks"]]
     for short, full in zip(found["estimates"], whole["estimates"], strict=True):
         assert short == {key: full[key] for key in KEPT if full[key] is not None}
+
+
+def test_own_runs_are_listed_and_can_be_asked_about(service):
+    kept = (own_run().stored(),)
+    mine = replace(service, runs=lambda: kept, _seen={}).seen_by(None)
+    (found,) = ask(mine, "own_runs").structured_content["recipes"]
+    assert (found["name"], found["metric"], found["reached"]) == ("my-run", "val_accuracy", pytest.approx(0.9 - 0.5**8))
+    answer = ask(mine, "cost", model=found["name"], target=0.8, provider="aws").structured_content
+    assert {estimate["recipe"] for estimate in answer["estimates"]} == {"my-run"}
+    assert ask(service, "own_runs").structured_content["recipes"] == []
 
 
 def test_what_is_not_known_is_in_the_answer(service):
