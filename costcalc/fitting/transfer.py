@@ -38,8 +38,9 @@ class Ratio:
 
 def ratios(rows: Iterable[Throughput], reference: ReferenceModel, models: Mapping[str, Model]) -> tuple[Ratio, ...]:
     """The rows whose accelerator the reference model knows, with what is left to explain."""
+    of_chips = reference.of_chips()
     return tuple(
-        _ratio(row, reference, models) for row in rows if row.accelerators > 0 and reference.knows(row.accelerator)
+        _ratio(row, of_chips, models) for row in rows if row.accelerators > 0 and of_chips.knows(row.accelerator)
     )
 
 

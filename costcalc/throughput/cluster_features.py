@@ -56,9 +56,14 @@ class ClusterFeatures:
         self._around: dict[int, tuple[Indices, Indices]] = {}
 
     @cached_property
+    def reference_of_chips(self) -> ReferenceModel:
+        """The reference model as other networks are compared with it."""
+        return self.reference.of_chips()
+
+    @cached_property
     def rates_by_twin(self) -> ReferenceRates:
         """The reference network's rates, parts whose data sheets differ in the size of their memory alone being one."""
-        return ReferenceRates(self.clusters, self.reference, by_twin=True)
+        return ReferenceRates(self.clusters, self.reference_of_chips, by_twin=True)
 
     def transferred(self, workload: Workload) -> tuple[Floats, Floats]:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C], and the most that a doubling

@@ -65,11 +65,13 @@ class HalfWidth(NamedTuple):
     """The half-width in ln(time) of an interval at LEVEL: a quantile of out-of-group errors (split conformal).
 
     `by_rule` where too few errors are known for that quantile, so that a rule of thumb stands for it; `cases` is how many are.
+    With `by_organisation` each of them is an organisation, whose results count once together.
     """
 
     ln: float
     by_rule: bool
     cases: int = 0
+    by_organisation: bool = False
 
 
 Seconds = TypeVar("Seconds", float, Floats)

@@ -266,7 +266,7 @@ def _peak(recipe: Recipe, features: ClusterFeatures) -> Floats:
 def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures) -> Floats:
     """What the recipe's network, implementation and image sizes add to ln(rate) [P]: seen on its own system, or learned from
     others."""
-    own, reference, transfer = recipe.system, features.reference, features.transfer
+    own, reference, transfer = recipe.system, features.reference_of_chips, features.transfer
     if own is None or not is_anchored(recipe, reference):
         return np.array([transfer.software(each) for each in workloads])
     batch = global_batch(recipe) / own.accelerators

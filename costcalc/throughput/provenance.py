@@ -36,15 +36,15 @@ def notes(
     `anchored` says is known.
     """
     if base and base.is_own:
-        return _own_speed(cluster, kind, base), _how_wide(width, kind)
+        return _own_speed(cluster, kind, base), _how_wide(width)
     software = (USUAL_SOFTWARE,) if recipe.year == UNDATED else ()
-    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width, kind))
+    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width))
 
 
-def _how_wide(width: HalfWidth, kind: int) -> str:
+def _how_wide(width: HalfWidth) -> str:
     if width.by_rule:
         return WIDE_BY_RULE
-    if kind == CODE:
+    if width.by_organisation:
         return (
             f"The range is as wide as it must be to hold 8 in 10 results of {width.cases:,} organisations, each counted once and "
             "predicted from the others."

@@ -16,6 +16,7 @@ from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfW
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.memory import densest
 from costcalc.throughput.prediction import (
+    CODE,
     MACHINES,
     REFUSALS,
     TRANSFERRED,
@@ -215,7 +216,8 @@ class SpeedModel:
         table.width_80[r] = np.where(answered, self._half_widths(recipe, found, evidence.features), np.nan)
         _widen(table, r, found, anybodys.distance(recipe, found.log_rate))
         _overlap(table.width_80[r], found, evidence.features)
-        width = _with_machines(found, self._fitted.widths["code"].ln, self._fitted.widths["machines"].ln)
+        of_codes = self._by_kind(_sort(recipe, self._is_transformer(recipe)))[CODE]
+        width = _with_machines(found, of_codes, self._fitted.widths["machines"].ln)
         table.usual_low[r] = np.maximum(found.other_code - width, -found.headroom)
         table.usual_high[r] = found.other_code + width
 

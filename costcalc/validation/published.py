@@ -20,6 +20,7 @@ FROZEN = {
     "splits": "0f9cf10b1f68c00803d0f3aa049dc8011a75057eba6b9bc443886221c66981be",
     "splits_2": "c2ad24edff3669e9492e6919619aaf6eee7a3904895d08d54766b707b4add578",
     "splits_3": "273859b7c817c87f7b0cc38dd001f9df7890a84e84e38421bdea9eef21a8a62f",
+    "splits_4": "c53676fac67b628930ba55624f0caf5766db43fc1fb231058debc74e1718d838",
 }
 """The tables of groups, with their SHA-256: the later ones were added in November 2026, before anything was scored with them."""
 TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", "unseen_curves", *FROZEN)

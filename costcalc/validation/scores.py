@@ -145,8 +145,8 @@ def half_width(cases: Sequence[Case], level: float, by_group: bool = False) -> H
     order = np.argsort(sizes)
     reached = np.cumsum(_weights(cases, by_group)[order]) >= (number + 1) * level - TINY
     if reached.any():
-        return HalfWidth(float(sizes[order][reached.argmax()]), by_rule=False, cases=number)
-    return HalfWidth(RULE * float(sizes.max()) if number else math.inf, by_rule=True, cases=number)
+        return HalfWidth(float(sizes[order][reached.argmax()]), False, number, by_organisation=by_group)
+    return HalfWidth(RULE * float(sizes.max()) if number else math.inf, True, number, by_organisation=by_group)
 
 
 def _weights(cases: Sequence[Case], by_group: bool) -> Floats:

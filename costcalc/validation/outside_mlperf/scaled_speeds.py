@@ -15,8 +15,9 @@ from functools import lru_cache
 from costcalc.fitting.network import fit_overlap, over_networks, scaling_error
 from costcalc.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from costcalc.throughput.data_sheets import part
+from costcalc.throughput.prediction import ANY
 from costcalc.throughput.reference_model import ReferenceModel
-from costcalc.throughput.workloads import Transfer, training_rate
+from costcalc.throughput.workloads import Transfer, bits, training_rate
 from costcalc.training import Throughput
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.scores import Case
@@ -51,7 +52,7 @@ class ScaledSpeeds:
         """The rates of transformers and their kin, without any of the same organisation; where the accelerator shall not be
         `measured`, without any rate of its chip. The baseline does as many multiply-adds a second as ResNet-50 would."""
         groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for name, organisation in self._learner.published.groups.get("transformers", {}).items():
+        for name, organisation in self._scored_transformers.items():
             if name in self._known:
                 groups[organisation, self._known[name].row.accelerator].append(name)
         return [
@@ -60,9 +61,36 @@ class ScaledSpeeds:
             for case in self._transformers(organisation, names, None if measured else accelerator)
         ]
 
+    def best_without_the_code(self) -> list[Case]:
+        """The rates of transformers that several codes trained on one chip in the same bits, beside the one prediction that errs
+        least on all of them: no model can do better that does not know the code.
+
+        What counts and batches cost is taken from the fit. The baseline is the rate of one accelerator that errs least.
+        """
+        transfer = self._transfer_without(frozenset())
+        alike: dict[object, list[Ratio]] = defaultdict(list)
+        for ratio in self._known.values():
+            if self._is_transformer(ratio.row) and not ratio.row.is_synthetic and transfer.knows(ratio.row.model):
+                alike[self._work_on_chip(ratio)].append(ratio)
+        several = {key: found for key, found in alike.items() if len({ratio.row.stack for ratio in found}) > 1}
+        return [
+            Case(ratio.row.name, str(key), error, rate)
+            for key, found in several.items()
+            for ratio, error, rate in zip(
+                found,
+                _beside_best([residual(_of_any_code(ratio), transfer) for ratio in found]),
+                _beside_best([_log_rate(ratio) for ratio in found]),
+                strict=True,
+            )
+        ]
+
     def is_synthetic(self, case: Case) -> bool:
         """Whether the rate is one of a benchmark on synthetic images and not of training."""
         return self._known[case.name].row.is_synthetic
+
+    def is_of_usual_maker(self, case: Case) -> bool:
+        """Whether the chip's maker is one of which estimates are given before anybody measured the chip."""
+        return part(self._evidence.accelerators, self._known[case.name].row.accelerator).predicted_unmeasured
 
     def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
         hidden = frozenset(names).intersection(self._learned)
@@ -81,7 +109,7 @@ class ScaledSpeeds:
 
     def _transformers(self, organisation: str, names: Sequence[str], accelerator: str | None) -> Iterator[Case]:
         published = self._learner.published.groups
-        groups = {**published["transformers"], **published.get("unscored_transformers", {})}
+        groups = {**self._scored_transformers, **published.get("unscored_transformers", {})}
         reference = self._learner.reference_model(HeldOut(accelerator=accelerator))
         accelerators = self._evidence.accelerators
         chip = part(accelerators, accelerator).chip if accelerator else None
@@ -98,12 +126,33 @@ class ScaledSpeeds:
             if transfer.knows(ratio.workload.model):
                 yield Case(ratio.row.name, organisation, residual(ratio, transfer), _as_resnet50(ratio))
 
+    @property
+    def _scored_transformers(self) -> dict[str, str]:
+        """The organisation of each scored rate."""
+        published = self._learner.published.groups
+        return {**published.get("transformers", {}), **published.get("more_transformers", {})}
+
+    def _work_on_chip(self, ratio: Ratio) -> tuple[object, ...]:
+        """What ViT-B/16 and DeiT-B have in common: arithmetic, parameters, image size, bits and chip."""
+        done, chip = ratio.workload, part(self._evidence.accelerators, ratio.row.accelerator).chip
+        return done.gmacs, done.parameters, done.image_size, bits(done.precision), chip
+
     def _is_transformer(self, row: Throughput) -> bool:
         model = self._evidence.models.get(row.model)
         return model is not None and model.is_transformer
 
     def _ratios(self, rows: Iterable[Throughput], reference: ReferenceModel) -> dict[str, Ratio]:
         return {ratio.row.name: ratio for ratio in ratios(rows, reference, self._evidence.models)}
+
+
+def _of_any_code(ratio: Ratio) -> Ratio:
+    return replace(ratio, workload=replace(ratio.workload, implementation=ANY))
+
+
+def _beside_best(logs: Sequence[float]) -> list[float]:
+    """ln(measured / predicted) of rates, where one prediction errs least: it is one of the rates themselves."""
+    best = min(logs, key=lambda one: sum(abs(math.expm1(log - one)) for log in logs))
+    return [log - best for log in logs]
 
 
 def _log_rate(ratio: Ratio) -> float:

@@ -158,6 +158,16 @@ def test_the_same_chips_in_more_machines_are_not_faster(packaged_evidence):
         assert rates == sorted(rates, reverse=True)
 
 
+def test_other_networks_lose_as_much_by_small_batches_on_a_chip_whatever_its_memory():
+    parts = {name: replace(SHEET["slow"], name=name, chip="die") for name in ("small", "large", "unseen")}
+    effects = {("batch", "small"): 0.3, ("batch", "large"): -0.2, ("batch", "fast"): 0.4, ("mean",): 0.1}
+    sheets = replace(REFERENCE.data_sheets, accelerators=SHEET | parts)
+    found = replace(REFERENCE, data_sheets=sheets, effects=effects).of_chips()
+    assert found.effects == pytest.approx(
+        {("mean",): 0.1, ("batch", "fast"): 0.4} | {("batch", name): 0.05 for name in parts}
+    )
+
+
 def setup(accelerator="new", per_node=8, nodes=1, batch=256.0, year=2022, framework_family="mxnet"):
     return Setup(accelerator, per_node, nodes, batch, year, framework_family)
 

@@ -168,6 +168,11 @@ def test_the_range_says_how_many_results_it_comes_from():
     many = replace(FITTED, widths=WIDTHS | {"network": HalfWidth(0.15, by_rule=False, cases=607)})
     table = SpeedModel([rate(5000.0)], many).speeds([recipe()], [EIGHT])
     assert "8 in 10 of 607 results" in table.notes(0, 0)[1]
+    by_organisation = replace(
+        FITTED, widths=WIDTHS | {"network": HalfWidth(0.15, False, cases=14, by_organisation=True)}
+    )
+    table = SpeedModel([rate(5000.0)], by_organisation).speeds([recipe()], [EIGHT])
+    assert "8 in 10 results of 14 organisations, each counted once" in table.notes(0, 0)[1]
 
 
 def test_other_peoples_code_takes_as_long_as_the_middle_of_all_codes():

@@ -162,7 +162,8 @@ def test_unseen_speeds_are_sourced_in_no_fit_and_each_is_scored_or_scaled_from()
     assert all(row.source and row.year and row.images_per_second > 0 for row in unseen.values())
     splits = ("other_count", "several_machines", "one_network_known", "host_limited")
     pairs = [pair for split in splits for pair in published.groups[split].items()]
-    named = {name for pair in pairs for name in pair} | published.groups["transformers"].keys()
+    transformers = published.groups["transformers"].keys() | published.groups["more_transformers"].keys()
+    named = {name for pair in pairs for name in pair} | transformers
     assert unseen.keys() <= named <= unseen.keys() | known.keys()
     for name, base in pairs:
         one, other = ((known | unseen)[each] for each in (name, base))

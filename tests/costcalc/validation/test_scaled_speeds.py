@@ -128,6 +128,12 @@ class TestTransformers:
         found = {case.group: known.is_synthetic(case) for case in known.transformers(measured=True)}
         assert found == {"Ada": True, "Bob": False}
 
+    def test_those_of_a_later_split_are_scored_and_held_out_too(self, speeds, rows_of_two):
+        ada, bob = rows_of_two
+        later = {each.name: "Ada" for each in ada}
+        known = speeds([*ada, *bob], transformers={bob[0].name: "Bob"}, more_transformers=later)
+        assert {case.group for case in known.transformers(measured=True)} == {"Ada", "Bob"}
+
     def test_a_network_that_nobody_else_ran_is_left_out(self, speeds, rows_of_two):
         ada, _ = rows_of_two
         assert speeds(ada, transformers={ada[0].name: "Ada"}).transformers(measured=True) == []
@@ -165,3 +171,27 @@ class TestTransformers:
             for mine in (ada, fast)
         )
         assert two - one == pytest.approx(math.log(2))
+
+
+class TestBestWithoutTheCode:
+    """What no model can do better that does not know whose code ran."""
+
+    def both(self, slow, fast, **facts):
+        ada = rates(slow, 1, model="vit_b16", organisation="Ada", stack="a")
+        return [*ada, *rates(fast, 1, model="vit_b16", organisation="Bob", stack="b", **facts)]
+
+    def test_one_prediction_for_two_codes_is_that_which_errs_least(self, speeds):
+        """At the faster one's rate the other one is 75 % off; at the slower one's it would be 300 %."""
+        cases = speeds(self.both(100.0, 400.0)).best_without_the_code()
+        assert [case.error for case in cases] == pytest.approx([-math.log(4), 0.0])
+        assert [case.baseline_error for case in cases] == pytest.approx([-math.log(4), 0.0])
+        assert len({case.group for case in cases}) == 1
+
+    def test_the_same_code_twice_says_nothing_of_codes(self, speeds):
+        assert speeds(rates(100.0, 1, 8, model="vit_b16", stack="a")).best_without_the_code() == []
+
+    def test_other_chips_bits_and_benchmarks_are_not_alike(self, speeds):
+        for other in ({"name": "Y100"}, {"precision": "fp32"}):
+            assert speeds(self.both(100.0, 400.0, **other)).best_without_the_code() == []
+        ada, bob = self.both(100.0, 400.0)
+        assert speeds([ada, replace(bob, data="synthetic")]).best_without_the_code() == []

@@ -87,7 +87,9 @@ class TestHalfWidth:
     def test_groups_may_count_once_each(self):
         """Five organisations: four with one error each, one with a hundred large ones."""
         errors = [case(f"o{size}", size) for size in (0.1, 0.2, 0.3, 0.4)] + [case("many", 0.9)] * 100
-        assert half_width(errors, 0.8, by_group=True) == HalfWidth(0.9, by_rule=False, cases=5)  # 4.8 of 5
+        assert half_width(errors, 0.8, by_group=True) == HalfWidth(
+            0.9, by_rule=False, cases=5, by_organisation=True
+        )  # 4.8 of 5
         assert half_width(errors, 0.6, by_group=True).ln == 0.4  # 3.6 of 5
         assert half_width(errors, 0.6).ln == 0.9
         assert half_width(errors, 0.9, by_group=True).by_rule  # 5.4 of 5
