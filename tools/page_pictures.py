@@ -1,16 +1,14 @@
 """Draws docs/pictures/page-*.png: the pages in Chromium, light and dark, at 1280 and 390 pixels, on the packaged prices.
 
-`python -m tools.page_pictures`; needs Chromium, and the packages playwright and Pillow.
+`python -m tools.page_pictures`; needs Chromium and the package playwright.
 """
 
 from __future__ import annotations
 
 import sys
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -23,7 +21,6 @@ from api.web.app import create_app
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 ASKED = "?model=resnet50&target=0.757"
 HEIGHTS = {1280: 1000, 390: 844}
-COLORS = 255
 
 
 class Shot(NamedTuple):
@@ -62,9 +59,7 @@ def shoot(browser: Browser, root: str, shot: Shot, width: int, theme: str) -> Pa
     if shot.scroll:
         page.evaluate("place => document.querySelector(place).scrollIntoView()", shot.scroll)
     path = PICTURES / f"page-{shot.name}-{width}-{theme}.png"
-    Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE).save(
-        path, optimize=True
-    )
+    page.screenshot(path=path)
     context.close()
     return path
 
