@@ -48,6 +48,7 @@ from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spo
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
+from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
@@ -404,6 +405,8 @@ def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
 def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier) -> ThroughputSource:
     """Where a speed was read, or what it is carried over from: a modelled one stands in no source."""
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    if matrix.speeds.kind[row, cluster] == PROCESSOR:
+        return ThroughputSource("carried over from rates of other processors", one.year)
     near = matrix.speeds.source(row, cluster) or one
     if tier in (Tier.MEASURED, Tier.TRANSFERRED):
         return ThroughputSource(near.source, near.year)

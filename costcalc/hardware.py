@@ -73,6 +73,11 @@ class Machine:
     most_in_block: int = 1
 
     @property
+    def shape(self) -> tuple[str, int, int]:
+        """What decides how fast it computes, see `Cluster`: accelerator, accelerators, and without these its vCPUs."""
+        return self.accelerator, self.accelerators, 0 if self.accelerators else self.vcpus or 0
+
+    @property
     def most_together(self) -> int:
         """How many of them anybody can rent together in one way or another."""
         return max(self.most_machines, self.most_in_block)
@@ -85,11 +90,13 @@ def counted(accelerators: int, accelerator: str, times: str = " ") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Equal machines working on one run: `accelerators` is per machine."""
+    """Equal machines working on one run: `accelerators` is per machine, and so are the `vcpus` of machines that have no
+    accelerators, 0 where that is not known or others decide."""
 
     accelerator: str
     accelerators: int
     nodes: int = 1
+    vcpus: int = 0
 
     @property
     def total_accelerators(self) -> int:

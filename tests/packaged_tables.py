@@ -13,8 +13,13 @@ def table(name):
 
 
 def canonical_accelerators():
-    text = (FACTS / "accelerators.csv").read_text(encoding="utf-8")
-    return {row["accelerator"] for row in csv.DictReader(text.splitlines())}
+    """The names of accelerators, and of the processors that train without any."""
+    return {name for kind in ("accelerator", "processor") for name in _names(kind)}
+
+
+def _names(kind):
+    text = (FACTS / f"{kind}s.csv").read_text(encoding="utf-8")
+    return [row[kind] for row in csv.DictReader(text.splitlines())]
 
 
 def rate(row):

@@ -25,12 +25,11 @@ WHERE = {
     "recipe": "/models lists them",
 }
 EXAMPLES = {
-    "cpu": ("Xeon Platinum 8124M",),
-    "processor": ("Xeon Platinum 8124M",),
     "gpu": ("H100", "A100-80GB", "V100"),
     "nvidia": ("H100", "A100-80GB", "V100"),
 }
 """Names to write instead of a kind of accelerator."""
+PROCESSOR_WORDS = ("cpu", "processor")  # which stand for all processors, of machines without accelerators
 MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
 MOST_OWN, MOST_NODES = 64, 100_000
 WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
@@ -58,6 +57,7 @@ class Known:
     instance_type: tuple[str, ...]
     accelerator: tuple[str, ...]
     recipe: tuple[str, ...]
+    processors: tuple[str, ...] = ()
 
     @cached_property
     def _spellings(self) -> dict[str, Spellings[str]]:
@@ -85,7 +85,7 @@ class Known:
         name remains. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
             return [self._pattern(text.lower(), guesses)]
-        every = family(text, self.accelerator) if kind == "accelerator" else []
+        every = self._family(text) if kind == "accelerator" else []
         found = every or self._spellings[kind].find(text)
         if not every and len(found) != 1:
             raise LookupError(self._unknown(kind, text, found, guesses))
@@ -95,8 +95,14 @@ class Known:
         """The one accelerator that a text means, of a family its namesake. Raises LookupError."""
         found = self._spellings["accelerator"].find(text)
         if len(found) != 1:
-            raise LookupError(self._unknown("accelerator", text, found or family(text, self.accelerator), guesses))
+            raise LookupError(self._unknown("accelerator", text, found or self._family(text), guesses))
         return found[0]
+
+    def _family(self, text: str) -> list[str]:
+        """The accelerators that a word means which names several."""
+        if squeeze(text).removesuffix("s") in PROCESSOR_WORDS:
+            return [*self.processors]
+        return family(text, self.accelerator)
 
     def _unknown(self, kind: str, text: str, meant: list[str], guesses: Guesses) -> str:
         hint = self.no_name(text) if kind == "accelerator" else None
@@ -123,8 +129,16 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (),
         provider=_sorted([OWN, *sources, *(provider for provider, _, _ in instances)]),
         region=_sorted(catalogue.vocabulary.regions),
         instance_type=_sorted(name for _, name, _ in instances),
-        accelerator=_sorted([*evidence.accelerators, *(machine.accelerator for _, _, machine in instances)]),
+        accelerator=_sorted(
+            [*evidence.accelerators, *evidence.processors.named, *(machine.accelerator for _, _, machine in instances)]
+        ),
         recipe=_sorted([*own_runs, *(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated))]),
+        processors=_sorted(
+            [
+                *evidence.processors.named,
+                *(machine.accelerator for _, _, machine in instances if not machine.accelerators),
+            ]
+        ),
     )
 
 

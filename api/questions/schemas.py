@@ -73,7 +73,8 @@ class OfferFilters(LayoutSchema):
     region = Names("region, as its provider names it", example="us-east-1")
     instance_type = Names("machine type, as its provider names it", example="a2-highgpu-1g")
     accelerator = Names(
-        "GPU or TPU model; A100, H100 and V100 mean every version, V100-16GB, H100-SXM and A100-80GB one",
+        "GPU or TPU model, or processor; A100, H100 and V100 mean every version, V100-16GB, H100-SXM and A100-80GB one; CPU "
+        "means every processor",
         example="H100",
     )
     purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)

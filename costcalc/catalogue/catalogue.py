@@ -210,15 +210,15 @@ class Catalogue:
         return {name: (codes, [word.casefold() for word in known]) for name, (codes, known) in meanings.items()}
 
     @cached_property
-    def shapes(self) -> tuple[tuple[str, int], ...]:
-        """The different (accelerator, accelerators per machine) there are."""
-        return tuple(sorted({(machine.accelerator, machine.accelerators) for machine in self._machines}))
+    def shapes(self) -> tuple[tuple[str, int, int], ...]:
+        """The different (accelerator, accelerators per machine, vCPUs of machines without accelerators) there are."""
+        return tuple(sorted({machine.shape for machine in self._machines}))
 
     @cached_property
     def shape_of_instance(self) -> Indices:
         """The index into `shapes` of each instance code."""
         index = {shape: number for number, shape in enumerate(self.shapes)}
-        return np.array([index[machine.accelerator, machine.accelerators] for machine in self._machines], np.int64)
+        return np.array([index[machine.shape] for machine in self._machines], np.int64)
 
     @cached_property
     def provider_of_instance(self) -> Indices:

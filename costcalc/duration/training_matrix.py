@@ -14,11 +14,14 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
-from costcalc.duration.offered_clusters import Home, OfferedCluster, offered_clusters, own_cluster
-from costcalc.duration.requested_machines import (
+from costcalc.duration.offered_clusters import (
+    Home,
+    OfferedCluster,
     are_homes,
     are_joined,
     as_clusters,
+    offered_clusters,
+    own_cluster,
     requested_machines,
     sold_in_blocks_alone,
 )
@@ -32,7 +35,9 @@ from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
 from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.prediction import TRANSFERRED
+from costcalc.throughput.processors import with_processor_speeds
 from costcalc.throughput.reference_model import is_reference
+from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import DATA_SET_GB, EVALUATION_COUNTED, PipelineAsked, Recipe, Throughput, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
@@ -340,7 +345,7 @@ def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[
         foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
     speeds.refusal[(speeds.refusal == 0) & foreign] = REFUSALS.index("no_throughput")
     speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
-    return speeds
+    return with_processor_speeds(speeds, evidence.processors, own.everywhere | foreign & _of_contests(recipes))
 
 
 def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpeeds) -> Flags:
@@ -360,6 +365,12 @@ def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence
     return np.array(rows, bool).reshape(len(recipes), len(clusters))
 
 
+def _of_contests(recipes: Sequence[Recipe]) -> Flags:
+    """The recipes [recipes, 1] whose code was written for the machines that it was entered with. All other code is taken to run
+    on processors as its framework does."""
+    return np.array([recipe.code == "contest" for recipe in recipes], bool)[:, None]
+
+
 def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
     """Several slices of a chip that is rented by the slice: only the chips within a slice have its network."""
     return np.array(
@@ -375,7 +386,7 @@ def _without_waiting(
     law, gradients = evidence.fitted.overlap, evidence.gradients
     logged = _seconds_per_epoch(speeds)
     shares = np.array([own_share(recipe, gradients, law) for recipe in recipes], float)
-    without = tuple(phase * shares[:, None] for phase in logged)
+    without = tuple(phase * np.where(speeds.kind == PROCESSOR, 1.0, shares[:, None]) for phase in logged)
     reference = np.array([is_reference(recipe) for recipe in recipes], bool)
     measured = (speeds.kind == TRANSFERRED) & (speeds.refusal == 0) & ~reference[:, None]
     for k, c in np.argwhere(measured).tolist():

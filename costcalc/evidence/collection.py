@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import groupby
@@ -17,6 +17,7 @@ from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
 from costcalc.throughput.fitted_parameters import FittedParameters
+from costcalc.throughput.processors import Processors
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 from costcalc.units import Floats
 
@@ -51,8 +52,8 @@ class Evidence:
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
-    `limit_tables` are those of the machines around accelerators. `own_speeds` are the asker's own measurements, the newest last.
-    `energy` says what machines draw and their grids emit.
+    `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are the
+    asker's own measurements, the newest last. `energy` says what machines draw and their grids emit.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a run of the asker's own.
     """
@@ -68,6 +69,7 @@ class Evidence:
     networks: tuple[SystemNetwork, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
     energy: EnergyTables = NOTHING_DRAWN
+    processors: Processors = field(default_factory=Processors)
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
@@ -181,8 +183,9 @@ class Evidence:
         return tuple(recipe for recipe in self.later if recipe.model == model)
 
     def vendor(self, accelerator: str) -> str:
-        """Who makes an accelerator; its own name where that is not known, as for processors."""
-        return self.accelerators[accelerator].vendor if accelerator in self.accelerators else accelerator
+        """Who makes an accelerator or a processor; its own name where that is not known."""
+        known = self.accelerators.get(accelerator) or self.processors.named.get(accelerator)
+        return known.vendor if known else accelerator
 
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most

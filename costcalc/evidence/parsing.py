@@ -22,20 +22,35 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
+from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
 from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput
 
 T = TypeVar("T")
-Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput)
+Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput, Processor, ProcessorSpeed)
 Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 NETWORKS, CODES = "system_networks", "codes"
 GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
+PROCESSORS, RATES = "processors", "processor_speeds"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
-TABLES = (*LISTS, ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS)
+TABLES = (
+    *LISTS,
+    ENDS,
+    INTERRUPTIONS,
+    PIPELINES,
+    CODE,
+    VOLUMES,
+    NETWORKS,
+    CODES,
+    GRIDS,
+    DATA_CENTERS,
+    PROCESSORS,
+    RATES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,8 @@ class Tables:
     networks: tuple[SystemNetwork, ...]
     grids: tuple[GridCarbon, ...]
     data_centers: tuple[DataCenters, ...]
+    processors: tuple[Processor, ...]
+    rates: tuple[ProcessorSpeed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,8 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         networks=tuple(_read(texts, NETWORKS, SystemNetwork)) if NETWORKS in texts else (),
         grids=tuple(_read(texts, GRIDS, GridCarbon)) if GRIDS in texts else (),
         data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)) if DATA_CENTERS in texts else (),
+        processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)) if PROCESSORS in texts else (),
+        rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)) if RATES in texts else (),
     )
 
 
@@ -165,6 +184,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
             accelerators=accelerators,
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
+        processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
     )
 
 
@@ -253,6 +273,14 @@ def _pipeline(line: Cells) -> Cells:
 
 def _model(line: Cells) -> Cells:
     return {**line, "name": line["model"], "aliases": str(line["aliases"] or "").split(";") if line["aliases"] else ()}
+
+
+def _processor(line: Cells) -> Cells:
+    return {**line, "name": line["processor"]}
+
+
+def _rate(line: Cells) -> Cells:
+    return {**line, "name": line["rate"], "note": line["note"] or ""}
 
 
 def _accelerator(line: Cells) -> Cells:

@@ -24,6 +24,11 @@ BESIDE_LARGER = (
     ("A larger network of the same series is faster with the same code; the measured speed of this one stands.",),
 )  # by `Prediction.beside_larger`
 WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
+OF_PROCESSOR = (
+    "Speed of a processor, carried over by its cores, clock and vector width from rates that others measured on processors.",
+    "The range is as wide as it must be to hold 8 in 10 of these rates, each predicted from those of other organisations.",
+    "Nobody is known to have run this recipe's code on a processor; its batch is taken in as many parts as memory needs.",
+)
 DATA = {"synthetic": "synthetic images", "real": "", "whole run": "a whole run"}
 
 

@@ -27,7 +27,7 @@ from costcalc.throughput.prediction import (
     predict,
     same_work,
 )
-from costcalc.throughput.provenance import BESIDE_LARGER, notes
+from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, notes
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class
 from costcalc.training import Recipe, Throughput, Tier
@@ -48,6 +48,7 @@ TIER_OF_KIND = {
     "code": Tier.MODELLED,
 }
 TIER_CODES = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
+PROCESSOR = len(KINDS)  # code of the speeds of processors, which follow from `costcalc.throughput.processors`
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
 
 
@@ -92,6 +93,8 @@ class SpeedTable:
         """What the speed of a pair rests on, in a sentence, and what else was assumed about it."""
         if self.tier[recipe, cluster] < 0:
             return ()
+        if self.kind[recipe, cluster] == PROCESSOR:
+            return OF_PROCESSOR
         one, kind = self.recipes[recipe], int(self.kind[recipe, cluster])
         base, width = self.source(recipe, cluster), self._width(recipe, cluster)
         larger = BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]

@@ -26,6 +26,7 @@ from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, re
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.outside_mlperf.data_pipelines import sources_left_out
 from costcalc.validation.outside_mlperf.implementations import RERUN, Implementations
+from costcalc.validation.outside_mlperf.processors import organisations_left_out
 from costcalc.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from costcalc.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
 from costcalc.validation.published import FROZEN, Published, fingerprint
@@ -194,6 +195,8 @@ def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
     """What the splits of November 2026 hold out."""
     pipelines = speeds.published.evidence.limit_tables.pipelines.rates
     yield Experiment("host-limited machines, images/s per vCPU", sources_left_out(pipelines))
+    processors = organisations_left_out(speeds.published.evidence.processors)
+    yield Experiment("processors without an accelerator", processors, by_group=True)
     for name, kind in TRANSFORMERS.items():
         yield from _transformers(speeds, name, kind)
     yield Experiment(BEST_OF_ALL, speeds.best_without_the_code())

@@ -222,10 +222,10 @@ def test_parts_keep_their_names():
 
 def test_shapes_and_instances_are_known():
     held = catalogue(*(offer(instance_type=name, machine=machine) for name, machine in MACHINES.items()))
-    assert held.shapes == (("V100", 1), ("V100", 8), ("Xeon", 0))
+    assert held.shapes == (("V100", 1, 0), ("V100", 8, 0), ("Xeon", 0, 64))
     for name, machine in MACHINES.items():
         code = held.instance_code["acme", name]
-        assert held.shapes[held.shape_of_instance[code]] == (machine.accelerator, machine.accelerators)
+        assert held.shapes[held.shape_of_instance[code]] == machine.shape
 
 
 def test_one_instance_type_is_one_machine():

@@ -97,7 +97,7 @@ class TestAllowedOffers:
             offer(instance_type="one"),
             offer(instance_type="processor", machine=Machine("Xeon", 0)),
         )
-        fours = prices.shape_of_instance == prices.shapes.index(("V100", 4))
+        fours = prices.shape_of_instance == prices.shapes.index(("V100", 4, 0))
         made_up = replace(
             one_recipe((1,)),
             clusters_of_instances={1: np.where(fours, 0, NOWHERE)},

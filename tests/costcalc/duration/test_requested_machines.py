@@ -4,8 +4,8 @@ import pytest
 from fakes.offers import offer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.duration.offered_clusters import Home
-from costcalc.duration.requested_machines import (
+from costcalc.duration.offered_clusters import (
+    Home,
     are_homes,
     are_joined,
     as_clusters,
