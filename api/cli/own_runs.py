@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,10 +15,11 @@ from api.cli.failing import FAILED, stop, told
 from api.cli.grid import Column, table, terminal_width
 from api.cli.options import dashed
 from api.questions.errors import BadParameters
+from api.reports.small_networks import SmallReport
 from api.settings import Settings
 from costcalc.evidence import load_evidence
 from costcalc.evidence.small_devices import small_devices
-from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+from costcalc.small_networks import Training
 from own_runs.runs import RUN, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
 from pricing.store.connection import StoreError
@@ -113,42 +114,29 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
 
 def compare_small(settings: Settings, training: Training, rate: Decimal) -> None:
     """Prints how long a small network trains on this machine and on others, and where the answer turns."""
-    devices = [*(small_device(run) for run in _runs(settings, SMALL_DEVICE)), *small_devices()]
-    network, home = training.network, next(one for one in devices if one.transfer_bytes_per_second is None)
+    measured = (small_device(run) for run in _runs(settings, SMALL_DEVICE))
+    found = SmallReport(training, rate, (*measured, *small_devices())).document()
     click.echo(
-        f"{network.layers} layers, {network.parameters:,} parameters, {network.multiply_adds:,} multiply-adds a sample; "
-        f"{training.steps:,} steps of {training.batch_size}\n"
+        f"{found.layers} layers, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
+        f"{found.steps:,} steps of {found.batch_size}\n"
     )
-    for line in table(_small_columns(training, home, float(rate)), _by_hours(devices, training), terminal_width()):
+    for line in table(SMALL_COLUMNS, found.devices, terminal_width()):
         click.echo(line.rstrip())
-    click.echo(f"\nWorth up to: the hourly rate at which it costs as much as {home.name} at {rate}.")
+    click.echo(f"\nWorth up to: the hourly rate at which it costs as much as {found.reference} at {rate}.")
 
 
-def _by_hours(devices: Iterable[SmallDevice], training: Training) -> list[SmallDevice]:
-    return sorted(devices, key=lambda device: hours(training, device))
-
-
-def _small_columns(training: Training, home: SmallDevice, rate: float) -> tuple[Column, ...]:
-    spent = hours(training, home)
-
-    def turns(device: SmallDevice) -> str:
-        factor = turning_factor(training, home, device) if device is not home else None
-        return "" if factor is None else " ".join(f"{width:,}" for width in training.network.scaled(factor).widths[:-1])
-
-    return (
-        Column("device", lambda device: device.name),
-        Column("step", lambda device: f"{step_time(training, device).seconds * 1e6:,.4g} µs", figures=True),
-        Column("limited by", lambda device: step_time(training, device).limited_by),
-        Column("training", lambda device: f"{hours(training, device) * 3600:,.4g} s", figures=True),
-        Column("known to\na factor", lambda device: f"{device.factor_80:g}", figures=True),
-        Column(
-            "worth up to\nan hour",
-            lambda device: f"{worth_up_to(rate, spent, hours(training, device)):,.3g}",
-            figures=True,
-        ),
-        Column("turns at\nhidden units", turns, figures=True),
-        Column("evidence", lambda device: device.evidence, leave=1),
-    )
+SMALL_COLUMNS = (
+    Column("device", lambda each: each.device),
+    Column("step", lambda each: f"{each.step_seconds * 1e6:,.4g} µs", figures=True),
+    Column("limited by", lambda each: each.limited_by),
+    Column("training", lambda each: f"{each.train_seconds:,.4g} s", figures=True),
+    Column("known to\na factor", lambda each: f"{each.factor_80:g}", figures=True),
+    Column("worth up to\nan hour", lambda each: f"{each.worth_up_to_hourly:,.3g}", figures=True),
+    Column(
+        "turns at\nhidden units", lambda each: " ".join(f"{units:,}" for units in each.turns_at or ()), figures=True
+    ),
+    Column("evidence", lambda each: each.evidence, leave=1),
+)
 
 
 def _keep_speed(settings: Settings, speed: MeasuredSpeed) -> None:

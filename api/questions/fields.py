@@ -14,6 +14,7 @@ from marshmallow import ValidationError, fields
 from api.questions.spellings import Spellings, term
 from api.questions.suggestions import clip, either, unknown
 from costcalc.query import Discount, OwnRate
+from costcalc.small_networks import SmallNetwork, WrongLayers, small_network
 from costcalc.training import OwnSpeed
 
 LONGEST_VALUE = 100
@@ -67,6 +68,19 @@ class Parameter(fields.Field[Any]):
 
 class Text(Parameter):
     """Free text."""
+
+
+class Layers(Text):
+    """A small network by its layers."""
+
+    longest = 1000
+
+    def parse(self, text: str) -> SmallNetwork:
+        """The network."""
+        try:
+            return small_network(text)
+        except WrongLayers as error:
+            raise ValidationError(str(error)) from None
 
 
 class Command(Text):

@@ -16,6 +16,7 @@ from api.questions.fields import (
     Currency,
     Discounts,
     Flag,
+    Layers,
     Moment,
     Names,
     Number,
@@ -453,6 +454,29 @@ class FitSchema(LayoutSchema):
     as_of = Moment("only accelerators and measurements known at this time; default now", example="2020-02-20")
     limit = Number(int, 1, 10**6, "maximum number of rows; default 1000", example=100)
     offset = Number(int, 0, 10**9, "rows to skip", example=0)
+
+
+class SmallSchema(LayoutSchema):
+    """The parameters of `/small`."""
+
+    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
+    model = Layers(
+        "layers: mlp:inputs-units-...-classes for dense ones, cnn:heightxwidthxchannels-channels-...-classes for 3 x 3 "
+        "convolutions",
+        example="mlp:784-512-512-10",
+        required=True,
+    )
+    samples = Number(int, 1, 10**12, "samples of the data set; default 60000", example=60_000)
+    batch_size = Number(int, 1, 10**9, "samples of a step; default 64", example=64)
+    epochs = Number(int, 1, 10**6, "times that all samples are seen; default 10", example=10)
+    hourly_rate = Number(
+        Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
+    )
+
+    class Meta:
+        """A small network comes as JSON alone."""
+
+        exclude = ("excel", "sep", "decimal")
 
 
 class ModelsSchema(LayoutSchema):

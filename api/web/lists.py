@@ -18,6 +18,7 @@ from api.questions.schemas import (
     Layout,
     ModelsSchema,
     OffersSchema,
+    SmallSchema,
     ThroughputSchema,
 )
 from api.reports.comparison import compare_report
@@ -25,6 +26,7 @@ from api.reports.models import ModelsReport, fit_report
 from api.reports.prices.changes import changes_report
 from api.reports.prices.history import history_report
 from api.reports.prices.offers import offers_report
+from api.reports.small_networks import small_report
 from api.reports.throughput import throughput_report
 from api.web.pages import listed
 from api.web.pages.comparing import compare_page
@@ -34,6 +36,7 @@ from api.web.responses import answered, arguments, cached, current_service, is_f
 blueprint = Blueprint("lists", __name__)
 OFFERS, CHANGES, HISTORY = OffersSchema(), ChangesSchema(), HistorySchema()
 THROUGHPUT, MODELS, COMPARE, FIT = ThroughputSchema(), ModelsSchema(), CompareSchema(), FitSchema()
+SMALL = SmallSchema()
 
 
 @blueprint.get("/offers.xlsx")
@@ -89,6 +92,12 @@ def compare() -> Response:
 def fit() -> Response:
     """The largest batch of a network on an accelerator."""
     return answered(FIT, fit_report, {"html": listed.FITS, "csv": sheets.fit_csv}, ROWS)
+
+
+@blueprint.get("/small")
+def small() -> Response:
+    """A network given by its layers, on a processor and on GPUs."""
+    return answered(SMALL, small_report, {})
 
 
 @blueprint.get("/models")

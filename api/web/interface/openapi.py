@@ -22,13 +22,14 @@ from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.prices.changes import ChangesDocument
 from api.reports.prices.history import HistoryDocument
 from api.reports.prices.offers import OffersDocument
+from api.reports.small_networks import SmallDocument
 from api.reports.throughput import ThroughputDocument
 from api.service import COST
 from api.web.access import COOKIE
 from api.web.costs import ACCURACY, COMMITMENTS
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
-from api.web.lists import CHANGES, COMPARE, FIT, HISTORY, MODELS, OFFERS, THROUGHPUT
+from api.web.lists import CHANGES, COMPARE, FIT, HISTORY, MODELS, OFFERS, SMALL, THROUGHPUT
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
@@ -145,6 +146,7 @@ OPERATIONS = (
     Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),
+    Operation("/small", "How long a network given by its layers trains on a processor and on GPUs", SmallDocument, SMALL),
     Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, is_page=True),
     Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
               errors=(404,), is_page=True),

@@ -1,0 +1,116 @@
+"""A network so small that launches and transfer decide: how long it trains on a processor and on GPUs, and where that turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar, Literal
+
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence.small_devices import small_devices
+from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+
+SAMPLES, BATCH_SIZE, EPOCHS, HOURLY_RATE = 60_000, 64, 10, Decimal("0.10")
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTraining:
+    """The training on one device. `train_seconds` is known to the factor `factor_80`, in 8 of 10 cases. At `worth_up_to_hourly`
+    the device costs as much as the `reference`; `turns_at` are the units of each hidden layer with which both are equally fast,
+    null on the reference itself and where no size makes them so."""
+
+    device: str
+    step_seconds: float
+    limited_by: str
+    train_seconds: float
+    train_seconds_low: float
+    train_seconds_high: float
+    factor_80: float
+    worth_up_to_hourly: float
+    turns_at: tuple[int, ...] | None
+    evidence: Literal["measured", "modelled"]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SmallDocument:
+    """The JSON answer, the fastest device first. `reference` is the processor that costs `hourly_rate`; `multiply_adds` are those
+    of one sample."""
+
+    layers: int
+    parameters: int
+    multiply_adds: int
+    samples: int
+    batch_size: int
+    epochs: int
+    steps: int
+    reference: str
+    hourly_rate: Decimal
+    devices: tuple[SmallTraining, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallReport:
+    """A small network on all devices that are known."""
+
+    name: ClassVar = "small"
+    rest: ClassVar = None
+    training: Training
+    hourly_rate: Decimal
+    devices: tuple[SmallDevice, ...]
+
+    def document(self) -> SmallDocument:
+        """The JSON answer."""
+        training, network = self.training, self.training.network
+        return SmallDocument(
+            layers=network.layers,
+            parameters=network.parameters,
+            multiply_adds=network.multiply_adds,
+            samples=training.samples,
+            batch_size=training.batch_size,
+            epochs=training.epochs,
+            steps=training.steps,
+            reference=self.home.name,
+            hourly_rate=self.hourly_rate,
+            devices=tuple(self._trainings()),
+        )
+
+    @property
+    def home(self) -> SmallDevice:
+        """The processor that the others are compared with: the asker's own, if it was measured."""
+        return next(one for one in self.devices if one.transfer_bytes_per_second is None)
+
+    def _trainings(self) -> Iterator[SmallTraining]:
+        spent = hours(self.training, self.home)
+        for device in sorted(self.devices, key=lambda one: hours(self.training, one)):
+            took, step = hours(self.training, device), step_time(self.training, device)
+            yield SmallTraining(
+                device=device.name,
+                step_seconds=step.seconds,
+                limited_by=step.limited_by,
+                train_seconds=took * 3600,
+                train_seconds_low=took * 3600 / device.factor_80,
+                train_seconds_high=took * 3600 * device.factor_80,
+                factor_80=device.factor_80,
+                worth_up_to_hourly=worth_up_to(float(self.hourly_rate), spent, took),
+                turns_at=self._turns_at(device),
+                evidence=device.evidence,
+                source=device.source,
+            )
+
+    def _turns_at(self, device: SmallDevice) -> tuple[int, ...] | None:
+        factor = turning_factor(self.training, self.home, device) if device is not self.home else None
+        return None if factor is None else self.training.network.scaled(factor).widths[:-1]
+
+
+def small_report(_: Service, __: Catalogue, values: dict[str, Any]) -> SmallReport:
+    """The report that parsed parameters of `/small` ask for."""
+    training = Training(
+        values["model"],
+        values.get("samples", SAMPLES),
+        values.get("batch_size", BATCH_SIZE),
+        values.get("epochs", EPOCHS),
+    )
+    return SmallReport(training, values.get("hourly_rate", HOURLY_RATE), small_devices())
