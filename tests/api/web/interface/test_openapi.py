@@ -23,6 +23,7 @@ APP = create_app(SERVICE, Settings(slack_signing_secret="a secret"))
 PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
 FORMS = r"\.(csv|xlsx)$|^/$"  # the same questions in other forms: asked less often
 MAY_REFUSE = ("/cost.csv", "/offers/changes", "/offers/changes.csv", "/compare", "/compare.csv")
+KEEPING = {"path_regex": "^/recipes", "method": ["POST", "DELETE"]}  # a service on fixed prices keeps no runs
 FEW = 10
 DATES = ["2024-02-29", "2026-07-01T12:00:00Z", "2025-06-01 06:30+02:00"]
 KNOWN = {
@@ -70,9 +71,9 @@ def narrow_down(schema, name):
 
 
 KNOWN_WORDS = with_known_words(operations(generation={"mode": "positive"}, phases={"coverage": {"enabled": False}}))
-ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}")
+ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}").exclude(**KEEPING)
 IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=FORMS)
-ASKED_BADLY = operations(generation={"mode": "negative"}).exclude(path_regex=f"{PICTURES}|{FORMS}")
+ASKED_BADLY = operations(generation={"mode": "negative"}).exclude(path_regex=f"{PICTURES}|{FORMS}").exclude(**KEEPING)
 
 
 def takes_any_text(operation):
@@ -82,8 +83,8 @@ def takes_any_text(operation):
 
 
 for path, methods in ASKED_BADLY.raw_schema["paths"].items():
-    if all(map(takes_any_text, methods.values())):
-        ASKED_BADLY = ASKED_BADLY.exclude(path=path)
+    for method in [name.upper() for name, operation in methods.items() if takes_any_text(operation)]:
+        ASKED_BADLY = ASKED_BADLY.exclude(path=path, method=method)
 
 
 def asked(examples):
