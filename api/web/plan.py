@@ -58,7 +58,7 @@ def get_plan() -> Response:
     given = arguments()
     beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
     if wants_page():
-        return plan_page(lines_of(given), beside, _planned)
+        return plan_page(lines_of(given) or None, beside, _planned)
     service = current_service()
     catalogue = service.catalogue()
     values = service.check(PLAN, given)

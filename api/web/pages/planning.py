@@ -31,8 +31,8 @@ def lines_of(given: Given) -> bytes:
     return "\n".join([HEAD, *map(",".join, product(models, targets))]).encode() if models and targets else b""
 
 
-def plan_page(sheet: bytes, shared: Given, planned: Planned) -> Response:
-    """The sheet as it was given above its answers; without one, the page with an example to try. `shared` has the parameters of
+def plan_page(sheet: bytes | None, shared: Given, planned: Planned) -> Response:
+    """The sheet as it was given above its answers; None is the page with an example to try. `shared` has the parameters of
     all rows."""
     at = Address("/", {name: texts for name, texts in shared.items() if name != "token"})
     shown: dict[str, Any] = {
@@ -43,7 +43,7 @@ def plan_page(sheet: bytes, shared: Given, planned: Planned) -> Response:
         "in_words": in_words,
     }
     status = 200
-    if sheet:
+    if sheet is not None:
         try:
             shown["document"], _, _ = planned(sheet, shared)
         except Refused as refused:

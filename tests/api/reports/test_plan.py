@@ -276,3 +276,10 @@ def test_a_plan_that_takes_too_long_says_which_rows_to_send_again(client, monkey
     monkeypatch.setattr(plans, "MOST_SECONDS", -1)
     rows = client.post("/plan", json=[{"model": "resnet50", "target": 0.757}]).json["rows"]
     assert "send this row again" in rows[0]["error"]
+
+
+@pytest.mark.parametrize(("asked", "told"), [("", "send a line of column names"), ("?own_watts=G.", "own_watts")])
+def test_a_form_without_rows_is_refused(client, asked, told):
+    answer = client.post(f"/plan{asked}", data={"rows": ""}, content_type="multipart/form-data")
+    assert answer.status_code == 400
+    assert told in answer.text
