@@ -69,7 +69,7 @@ class Operation:
     def group(self) -> str:
         """The part of the interface to which it belongs: its path's first word, or what every service has."""
         first = re.split("[/.]", self.path)[1]
-        return (first or "page") if self.schema else "service"
+        return (first or "page") if self.schema or first == "recipes" else "service"
 
     @property
     def is_kept(self) -> bool:

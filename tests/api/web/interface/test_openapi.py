@@ -28,6 +28,7 @@ FEW = 10
 DATES = ["2024-02-29", "2026-07-01T12:00:00Z", "2025-06-01 06:30+02:00"]
 KNOWN = {
     "model": ["resnet50", "ResNet-50", "rn50", "resnet18", "mobilenet v2"],
+    "layers": ["mlp:784-100-10", "cnn:28x28x1-32-64-10"],
     "currency": ["USD", "eur", "GBP"],
     "fx": ["EUR:0.92", "CAD:1.35,GBP:0.8"],
     "discount": ["0.12", "aws:0.1", "Lambda: 0.05"],
@@ -55,11 +56,13 @@ def with_known_words(operations):
 
     What is said of machines of one's own is left out: it cannot say that `own` must stand beside it.
     """
-    for told in (each for methods in operations.raw_schema["paths"].values() for each in methods.values()):
+    paths = operations.raw_schema["paths"].items()
+    for path, told in ((path, each) for path, methods in paths for each in methods.values()):
         told["parameters"] = [each for each in told.get("parameters", ()) if each["name"] not in OWNED_BY]
         for parameter in told["parameters"]:
             schema = parameter["schema"]
-            narrow_down(schema.get("items", schema), parameter["name"])
+            is_layers = path == "/small" and parameter["name"] == "model"
+            narrow_down(schema.get("items", schema), "layers" if is_layers else parameter["name"])
     return operations
 
 
