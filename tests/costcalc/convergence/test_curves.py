@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from costcalc.convergence.curves import Curves, isotonic
+from costcalc.convergence.own_noise import evaluation_sigma
 from costcalc.training import Crossing, Evaluation, Metric
 
 accuracies = st.lists(st.integers(1, 99).map(lambda percent: percent / 100), min_size=1, max_size=9)
@@ -124,3 +125,7 @@ def test_curves_run_to_their_end_where_they_are_told_to():
 def test_each_curve_may_have_a_target_of_its_own():
     curves = Curves([recipe([0.6, 0.7]), recipe([0.6, 0.7])], Metric.TOP1)
     assert curves.epochs_to(np.array([0.6, 0.7]), Crossing.SUSTAINED).epochs.tolist() == [1, 2]
+
+
+def test_a_log_without_noise_is_as_sure_as_imagenets_recipes():
+    assert evaluation_sigma([0.1, 0.3, 0.5, 0.86]) == pytest.approx(0.0015 * 0.76 / 1.2)

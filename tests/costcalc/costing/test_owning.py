@@ -45,6 +45,12 @@ def test_the_parts_of_the_rate_are_lines_of_the_bill():
     ]
 
 
+def test_a_building_that_adds_nothing_has_no_line():
+    assert [line.name for line in Bill(owned(pue=1), Terms()).components(Decimal(100))][1:] == [
+        "electricity of 450 W at 0.15 a kWh"
+    ]
+
+
 def test_a_machine_that_is_paid_for_costs_its_electricity_and_pays_from_the_first_hour():
     bill = Bill(owned(price=0), Terms())
     assert bill.billed(Decimal(100)) == bill.effective(Decimal(100)) == Decimal("6.75")
