@@ -21,6 +21,13 @@ build/launchers/installed: tests/support/launchers.txt
 	build/launchers/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
+# libraries that write training logs, apart because MLflow needs an older cachetools; PyTorch is that of the tests
+build/training_libraries/installed: tests/support/training_libraries.txt .venv/dev-installed
+	$(PYTHON) -m venv build/training_libraries
+	echo $(CURDIR)/.venv/lib/python*/site-packages > "$$(echo build/training_libraries/lib/python*/site-packages)/tests.pth"
+	build/training_libraries/bin/python -m pip install --quiet --requirement $<
+	touch $@
+
 setup: .venv/dev-installed
 
 serve: .venv/installed
@@ -31,7 +38,7 @@ CLUSTER_PORT ?= 8080
 cluster: setup
 	$(BIN)/python -m tools.cluster --port $(CLUSTER_PORT)
 
-test: setup build/launchers/installed
+test: setup build/launchers/installed build/training_libraries/installed
 	$(PYTEST)
 
 quick: setup

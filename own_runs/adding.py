@@ -172,8 +172,8 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
 
 
 def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
-    """How many samples an epoch has, where the log counts epochs and steps."""
-    both = [(point.epochs, point.steps) for point in points if point.epochs and point.steps]
+    """How many samples an epoch has, where the log counts epochs and steps: by the last step of each, as some log within."""
+    both = list({point.epochs: point.steps for point in points if point.epochs and point.steps}.items())
     if not both:
         return None
     (first, begun), (last, ended) = both[0], both[-1]

@@ -1,0 +1,83 @@
+"""Logs that the libraries themselves wrote while they trained a tiny network here, and what they told of it."""
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from api.bootstrap import build_once
+from api.cli.failing import settings_of_environment
+from api.cli.main import main
+from api.web.app import create_app
+from own_runs.adding import Facts, read_run
+from own_runs.logs.reading import read_log
+
+ROOT = Path(__file__).parents[3]
+LIBRARIES = ROOT / "build/training_libraries/bin/python"
+SAMPLES, BATCH = 48, 16
+BY_EPOCH, BY_STEP = ([1, 2, 3], None), (None, [3, 6, 9])
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """For each library its log, and what it told of each epoch."""
+    if not LIBRARIES.exists():
+        missing = f"{LIBRARIES} is not there: run `make test`"
+        assert os.environ.get("CI") != "true", missing
+        pytest.skip(missing)
+    folder = tmp_path_factory.mktemp("trained")
+    ran = subprocess.run(
+        [LIBRARIES, ROOT / "tests/support/train_with_libraries.py", folder],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("library", "writer", "places"),
+    [
+        ("keras", "Keras", BY_EPOCH),
+        ("lightning", "Lightning", ([1, 2, 3], [2, 5, 8])),
+        ("transformers", "transformers", ([1, 2, 3], [3, 6, 9])),
+        ("timm", "timm", BY_EPOCH),
+        ("tensorboard", "TensorBoard", ([1, 2, 3], [3, 6, 9])),
+        ("mlflow", "MLflow", BY_STEP),
+    ],
+)
+def test_what_is_read_is_what_the_library_told(trained, library, writer, places):
+    log = read_log(Path(trained[library]["log"]))
+    assert log.written_by == writer
+    for metric, told in trained[library]["told"].items():
+        points = [point for point in log.points if metric in point.values]
+        assert [point.values[metric] for point in points] == pytest.approx(told, rel=1e-6)
+        for expected, read in zip(places, zip(*[(p.epochs, p.steps) for p in points], strict=True), strict=True):
+            assert list(read) == (expected or [None] * 3)
+
+
+def test_lightning_logs_tell_the_samples_though_steps_stand_between_evaluations(trained):
+    log = Path(trained["lightning"]["log"])
+    facts = Facts("own", dataset="own", metric="val_loss", accelerator="T4", batch_size=BATCH, hours=1.0)
+    run = read_run(log, facts, datetime(2026, 11, 20, tzinfo=UTC))
+    assert (run.samples_per_epoch, run.epochs, run.lower_is_better) == (SAMPLES, 3, True)
+
+
+def test_a_log_of_transformers_is_added_and_answers_cost(trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    facts = ("--name", "own", "--dataset", "own", "--metric", "eval_accuracy", "--accelerator", "1xT4")
+    added = CliRunner().invoke(main, ["recipes", "add", trained["transformers"]["log"], *facts])
+    assert added.exit_code == 0, added.output
+    settings = settings_of_environment()
+    client = create_app(build_once(settings), settings).test_client()
+    reached = max(trained["transformers"]["told"]["eval_accuracy"])
+    answer = client.get(f"/cost?model=own&target={reached}&accelerator=T4&accelerators=1&limit=1").json
+    [estimate] = answer["estimates"]
+    assert (estimate["recipe"], estimate["evidence"]["throughput"]) == ("own", "measured")
+    assert 1 <= estimate["epochs"] <= 3
