@@ -52,6 +52,11 @@ class Replier:
     _words: dict[str, Vocabulary] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
+    @property
+    def seen(self) -> Service:
+        """The service beside the runs that everybody sees: Slack sends no tokens."""
+        return self.service.seen_by(None)
+
     def reply(self, text: str, base: str) -> Replies:
         """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
         try:
@@ -67,9 +72,9 @@ class Replier:
         first, _, rest = text.partition(" ")
         listed = LISTS.get(first.lower())
         if listed is not None:
-            return Replies(listed(self.service, rest, base))
-        catalogue = self.service.catalogue()
-        key = (self.service.version(catalogue.snapshot), f"{self.service.clock():%Y-%m-%dT%H:%M}", base, text)
+            return Replies(listed(self.seen, rest, base))
+        catalogue = self.seen.catalogue()
+        key = (self.seen.version(catalogue.snapshot), f"{self.seen.clock():%Y-%m-%dT%H:%M}", base, text)
         kept = self._kept.get(key)
         return kept or self._keep(key, self._answered(text, base, catalogue))
 
@@ -82,7 +87,7 @@ class Replier:
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
         reading, query, layout = self.question(text, catalogue)
-        answer = CostReport(self.service, catalogue, query).answer
+        answer = CostReport(self.seen, catalogue, query).answer
         links = self._links(query, layout, base)
         most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
         told = slack_blocks.message(answer, links, most, reading.shared)
@@ -91,7 +96,7 @@ class Replier:
     def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:
         """What a text asks. Raises Misread, BadParameters, NotFound."""
         reading = read(text, self._vocabulary(catalogue))
-        return reading, *self.service.question(reading.arguments, catalogue)
+        return reading, *self.seen.question(reading.arguments, catalogue)
 
     def _links(self, query: EstimateQuery, layout: Layout, base: str) -> Links:
         excel = {"excel": "1"} if layout.excel else {}
@@ -100,11 +105,13 @@ class Replier:
         return Links(base + page, base + csv, base + xlsx, picture)
 
     def _vocabulary(self, catalogue: Catalogue) -> Vocabulary:
-        known = self._words.get(catalogue.snapshot)
+        seen = self.seen
+        version = seen.version(catalogue.snapshot)
+        known = self._words.get(version)
         if known is None:
-            names, models = self.service.names(catalogue), self.service.evidence.models.values()
-            known = Vocabulary(names, models, exchange.current_currencies())
-            self._words = {catalogue.snapshot: known}
+            models = (*(one.model for one in seen.own.values()), *seen.evidence.models.values())
+            known = Vocabulary(seen.names(catalogue), models, exchange.current_currencies())
+            self._words = {version: known}
         return known
 
 

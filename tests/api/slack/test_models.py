@@ -1,6 +1,9 @@
 """Slack and HTTP train the model that was named, by each of its names and to each target."""
 
+from dataclasses import replace
+
 import pytest
+from support.own_training_runs import own_run
 from support.services import packaged_service
 
 from api.slack.reply import Replier
@@ -33,3 +36,14 @@ def test_the_model_named_is_the_model_answered(replier, model, name):
             _, in_slack, _ = replier.question(f"train {spelt} to {target}", catalogue)
             assert in_slack == over_http
             assert (in_slack.model, in_slack.target) == (model, target)
+
+
+def test_a_run_that_everybody_sees_is_asked_about_by_its_name_at_once():
+    shared, kept = own_run().stored(), []
+    replier = Replier(replace(packaged_service(), runs=lambda: tuple(kept), _seen={}))
+    text = "my-run 0.8 on A100-80GB"
+    assert "my-run" in replier.reply(text, "").answer.text
+    kept.append(shared)
+    assert "$" in replier.reply(text, "").answer.text
+    kept[:] = [replace(shared, owner="hers")]
+    assert "$" not in replier.reply(text, "").answer.text
