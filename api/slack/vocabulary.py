@@ -24,6 +24,7 @@ PHRASES = {
     "fastest": ("sort", "time"),
     "cheapest": ("sort", "cost"),
     "frontier": ("frontier", "true"),
+    "cpu": ("accelerator", "CPU"),
     "measured": ("evidence", "measured"),
     "effective": ("basis", "effective"),
     "billed": ("basis", "billed"),

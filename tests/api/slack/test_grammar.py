@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.questions.fields import Flag, Parameter
-from api.questions.schemas import CostSchema
+from api.questions.schemas import OWNED_BY, CostSchema
 from api.slack.grammar import Misread, read
 from api.slack.vocabulary import Vocabulary
 from pricing import exchange_rates as exchange
@@ -63,6 +63,7 @@ def words(service):
         ("resnet50 0.757 for 20 runs", {"runs": ["20"]}),
         ("resnet50 0.757 in us-east-1 p3.8xlarge", {"region": ["us-east-1"], "instance_type": ["p3.8xlarge"]}),
         ("resnet50 0.757 v2-8", {"instance_type": ["v2-8"]}),
+        ("resnet50 0.757 on CPUs", {"accelerator": ["CPU"]}),
         ("resnet50 0.757 riseml-2018-tpuv2 mlperf-*", {"recipe": ["riseml-2018-tpuv2", "mlperf-*"]}),
         ("resnet50 0.757 as of 2018-04-26", {"as_of": ["2018-04-26"]}),
         ("resnet50 0.757 fastest frontier measured", {"sort": ["time"], "frontier": ["true"], "evidence": ["measured"]}),
@@ -98,7 +99,8 @@ def test_every_parameter_works_as_name_and_value(words, service, name):
     reading = read(f'resnet50 0.757 {name}="{value}"', words)
     assert reading.arguments == {**BASE, name: [value]}
     if name not in ("token", "profile", "focus", "format"):
-        service.question(reading.arguments, service.catalogue())
+        machine = {"own": ["1x RTX 3090"]} if name in OWNED_BY else {}
+        service.question({**reading.arguments, **machine}, service.catalogue())
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ class TestMistakes:
             ("resnet50 0.757 spott", "did you mean spot"),
             ("resnet50 0.757 provder=aws", "did you mean provider"),
             ("resnet50 0.757 gpus=8", "did you mean accelerators?"),
-            ("resnet50 0.757 cpu", "for example Xeon Platinum 8124M"),
             ("resnet50 0.757 provider=amazn", "did you mean"),
             ("resnett50 0.757", "resnet50"),
             ("resnet50 0.757 under 50", "write under $50 or within 50h"),
