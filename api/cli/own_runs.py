@@ -27,6 +27,7 @@ from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
 
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
+NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,9 @@ def compare(settings: Settings, name: str | None) -> None:
 
     with told():
         compared = comparisons(build_once(settings), name)
+    if not compared:
+        click.echo(NO_RUNS)
+        return
     if name is not None:
         (one,) = compared
         based = one.foretold_from or "nothing is known of this network, data set and metric without it"
@@ -210,9 +214,10 @@ def list_runs(settings: Settings) -> None:
     runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
     speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
     for columns, listed in ((RUN_COLUMNS, runs), (COLUMNS, speeds)):
-        if listed or not rows:
-            for line in table(columns, listed, terminal_width()):
-                click.echo(line.rstrip())
+        for line in table(columns, listed, terminal_width()) if listed else ():
+            click.echo(line.rstrip())
+    if not rows:
+        click.echo(NO_RUNS)
 
 
 def remove(settings: Settings, name: str) -> None:

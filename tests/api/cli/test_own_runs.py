@@ -60,6 +60,13 @@ def test_a_network_without_recipes_is_told(run):
     assert "no recipe trains my-net: name the network whose recipes it stands for" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["list", "compare"])
+def test_who_has_no_runs_is_told_how_to_add_one(run, command):
+    assert (
+        run("recipes", command).stdout == "Nothing of your own is stored yet: costcalc recipes add LOG stores a run.\n"
+    )
+
+
 def test_what_is_not_stored_cannot_be_removed(run):
     done = run("recipes", "remove", "own-nothing")
     assert (done.exit_code, done.stderr) == (
