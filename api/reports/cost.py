@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from api.reports.left_out import FEW, Hints
+from api.reports.left_out import Hints
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, Overview, OwnedMachine, Pick, PriceBasis
@@ -114,7 +114,7 @@ class CostReport:
     def answer(self) -> Answer:
         """The estimates; where there are none or a few, with the changes of the question that bring more."""
         found = self.service.answer(self.query, self.catalogue)
-        return found if found.count >= FEW else self.hints().added(found)
+        return self.hints().added(found)
 
     def hints(self) -> Hints:
         """What looks for such changes."""

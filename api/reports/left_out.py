@@ -98,16 +98,17 @@ class Hints:
     last_seen: Callable[[EstimateQuery], datetime | None]
 
     def added(self, found: Answer) -> Answer:
-        """The answer, with at most four hints where it has fewer than three estimates: first those that keep every filter, then
-        the others, each kind by how much it brings back.
+        """The answer, with at most four hints where it has fewer than three estimates, or none with an accelerator: first those
+        that keep every filter, then the others, each kind by how much it brings back.
 
         Asks at most twelve questions, and none where enough was found. Where a few were found, only changes that bring back what
         was left out are tried. Where none were and no one change helps, dropping all filters is tried, then all changes together.
         """
-        if found.count >= FEW or (found.count and found.query.frontier):
+        without_accelerators = _is_without_accelerators(found)
+        if not without_accelerators and (found.count >= FEW or (found.count and found.query.frontier)):
             return found
-        changes = list(self._changes(found))
-        if found.count:
+        changes = list(self._alike(found.query, "measured speed") if without_accelerators else self._changes(found))
+        if found.count and not without_accelerators:
             wanted = {BROUGHT_BACK_BY.get(reason) for reason in found.rejections}
             changes = [change for change in changes if wanted & set(change.values)]
         hints = self._helpful(found, changes[: MOST_TRIES - 2]) or self._helpful(found, _together(found, changes))[:1]
@@ -165,6 +166,11 @@ class Hints:
             yield Change({"max_price_age": ceil(days / 100) * 100})
         if not 0 < days <= found.query.max_price_age:
             yield Change({"as_of": datetime.combine(seen, LAST_SECOND, UTC)})
+
+
+def _is_without_accelerators(found: Answer) -> bool:
+    """Whether nobody asked for processors, and all estimates are of them: of a network whose speed nobody measured."""
+    return bool(found.estimates) and not found.query.accelerator and not any(one.accelerators for one in found.estimates)
 
 
 def _shortened(accuracy: float) -> float:

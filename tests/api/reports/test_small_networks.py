@@ -39,7 +39,7 @@ def test_samples_batch_and_epochs_count(client):
         ("model=cnn:28x28-32-10", "model", "cnn:28x28x1-32-64-10"),
         ("model=mlp:784-0-10", "model", "at most 100 layers, each of 1 to 10,000,000 units"),
         ("model=mlp:784-100-10&batch_size=0", "batch_size", "from 1 to 1000000000"),
-        ("model=mlp:784-100-10&samples=-5", "samples", "from 1 to 1000000000000"),
+        ("model=mlp:784-100-10&samples=-5", "samples", "from 1 to 1e+12"),
         ("model=mlp:784-100-10&epochs=1.5", "epochs", "whole number"),
         ("model=mlp:784-100-10&hourly_rate=0", "hourly_rate", "above 0"),
         ("model=mlp:784-100-10&hourly_rate=-1", "hourly_rate", "above 0"),

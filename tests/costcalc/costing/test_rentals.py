@@ -155,14 +155,14 @@ class TestRentals:
         named = ("quiet", "us-east-1"), ("quiet", "eu-west-1"), ("busy", "us-east-1")
         prices = catalogue(*(four(instance_type=name, region=region, purchase_option=SPOT) for name, region in named))
         _, steady, times, rented = self.rented(prices, one_recipe((2,)), replace(QUERY, overheads="typical"))
-        usual, rare = (interrupted(steady, np.array([2]), np.array([risk])).hours[0] for risk in (0, 1))
+        usual, rare, often = (interrupted(steady, np.array([2]), np.array([risk])).hours[0] for risk in (0, 1, 5))
         hours = {
             (prices.offer(row).instance_type, prices.offer(row).region): spent
             for row, spent in zip(rented.row, rented.hours, strict=True)
         }
-        assert hours == dict(zip(named, (rare, usual, usual), strict=True))
-        assert steady.hours[0] < rare < usual
-        assert len(times.hours) == 3, "one for each risk there is, beside that without interruptions"
+        assert hours == dict(zip(named, (rare, usual, often), strict=True))
+        assert steady.hours[0] < rare < usual < often
+        assert len(times.hours) == 4, "one for each risk there is, beside that without interruptions"
 
     def test_repetitions_count(self):
         prices = catalogue(four())
