@@ -170,7 +170,9 @@ class Hints:
 
 def _is_without_accelerators(found: Answer) -> bool:
     """Whether nobody asked for processors, and all estimates are of them: of a network whose speed nobody measured."""
-    return bool(found.estimates) and not found.query.accelerator and not any(one.accelerators for one in found.estimates)
+    return (
+        bool(found.estimates) and not found.query.accelerator and not any(one.accelerators for one in found.estimates)
+    )
 
 
 def _shortened(accuracy: float) -> float:
