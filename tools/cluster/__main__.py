@@ -24,7 +24,8 @@ def main() -> int:
     parser.add_argument("--servers", type=int, default=2, choices=range(1, 10), help="how many servers of costcalc")
     given = parser.parse_args()
     settings = {name: value for name, value in os.environ.items() if name.startswith("COSTCALC_")}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for asked_to_stop in (signal.SIGTERM, signal.SIGINT):  # a shell's background commands begin with SIGINT ignored
+        signal.signal(asked_to_stop, signal.default_int_handler)
     try:
         with running(Ports.from_first(given.port, given.servers), **settings) as cluster:
             tell(cluster)
