@@ -59,7 +59,8 @@ def remove(id: str) -> Response:
 
 
 def _read(service: Service, values: dict[str, object]) -> Run:
-    sent = request.files.get("file")
+    is_form = request.mimetype == "multipart/form-data"  # curl calls every other body a form of its own kind
+    sent = request.files.get("file") if is_form else None
     content = sent.read() if sent else request.get_data()
     if not content:
         raise BadParameters({"file": ["missing: send the log as the body, or as the field file of a form"]})

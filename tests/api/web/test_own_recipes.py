@@ -42,6 +42,10 @@ def test_a_log_is_added_listed_asked_about_and_removed(client):
     assert client.get("/recipes").json["recipes"] == []
 
 
+def test_a_body_is_the_log_whatever_curl_calls_it(client):
+    assert client.post(RUN, data=LOG, content_type="application/x-www-form-urlencoded").status_code == 201
+
+
 def test_what_is_missing_is_named_and_nothing_is_kept(client):
     refused = client.post("/recipes?name=my-run", data=LOG)
     assert refused.status_code == 400
