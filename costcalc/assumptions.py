@@ -259,10 +259,10 @@ def in_words(hours: float) -> str:
     """A time as a person says it: 12 min, 3.1 h, 5.1 days, 78 days."""
     if hours < 1:
         return f"{hours * 60:.0f} min"
-    days = Decimal(repr(round(hours / HOURS_PER_DAY, 6)))
+    days = round(hours / HOURS_PER_DAY, 6)
     if days < 3:
         return f"{hours:.1f} h"
-    return f"{days.quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"
+    return f"{Decimal(repr(days)).quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"
 
 
 def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:

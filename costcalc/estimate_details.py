@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from math import isnan
+from math import isfinite, isnan
 from typing import NamedTuple
-
-import numpy as np
 
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
@@ -33,7 +31,7 @@ from costcalc.assumptions import (
     unknown_watts,
     whose_code,
 )
-from costcalc.costing.bills import Bill, Terms, break_even_hours
+from costcalc.costing.bills import ZERO, Bill, Terms, break_even_hours
 from costcalc.costing.candidates import SURE, Picked
 from costcalc.costing.owning import WATTS_PER_KILOWATT, owning_pays_from
 from costcalc.costing.rentals import discount_fraction
@@ -50,7 +48,7 @@ from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
 from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Recipe, Tier
-from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
+from costcalc.units import SECONDS_PER_HOUR
 
 GROUNDS_KEPT = 1024
 LOGGED = "Speed as logged on this very system."
@@ -93,7 +91,8 @@ class EstimateDetails:
         """The exact estimate of a candidate whose bill this is."""
         offer, time, query = candidate.offer, candidate.time, self.query
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
-        point, low, high = (Decimal(repr(hours)) for hours in (time.hours, time.hours_low, time.hours_high))
+        point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
+        components = bill.components(point)
         age = (self.as_of - offer.observed_at).days
         cheaper, dearer = spot_rate_factors(spot_rate_width(offer.purchase_option, age, time.hours), low, point, high)
         known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
@@ -138,13 +137,13 @@ class EstimateDetails:
             effective_cost=cents(bill.effective(point)),
             effective_cost_low=cents(bill.effective(low, cheaper)),
             effective_cost_high=cents(bill.effective(high, dearer)),
-            billed_cost=cents(bill.billed(point)),
+            billed_cost=sum((line.amount for line in components), ZERO),
             billed_cost_low=cents(bill.billed(low, cheaper)),
             billed_cost_high=cents(bill.billed(high, dearer)),
             break_even_hours=self._break_even_hours(candidate, bill),
             currency=query.currency,
             evidence=known.tiers,
-            components=bill.components(point),
+            components=components,
             sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
             assumptions=self._assumptions(candidate, recipe, (*known.assumptions, *whose, power.said)),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
@@ -180,20 +179,20 @@ class EstimateDetails:
 
     def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
-            even = owning_pays_from(bill, self.cheapest_rental, Decimal(repr(candidate.time.hours)))
+            even = owning_pays_from(bill, self.cheapest_rental, _exactly(candidate.time.hours))
         else:
             even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return None if even is None else float(even)
 
     def _terms(self, offer: Offer, nodes: int) -> Terms:
-        own = 1 - Decimal(repr(discount_fraction(self.query, offer.provider, offer.purchase_option)))
-        exchange = self.market.exchange
-        into = exchange[self.query.currency].per_usd / exchange[offer.currency].per_usd
+        query, exchange = self.query, self.market.exchange
+        own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
+        into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
         return Terms(nodes, own, self._utilization, into)
 
     @cached_property
     def _utilization(self) -> Decimal:
-        return Decimal(repr(self.query.utilization))
+        return _exactly(self.query.utilization)
 
     def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed: tuple[str, ...]) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
@@ -268,27 +267,25 @@ class EstimateDetails:
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""
-        near, epochs = self._ending_just_below
-        if not len(near):
-            return
-        matrix, curves = self.matrix, self.matrix.recipes.curves(self.query.metric)
-        short = near[epochs < FAR_FEWER * time.epochs]
-        here = short[np.isfinite(matrix.seconds_per_epoch[0][matrix.speed_row[short], time.cluster])]
-        if len(here):
-            last = int(here[-1])
-            yield (
-                f"{matrix.recipes.recipes[last].name} ends at {curves.end_accuracy[last]:.4f}, below the target, after "
-                f"{curves.end_epochs[last]:g} epochs; beyond it only longer recipes are known."
-            )
+        matrix = self.matrix
+        for recipe, epochs in self._ending_just_below:
+            row = matrix.speed_row[recipe]
+            if epochs < FAR_FEWER * time.epochs and isfinite(matrix.seconds_per_epoch[0][row, time.cluster]):
+                end = matrix.recipes.curves(self.query.metric).end_accuracy[recipe]
+                yield (
+                    f"{matrix.recipes.recipes[recipe].name} ends at {end:.4f}, below the target, after {epochs:g} epochs; "
+                    "beyond it only longer recipes are known."
+                )
+                return
 
     @cached_property
-    def _ending_just_below(self) -> tuple[Indices, Floats]:
-        """The recipes that somebody ran and that end just below the target, best last, and their epochs."""
+    def _ending_just_below(self) -> list[tuple[int, float]]:
+        """The recipes that somebody ran and that end just below the target, best first, and their epochs."""
         recipes, target = self.matrix.recipes, self.matrix.recipes.oriented(self.query.target)
         curves = recipes.curves(self.query.metric)
-        near = curves.ending_between(target - JUST_BELOW, target)
+        near = curves.ending_between(target - JUST_BELOW, target)[::-1]
         near = near[~recipes.is_interpolated[near]]
-        return near, curves.end_epochs[near]
+        return list(zip(near.tolist(), curves.end_epochs[near].tolist(), strict=True))
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
@@ -325,7 +322,12 @@ def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: 
         return UsualRange()
     low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
     cost = bill.billed if basis == "billed" else bill.effective
-    return UsualRange(low, high, *(cents(cost(Decimal(repr(hours)))) for hours in (low, high)))
+    return UsualRange(low, high, cents(cost(_exactly(low))), cents(cost(_exactly(high))))
+
+
+def _exactly(figure: float) -> Decimal:
+    """The figure as it is written."""
+    return Decimal(repr(figure))
 
 
 class Power(NamedTuple):

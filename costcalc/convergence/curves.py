@@ -87,7 +87,7 @@ class Curves:
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
-        below = np.r_[0, np.cumsum(self._monotone[crossing] < wanted)]
+        below = np.concatenate(([0], np.cumsum(self._monotone[crossing] < wanted)))
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]
         missing = index == ends

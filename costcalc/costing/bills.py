@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,26 +52,24 @@ class Line(NamedTuple):
     rate: Decimal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bill:
     """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
-    `storage_and_egress` come on top of the machines.
+    `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, and `factor`
+    machines x own price factor x exchange: what such amounts are multiplied with.
     """
 
     offer: Offer
     terms: Terms
     storage_and_egress: tuple[StorageOrEgress, ...] = ()
+    tariff: Tariff = field(init=False)
+    factor: Decimal = field(init=False)
 
-    @cached_property
-    def tariff(self) -> Tariff:
-        """How the offer bills one machine at list price."""
-        return tariff(self.offer)
-
-    @cached_property
-    def factor(self) -> Decimal:
-        """Machines x own price factor x exchange: what list amounts for one machine are multiplied with."""
-        return self.terms.nodes * self.terms.price_factor * self.terms.exchange
+    def __post_init__(self) -> None:
+        terms = self.terms
+        object.__setattr__(self, "tariff", tariff(self.offer))
+        object.__setattr__(self, "factor", terms.nodes * terms.price_factor * terms.exchange)
 
     @property
     def committed_cost(self) -> Decimal:
@@ -85,7 +82,7 @@ class Bill:
             self.tariff.metered_hourly * times * self._metered_hours(hours) if self.tariff.metered_hourly else ZERO
         )
         fees = self.tariff.fee * self._periods(hours) if self.tariff.fee else ZERO
-        return (fees + metered) * self.factor + self._storage_and_egress_cost(hours)
+        return (fees + metered) * self.factor + self._beside(hours)
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """The share of the bill that runs of so many hours should bear, the metered rate being `times` as high.
@@ -93,7 +90,7 @@ class Bill:
         They share the fees with other work, by hours used; storage and egress are theirs alone. At utilization 1 the machines
         cost hours x (fee / period + metered rate); at 0 the runs bear the whole fee.
         """
-        return self._share(hours, times) + self._storage_and_egress_cost(hours)
+        return self._share(hours, times) + self._beside(hours)
 
     def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         metered = self.tariff.metered_hourly * times * hours
@@ -110,7 +107,7 @@ class Bill:
             return self.tariff.effective_hourly * self.factor
         return self._share(hours) / hours
 
-    @cached_property
+    @property
     def charges(self) -> tuple[Charge, ...]:
         """The offer's list rates, in its own currency, that make up the tariff."""
         fees = self._fees() if self.tariff.fee else []
@@ -130,10 +127,10 @@ class Bill:
         amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
-    def _storage_and_egress_cost(self, hours: Decimal) -> Decimal:
-        if not self.storage_and_egress:
-            return ZERO
-        return sum((each.rate * each.units(hours) for each in self.storage_and_egress), ZERO)
+    def _beside(self, hours: Decimal) -> Decimal:
+        """What storage and egress cost; few questions ask for any."""
+        lines = self.storage_and_egress
+        return sum((each.rate * each.units(hours) for each in lines), ZERO) if lines else ZERO
 
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:
@@ -144,10 +141,10 @@ class Bill:
         return max(started, self.tariff.minimum_periods)
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
-        increment = self.tariff.increment_seconds
-        seconds = (hours * SECONDS_PER_HOUR).quantize(MILLIONTH)
-        whole = (seconds / increment).to_integral_value(ROUND_CEILING) * increment
-        return max(whole, Decimal(self.tariff.minimum_seconds)) / SECONDS_PER_HOUR
+        tariff = self.tariff
+        increments = (hours * SECONDS_PER_HOUR).quantize(MILLIONTH) / tariff.increment_seconds
+        seconds = increments.to_integral_value(ROUND_CEILING) * tariff.increment_seconds
+        return max(seconds, Decimal(tariff.minimum_seconds)) / SECONDS_PER_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own = self.terms.price_factor * self.terms.exchange

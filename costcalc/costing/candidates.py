@@ -188,10 +188,10 @@ def frontier(cost: Floats, hours: Floats) -> Flags:
     near = np.flatnonzero((cost <= cost[one]) | (hours <= hours[one]))
     order = near[np.lexsort((cost[near], hours[near]))]
     sorted_cost, sorted_hours = cost[order], hours[order]
-    cheapest_before = np.r_[np.inf, np.minimum.accumulate(sorted_cost)[:-1]]
+    cheapest_before = np.concatenate(([np.inf], np.minimum.accumulate(sorted_cost)[:-1]))
     unbeaten = sorted_cost < cheapest_before
-    same = np.r_[False, (sorted_hours[1:] == sorted_hours[:-1]) & (sorted_cost[1:] == sorted_cost[:-1])]
+    same = (sorted_hours[1:] == sorted_hours[:-1]) & (sorted_cost[1:] == sorted_cost[:-1])
     for position in np.flatnonzero(same):
-        unbeaten[position] = unbeaten[position - 1]
+        unbeaten[position + 1] = unbeaten[position]
     flags[order] = unbeaten
     return flags

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -227,15 +228,15 @@ def cost_ranges(
     return at(times.hours_low, -1), at(times.hours_high, 1)
 
 
-def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> float:
+def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> Decimal:
     """The discount on this provider's list rates: its own if one is named, else the general one.
 
     None on machines that one owns: what they cost is paid, and electricity is no rate of a provider.
     """
-    if option is PurchaseOption.OWNED:
-        return 0.0
-    by_provider = {discount.provider: float(discount.fraction) for discount in query.discount}
-    return by_provider.get(provider, by_provider.get(None, 0.0))
+    if option is PurchaseOption.OWNED or not query.discount:
+        return Decimal(0)
+    by_provider = {discount.provider: discount.fraction for discount in query.discount}
+    return by_provider.get(provider, by_provider.get(None, Decimal(0)))
 
 
 def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
@@ -263,7 +264,7 @@ def _price_factors(
     if not query.discount:
         return into.take(columns.currency.take(row))
     providers = [provider for provider, _, _ in words.instances]
-    left = {name: [1 - discount_fraction(query, name, option) for option in OPTIONS] for name in set(providers)}
+    left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
     return np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
 

@@ -219,6 +219,9 @@ class TestCosts:
     def test_a_providers_own_discount_wins_over_the_general(self):
         query = replace(QUERY, discount=(Discount(Decimal("0.1")), Discount(Decimal("0.3"), "aws")))
         on_demand, owned = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
-        assert [discount_fraction(query, provider, on_demand) for provider in ("aws", "gcp")] == [0.3, 0.1]
+        assert [discount_fraction(query, provider, on_demand) for provider in ("aws", "gcp")] == [
+            Decimal("0.3"),
+            Decimal("0.1"),
+        ]
         assert discount_fraction(QUERY, "aws", on_demand) == 0
         assert discount_fraction(query, "own", owned) == 0
