@@ -14,13 +14,9 @@ from pathlib import Path
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import Point, TrainingLog
 from own_runs.logs.reading import read_log
-from own_runs.runs import CurvePoint, Run
+from own_runs.runs import CurvePoint, Run, is_lower_better
 
 MOST_STORED, LARGEST_VALUE = 1000, 1e12
-LOWER = re.compile(
-    r"(?<![a-z])(loss|err(or)?|ppl|perplexity|wer|cer|mae|r?mse|fid|nll|bpb|bpc|cross_?entropy)(?![a-z])", re.I
-)
-"""Metrics of which lower values are better."""
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
@@ -228,7 +224,7 @@ def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> 
     """As said, or by the name of the metric. Raises RunRefused where neither tells and the values fall."""
     if facts.lower_is_better is not None:
         return facts.lower_is_better
-    if LOWER.search(read.metric) or LOWER.search(read.column):
+    if is_lower_better(read.metric) or is_lower_better(read.column):
         return True
     if curve[-1].value < curve[0].value:
         fell = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from own_runs.logs.json_logs import MLPERF
 from own_runs.logs.log import LogRefused, Point, TrainingLog
 from own_runs.logs.reading import MOST_TEXT_BYTES, is_event_file, read_log, read_text
 
@@ -23,12 +24,16 @@ class FollowedLog:
     _last: TrainingLog | None = field(default=None)
 
     def look(self) -> TrainingLog:
-        """The log so far. While its file is away, or rewritten, what was read before. Raises LogRefused before anything was."""
+        """The log so far. While its file is away, or rewritten, what was read before. Raises LogRefused before anything was,
+        which is NothingYet where the file has no value so far."""
         try:
             self._last = self._read()
-        except (OSError, LogRefused) as error:
+        except LogRefused:
             if self._last is None:
-                raise LogRefused(str(error) if isinstance(error, LogRefused) else _unreadable(error)) from None
+                raise
+        except OSError as error:
+            if self._last is None:
+                raise LogRefused(_unreadable(error)) from None
         return self._last
 
     def _read(self) -> TrainingLog:
@@ -41,7 +46,11 @@ class FollowedLog:
         return replace(log, points=continued(log.points))
 
     def _take(self, content: bytes) -> None:
-        """What now stands in the file: more of the same, or the next file after a rotation, with the header again or without."""
+        """What now stands in the file: more of the same, the next file after a rotation, with the header again or without, or the
+        whole log again with more columns, as Lightning rewrites it."""
+        before, header = (self._earlier + self._current).partition(LINE)[0], content.partition(LINE)[0]
+        if before != header and is_header(before) and is_header(header):
+            self._earlier = self._current = b""
         header = self._earlier.partition(LINE)[0]
         content = content.removeprefix(header + LINE) if header else content
         if not content.startswith(self._current[:HEAD_BYTES]) or len(content) < len(self._current):
@@ -54,6 +63,11 @@ def is_document(head: bytes) -> bool:
     """Whether a file is one JSON document, which is written as a whole."""
     first = head.lstrip().partition(LINE)[0].rstrip()
     return first.startswith(b"{") and not first.endswith(b"}")
+
+
+def is_header(line: bytes) -> bool:
+    """Whether a line has the names of a table's columns."""
+    return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MLPERF.encode() not in line
 
 
 def whole_lines(content: bytes) -> bytes:

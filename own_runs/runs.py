@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -14,6 +15,10 @@ from pricing.store.local_file import OwnRun
 
 RUN = "run"
 OWNER_SIGNS = 8  # of a digest, to tell apart runs of one name
+LOWER = re.compile(
+    r"(?<![a-z])(loss|err(or)?|ppl|perplexity|wer|cer|mae|r?mse|fid|nll|bpb|bpc|cross_?entropy)(?![a-z])", re.I
+)
+"""Metrics of which lower values are better."""
 
 
 class CurvePoint(NamedTuple):
@@ -98,3 +103,8 @@ def stored_run(row: OwnRun) -> Run:
 def runs_of(rows: Iterable[OwnRun]) -> Iterator[Run]:
     """The training runs among stored rows."""
     return (stored_run(row) for row in rows if row.kind == RUN)
+
+
+def is_lower_better(metric: str) -> bool:
+    """Whether the name of a metric is that of a loss or an error."""
+    return LOWER.search(metric) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -14,11 +14,12 @@ import numpy as np
 
 from costcalc.convergence.partial import Course, Forecast, NoForecast, forecast
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import Point, TrainingLog
-from own_runs.runs import Run
+from own_runs.logs.log import NothingYet, Point, TrainingLog
+from own_runs.runs import Run, is_lower_better
 
 LOW, HIGH = 0.1, 0.9  # quantiles of the seconds of an epoch between evaluations
 PERCENT = 100.0
+FIRST_EVALUATION = 1.0  # epochs by which most programs have written every metric
 
 
 class CannotWatch(Exception):
@@ -42,7 +43,8 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the owner of a run says of it: its target in a metric of the log, the epochs that are planned, what an hour of its
-    machines costs and what all of it may cost. `steps_per_epoch` is for logs that count steps, `started` for those without times.
+    machines costs and what all of it may cost. `lower_is_better` is for metrics whose name does not tell it,
+    `steps_per_epoch` for logs that count steps, `started` for those without times.
     """
 
     hourly_rate: Decimal
@@ -98,8 +100,13 @@ class _Run:
 
 
 def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetime) -> Outlook:
-    """What a log tells at this moment; `family` are whole runs like it, none where none are known. Raises CannotWatch."""
+    """What a log tells at this moment; `family` are whole runs like it, none where none are known.
+
+    Raises CannotWatch, and NothingYet before the first evaluation.
+    """
     run = _run(log, plan, now)
+    plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
+    _check_unit(run, plan)
     planned = plan.planned_epochs
     if planned is None:
         raise CannotWatch(
@@ -128,12 +135,12 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
 
 
 def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
-    metric = _metric(log, plan.metric)
+    metric = _metric(log, plan)
     points = [point for point in log.points if metric in point.values]
     epochs = [_epochs(point, plan) for point in points]
     known = [(done, point) for done, point in zip(epochs, points, strict=True) if done > 0]
     if not known:
-        raise CannotWatch(f"no epoch with {metric} is done yet: look again after the first evaluation")
+        raise NothingYet(f"no epoch with {metric} is done")
     if known[-1][1].seconds is None and plan.started is None:
         raise CannotWatch("the log has no times: add --started, when the run began, such as 2026-11-22T09:30")
     done = known[-1][0]
@@ -146,14 +153,25 @@ def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
     )
 
 
-def _metric(log: TrainingLog, asked: str | None) -> str:
-    names = log.metrics()
+def _metric(log: TrainingLog, plan: Plan) -> str:
+    names, asked = log.metrics(), plan.metric
     if asked in names:
         return str(asked)
     if asked is None and len(names) == 1:
         return names[0]
     told = f"the log has no {asked}" if asked else "the log has several metrics"
+    if asked and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
+        raise NothingYet(f"{told} yet; it has {', '.join(names[:20])}")
     raise CannotWatch(f"{told}: add --metric with one of {', '.join(names[:20])}")
+
+
+def _check_unit(run: _Run, plan: Plan) -> None:
+    """Raises CannotWatch where the target is in percent and the log in fractions, as those of timm are read."""
+    target = plan.target or 0.0
+    if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
+        raise CannotWatch(
+            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
+        )
 
 
 def _epochs(point: Point, plan: Plan) -> float:

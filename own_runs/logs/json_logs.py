@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import FROM_0, MOST_SECONDS, LogRefused, Point, TrainingLog, checked, counted_from_1
+from own_runs.logs.log import FROM_0, MOST_SECONDS, LogRefused, NothingYet, Point, TrainingLog, checked, counted_from_1
 
 MLPERF = ":::MLLOG"
 MLPERF_FACTS = {
@@ -91,7 +91,7 @@ def read_mlperf(text: str) -> TrainingLog:
     entries = list(_mlperf_entries(text))
     start = next((entry.time_ms for _, entry in entries if entry.key == "run_start"), None)
     if start is None:
-        raise LogRefused("the log of MLPerf has no run_start")
+        raise NothingYet("the log of MLPerf has no run_start")
     stated = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
     points = [_mlperf_point(where, entry, start) for where, entry in entries]
     if max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:

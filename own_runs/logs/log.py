@@ -18,6 +18,10 @@ class LogRefused(Exception):
     """A file cannot be read as a training log; the message says where and what to write instead."""
 
 
+class NothingYet(LogRefused):
+    """A log has no value so far; that of a training that runs may have one later."""
+
+
 class Point(NamedTuple):
     """What was logged at one moment: `epochs` completed, optimizer `steps` taken and `seconds` since the start, each None where
     it was not logged, and the values of metrics by their names in the log. `where` names the place in the file."""
@@ -47,7 +51,7 @@ class TrainingLog:
 def checked(points: Iterable[Point]) -> tuple[Point, ...]:
     """The points that have a value, which NaN is not.
 
-    Raises LogRefused where there is none, for too many, and for figures that no training has.
+    Raises NothingYet where there is none, and LogRefused for too many and for figures that no training has.
     """
     found = []
     for point in points:
@@ -58,7 +62,7 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
         if len(found) > MOST_POINTS:
             raise LogRefused(f"{point.where}: more than {MOST_POINTS:,} points; keep one for each evaluation")
     if not found:
-        raise LogRefused("the file has no value of any metric: it needs a column such as accuracy or val_loss")
+        raise NothingYet("the file has no value of any metric: it needs a column such as accuracy or val_loss")
     return tuple(found)
 
 

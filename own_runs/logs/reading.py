@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 from own_runs.logs.json_logs import MLPERF, read_json_lines, read_mlperf, read_trainer_state
-from own_runs.logs.log import LogRefused, TrainingLog
+from own_runs.logs.log import LogRefused, NothingYet, TrainingLog
 from own_runs.logs.mlflow import LINE, read_mlflow
 from own_runs.logs.tables import read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
@@ -73,7 +73,7 @@ def _decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
     if not text.strip():
-        raise LogRefused("the file is empty")
+        raise NothingYet("the file is empty")
     if "\0" in text:
         raise LogRefused(f"the file has binary content; {KNOWN}")
     return text

@@ -55,6 +55,15 @@ def test_a_run_that_went_on_from_a_checkpoint_keeps_its_clock_and_counts_epochs_
     ]
 
 
+def test_a_log_that_is_rewritten_with_more_columns_is_read_anew(path):
+    path.write_text("epoch,step,loss\n0,9,3.5\n")
+    followed = FollowedLog(path)
+    followed.look()
+    path.write_text("epoch,step,loss,acc\n0,9,3.5,\n0,9,,0.4\n1,19,2.5,\n")
+    log = followed.look()
+    assert (log.metrics(), len(log.points)) == (("loss", "acc"), 3)
+
+
 def test_a_document_that_is_being_rewritten_is_read_when_it_is_whole(tmp_path):
     def state(count):
         entries = [{"epoch": n, "step": 10 * n, "eval_accuracy": 0.1 * n} for n in range(1, count + 1)]

@@ -10,7 +10,7 @@ import pytest
 from support.own_training_runs import own_run
 
 from costcalc.convergence.partial import Course
-from own_runs.logs.log import Point, TrainingLog
+from own_runs.logs.log import NothingYet, Point, TrainingLog
 from own_runs.runs import CurvePoint
 from own_runs.watch import CannotWatch, Plan, Verdict, outlook, whole_course
 
@@ -133,13 +133,26 @@ def test_what_is_missing_is_asked_for(changed, told):
     [
         ({"seconds": None}, "--started"),
         ({"epochs": None, "steps": 100.0}, "--steps-per-epoch"),
-        ({"epochs": 0.0}, "no epoch"),
     ],
 )
 def test_what_the_log_does_not_tell_is_asked_for(changed, told):
     points = tuple(point._replace(**changed) for point in log(3).points)
     with pytest.raises(CannotWatch, match=told):
         outlook(TrainingLog("us", points), PLAN, [], NOW)
+
+
+def test_before_the_first_evaluation_there_is_nothing_yet():
+    untrained = tuple(point._replace(epochs=0.0) for point in log(3).points)
+    losses = (Point("row 1", 0.5, None, 60.0, {"loss": 3.5}),)
+    for points in (untrained, losses):
+        with pytest.raises(NothingYet, match="no "):
+            outlook(TrainingLog("us", points), PLAN, [], NOW)
+
+
+def test_a_loss_is_known_by_its_name():
+    points = tuple(point._replace(values={"val_loss": error(point.epochs / 40, 0.2)}) for point in log(20).points)
+    found = outlook(TrainingLog("us", points), replace(PLAN, metric=None, target=0.24), FAMILY, NOW)
+    assert found.verdict is Verdict.WITHIN  # a loss above the target has not reached it
 
 
 def test_steps_become_epochs():

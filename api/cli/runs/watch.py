@@ -28,13 +28,14 @@ from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
 from costcalc.training import Recipe
 from own_runs.following import FollowedLog
-from own_runs.logs.log import LogRefused
+from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.runs import Run
 from own_runs.watch import CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
 
 Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
 ALARM = 3  # exit status where the range leaves the budget
 MACHINE = Schema.from_dict({"a": Text("the machine", example="aws:p3.8xlarge")})
+POSTED = "costcalc-posted.txt"
 LEFT_TO_SAY = "or leave --slack out"
 
 
@@ -60,32 +61,46 @@ def watch(settings: Settings, options: WatchOptions, plan: Plan) -> int:
         service = build_once(settings)
         rate = hourly_rate(service, options.instance) if options.instance else plan.hourly_rate
     family = _family(service, options.like)
-    alarmed = False
+    alarms, alarmed = PostedAlarms(options.log, plan), False
     for found in _outlooks(options, replace(plan, hourly_rate=rate), family):
         said = "\n".join(sentences(found, plan))
         click.echo(said)
-        if found.verdict.is_alarm and not alarmed:
-            alarmed = True
-            if url is None:
-                return ALARM
-            _send(url, f"{options.log.name}: {said}")
+        alarmed = alarmed or found.verdict.is_alarm
+        if url is not None:
+            alarms.post(url, said, found.verdict)
+        elif alarmed:
+            break
     return ALARM if alarmed else 0
 
 
 def _outlooks(options: WatchOptions, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook]:
     """One each time that there are new evaluations, the last when the run is over."""
-    followed, seen = FollowedLog(options.log), -1.0
+    followed, seen = FollowedLog(options.log), None
     while True:
-        try:
-            found = outlook(followed.look(), plan, family, utc_now())
-        except (LogRefused, CannotWatch) as error:
-            stop(f"{options.log}: {error}")
-        if found.epochs != seen:
+        found, place = _look(followed, plan, family)
+        if place != seen and found:
             yield found
-        seen = found.epochs
-        if options.every is None or found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0):
+        elif place != seen:
+            click.echo(f"nothing to tell yet: {place}", err=True)
+        seen = place
+        if options.every is None or (found and _is_over(found, plan)):
             return
         time.sleep(options.every)
+
+
+def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | None, str]:
+    """What the log tells now, None where it tells nothing yet; and how far it is, or why it tells nothing."""
+    try:
+        found = outlook(followed.look(), plan, family, utc_now())
+    except NothingYet as nothing:
+        return None, str(nothing)
+    except (LogRefused, CannotWatch) as error:
+        stop(f"{followed.path}: {error}")
+    return found, f"{found.epochs} epochs"
+
+
+def _is_over(found: Outlook, plan: Plan) -> bool:
+    return found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0)
 
 
 def hourly_rate(service: Service, machine: str) -> Decimal:
@@ -180,8 +195,42 @@ def _money(amount: Decimal) -> str:
     return f"${amount:,.2f}"
 
 
-def _send(url: str, said: str) -> None:
-    try:
-        post(url, Message(escape(said)))
-    except NotSent as error:
-        click.echo(f"costcalc: {error}", err=True)
+@dataclass(frozen=True, slots=True)
+class PostedAlarms:
+    """Which alarms were posted: a file beside the log has a line for each, so that looks from cron post each once."""
+
+    log: Path
+    plan: Plan
+
+    def post(self, url: str, said: str, verdict: Verdict) -> None:
+        """Posts an alarm, unless it was posted since the run was last within its budget. A post that fails is tried again at the
+        next look."""
+        posted = self._posted()
+        if not verdict.is_alarm:
+            self._keep([line for line in posted if line != self._line])
+        elif self._line not in posted:
+            try:
+                post(url, Message(escape(f"{self.log.name}: {said}")))
+            except NotSent as error:
+                click.echo(f"costcalc: {error}", err=True)
+            else:
+                self._keep([*posted, self._line])
+
+    @property
+    def _line(self) -> str:
+        return f"{self.log.name} --max-cost {self.plan.max_cost} --target {self.plan.target}"
+
+    @property
+    def _file(self) -> Path:
+        return self.log.with_name(POSTED)
+
+    def _posted(self) -> list[str]:
+        return self._file.read_text().splitlines() if self._file.exists() else []
+
+    def _keep(self, lines: Sequence[str]) -> None:
+        if list(lines) == self._posted():
+            return
+        try:
+            self._file.write_text("".join(f"{line}\n" for line in lines))
+        except OSError as error:
+            click.echo(f"costcalc: {self._file}: {error.strerror}: the same alarm may be posted again", err=True)

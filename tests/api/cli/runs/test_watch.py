@@ -2,12 +2,14 @@
 
 import threading
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 from fakes.slack import FakeSlack
 
 from api.cli.main import main
+from api.cli.runs import watch
 from costcalc import load_evidence
 
 MADE = ("--target", "0.772", "--planned-epochs", "40", "--like", "ffcv-rn50-*")
@@ -88,17 +90,81 @@ def test_it_follows_until_the_target_is_reached(log, rows, environment, tmp_path
     assert result.stdout.splitlines()[-1].startswith("the target is reached, at $17")
 
 
-def test_an_alarm_goes_to_slack_once_and_watching_goes_on(log, environment, monkeypatch):
-    with FakeSlack().running() as slack:
-        there = {
-            "COSTCALC_SLACK_WEBHOOK_URL": slack.response_url,
-            "COSTCALC_SLACK_RESPONSE_HOSTS": slack.url,
-        }
-        result = run({**environment, **there}, log(40), "--once", "--slack", "--rate", "30", "--max-cost", "5", *MADE)
-    assert result.exit_code == ALARM, result.output
+@pytest.fixture
+def slack(environment):
+    """A channel to which the environment leads."""
+    with FakeSlack().running() as channel:
+        environment["COSTCALC_SLACK_WEBHOOK_URL"] = channel.response_url
+        environment["COSTCALC_SLACK_RESPONSE_HOSTS"] = channel.url
+        yield channel
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Has the training do each of these between two looks."""
+
+    def between_looks(*done):
+        left = iter(done)
+        monkeypatch.setattr(watch, "time", SimpleNamespace(sleep=lambda seconds: next(left)()))
+
+    return between_looks
+
+
+@pytest.mark.parametrize("begun", ["", "epoch,hours,top1\n", "epoch,hours,top1,loss\n0.5,0.01,,3.5\n"])
+def test_it_waits_for_the_first_evaluation(log, meanwhile, environment, tmp_path, begun):
+    path = tmp_path / "run.csv"
+    path.write_text(begun)
+    meanwhile(lambda: None, lambda: log(40))
+    result = run(environment, str(path), "--metric", "top1", "--rate", "30", "--max-cost", "400", *MADE[:4])
+    assert result.exit_code == OVER, result.output
+    assert result.stderr.count("nothing to tell yet: ") == 1
+    assert "the target is reached" in result.stdout
+
+
+def test_one_look_at_an_empty_log_says_so(log, environment):
+    result = run(environment, log(0), "--once", "--rate", "30", "--max-cost", "400", *MADE[:4])
+    assert (result.exit_code, result.stdout) == (OVER, "")
+    assert result.stderr.startswith("nothing to tell yet: the file has no value of any metric")
+
+
+ONCE = ("--once", "--slack", "--rate", "30")
+
+
+def test_looks_from_cron_post_an_alarm_once(log, environment, slack):
+    for rows in (28, 28, 30):
+        result = run(environment, log(rows), *ONCE, "--max-cost", "12", *MADE)
+        assert result.exit_code == ALARM, result.output
     (posted,) = slack.posts
-    assert "run.csv: 40 of 40 epochs" in posted["text"]
-    assert "ALARM" in posted["text"]
+    assert "run.csv: 28 of 40 epochs" in posted["text"]
+    assert "ALARM: it leaves the budget of $12.00" in posted["text"]
+
+
+def test_another_budget_is_another_alarm(log, environment, slack):
+    for budget in ("12", "12", "13"):
+        run(environment, log(28), *ONCE, "--max-cost", budget, *MADE)
+    assert [post["text"].count("$13.00") > 0 for post in slack.posts] == [False, True]
+
+
+def test_a_run_that_came_back_into_its_budget_is_posted_again(log, environment, slack):
+    reached = ("--target", "0.5", "--planned-epochs", "40")
+    for rows in (5, 5, 20, 5):
+        run(environment, log(rows), *ONCE, "--max-cost", "12", *reached)
+    assert [post["text"].partition(" of")[0] for post in slack.posts] == ["run.csv: 5"] * 2
+
+
+def test_an_alarm_that_did_not_reach_slack_is_tried_again(log, environment, slack):
+    slack.will(404, "no_service")
+    first, _, _ = (run(environment, log(28), *ONCE, "--max-cost", "12", *MADE) for _ in range(3))
+    assert (first.exit_code, "Slack answered 404" in first.stderr) == (ALARM, True)
+    assert len(slack.posts) == 2
+
+
+def test_an_alarm_is_posted_once_and_watching_goes_on(log, meanwhile, environment, slack):
+    meanwhile(lambda: log(39), lambda: log(40))
+    result = run(environment, log(38), "--slack", "--rate", "30", "--max-cost", "5", *MADE)
+    assert result.exit_code == ALARM, result.output
+    assert "40 of 40 epochs" in result.stdout
+    assert len(slack.posts) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,6 +177,7 @@ def test_an_alarm_goes_to_slack_once_and_watching_goes_on(log, environment, monk
         (("--rate", "1", "--like", "ffcv-rn18-*"), "0 logs, 3 are needed; there are "),
         (("--rate", "1", "--metric", "acc"), "the log has no acc: add --metric with one of top1"),
         (("--rate", "1", "--slack"), "set COSTCALC_SLACK_WEBHOOK_URL"),
+        (("--rate", "1", "--target", "77.2"), "top1 is read in fractions, 0.5768 now: write --target 0.772"),
     ],
 )
 def test_what_is_wrong_is_told(log, environment, arguments, told):
@@ -132,8 +199,6 @@ def test_a_log_that_is_not_there_is_told(environment, tmp_path):
 
 
 def test_the_clock_counts_for_a_log_without_times(environment, tmp_path, monkeypatch):
-    from api.cli.runs import watch
-
     monkeypatch.setattr(watch, "utc_now", lambda: datetime.fromisoformat("2026-11-22T12:00:00+00:00"))
     path = tmp_path / "training.csv"
     path.write_text("epoch,loss,acc\n0,2.5,0.2\n1,2.1,0.3\n")
