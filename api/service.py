@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -29,7 +29,7 @@ from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
-from costcalc.query import EstimateQuery, OwnRate
+from costcalc.query import EstimateQuery, OwnMachine, OwnRate
 from costcalc.training import Model
 from own_runs.asking import OwnModel, own_models
 from own_runs.runs import RUN
@@ -244,19 +244,23 @@ class Service:
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
-            per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
-            catalogue = _with_offers(catalogue, tuple(self._own_offers(query, query.as_of or now, per_usd)))
+            catalogue = _with_offers(catalogue, self.own_offers(query))
         return query, self.evidence_about(query.model), catalogue, now, rates, storage_and_egress_rates()
 
-    def _own_offers(self, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Iterator[Offer]:
+    def own_offers(self, query: EstimateQuery) -> tuple[Offer, ...]:
         """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""
+        as_of = query.as_of or self.clock().replace(microsecond=0)
+        rates = exchange_rates(query.currency, (), as_of.date(), query.fx)
+        per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
         try:
-            for own in query.own:
-                chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
-                machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
-                yield owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
+            return tuple(self._own_offer(own, query, as_of, per_usd) for own in query.own)
         except LookupError as error:
             raise BadParameters({"own": [str(error)]}) from None
+
+    def _own_offer(self, own: OwnMachine, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Offer:
+        chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
+        machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
+        return owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
 
 
 @lru_cache(maxsize=OWN_CATALOGUES_KEPT)

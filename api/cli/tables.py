@@ -46,7 +46,7 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
     found = report.document()
     for compared in found.machines:
         yield from paragraph(_compared(compared), view.width, 2)
-        yield from table(WAYS, compared.ways, view.width)
+        yield from table(WAYS, compared.choices, view.width)
         for line in compared.assumptions if view.explain else ():
             yield from paragraph(f"- {line}", view.width, 2)
     for note in found.notes:

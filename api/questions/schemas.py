@@ -262,7 +262,11 @@ class CommitmentsSchema(CostSchema):
     class Meta:
         """A comparison by month has no single run and no FOCUS columns."""
 
-        exclude = (*COST_LAYOUT, *CAMPAIGN, "own", *OWNED_BY)
+        exclude = (*COST_LAYOUT, *CAMPAIGN, "own")
+
+    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+        """Each machine is compared with one's own that has the same accelerators."""
+        return True
 
 
 class AccuracySchema(CostSchema):

@@ -8,14 +8,15 @@ from decimal import Decimal
 from itertools import accumulate, islice
 from typing import Any, ClassVar, Literal
 
+from api.questions.errors import BadParameters
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
-from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, purchase_choices
+from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, owned_choice, purchase_choices
 from costcalc.money import ExchangeRate
 from costcalc.offers import PriceSource, PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
@@ -30,6 +31,10 @@ NOTES = (
 OTHER_MACHINE = (
     "This machine is not sold on demand, so it is compared with the cheapest on-demand machine "
     "that has the same accelerators."
+)
+OWNED = (
+    "Owned machines have the same accelerators and are taken to be as fast. Their loss in value is spread over their life; "
+    "each hour of use adds electricity. own_price, own_years, own_resale, own_watts, electricity and pue say what one costs."
 )
 NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, accelerator=, purchase= or term=."
 NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
@@ -51,7 +56,8 @@ class OnDemand:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One set of machines in one region, the run on them, and every way to commit to them."""
+    """One set of machines in one region, the run on them, and every way to commit to them. `owned` are as
+    many machines of one's own with the same accelerators, None where nobody knows what they were sold for."""
 
     provider: str
     region: str
@@ -66,8 +72,14 @@ class Compared:
     currency: str
     on_demand: OnDemand | None
     ways: tuple[PurchaseChoice, ...]
+    owned: PurchaseChoice | None
     quoted_exchange: tuple[ExchangeRate, ...]
     assumptions: tuple[str, ...]
+
+    @property
+    def choices(self) -> tuple[PurchaseChoice, ...]:
+        """Everything that on demand is compared with: all ways to commit, and owning."""
+        return (*self.ways, self.owned) if self.owned else self.ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +150,8 @@ class CommitmentsReport:
             yield NO_COMMITMENT
         if not found:
             yield NOTHING
+        if any(machine.owned for machine in found):
+            yield OWNED
 
     def _ask(self, query: EstimateQuery) -> Answer:
         return self.service.answer(query, self.catalogue)
@@ -183,10 +197,20 @@ class CommitmentsReport:
             currency=estimate.currency,
             on_demand=on_demand,
             ways=purchase_choices(bills.ways, demand, rate),
+            owned=self._owned(estimate, demand, rate),
             quoted_exchange=fixed.quoted_exchange,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
         return compared, bills
+
+    def _owned(self, estimate: Estimate, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice | None:
+        nodes = estimate.nodes
+        alike = OwnMachine(estimate.accelerators // nodes, estimate.accelerator)
+        try:
+            [offer] = self.service.own_offers(replace(self.query, own=(alike,)))
+        except BadParameters:
+            return None
+        return owned_choice(offer, nodes, demand, on_demand_hourly)
 
     @property
     def _fixed(self) -> tuple[PurchaseOption, ...]:

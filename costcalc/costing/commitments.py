@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from costcalc.costing.bills import Bill, break_even_hours
+from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.money import cents
 from costcalc.offers import COMMITMENTS, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
@@ -72,6 +72,8 @@ def term_months(offer: Offer) -> int:
 
 def _upfront(bill: Bill, total: Decimal) -> Decimal | None:
     offer = bill.offer
+    if offer.purchase_option is PurchaseOption.OWNED:
+        return None
     if offer.purchase_option is PurchaseOption.MONTHLY:
         return Decimal(0)
     if offer.upfront is not None and offer.recurring_hourly is not None:
@@ -164,6 +166,11 @@ def purchase_choices(
 ) -> tuple[PurchaseChoice, ...]:
     """The `fixed_bills` as choices, compared with the same machines at this own rate per hour."""
     return tuple(_purchase_choice(bill, demand, on_demand_hourly) for bill in fixed_bills(bills))
+
+
+def owned_choice(offer: Offer, nodes: int, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice:
+    """So many machines of one's own as a choice: `total` is what they lose in value, their electricity comes with each hour."""
+    return _purchase_choice(Bill(offer, Terms(nodes)), demand, on_demand_hourly)
 
 
 def _purchase_choice(bill: Bill, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice:

@@ -29,6 +29,15 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def reach(page, wanted, most=400):
+    """Goes to an element by the Tab key alone."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError(f"{wanted} is not reached by {most} steps of the Tab key")
+
+
 class Watched:
     """A page whose faults are noted: errors in the console, and requests to other hosts."""
 

@@ -1,4 +1,5 @@
-"""What a month of use costs on demand and by each commitment, with a slider for the hours and the break-even points."""
+"""What a month of use costs on demand, by each commitment and on a machine of one's own, with a slider for the hours and the
+break-even points."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from collections.abc import Iterator
 from api.formats import words
 from api.formats.charts.theme import INK, PALETTE, QUIET, Json, chart, nothing
 from api.reports.commitments import CommitmentsReport, Compared
+from costcalc.costing.commitments import PurchaseChoice
+from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 
-ON_DEMAND = "on demand"
+ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
 CHEAPEST = "format(hours, 'd') + ' h: least is ' + datum.bought + ', ' + format(datum.now, ',.2f')"
 
 
@@ -34,7 +37,7 @@ def of(machine: Compared) -> Json:
                  {"calculate": CHEAPEST, "as": "words"}]  # fmt: skip
     return chart(
         f"{words.machine(machine)}, {machine.region}: what a month costs",
-        "rings: from there on a commitment costs less than on demand",
+        "rings: from there on it costs less than on demand",
         params=[{"name": "hours", "value": HOURS_PER_MONTH // 2, "bind": slider}],
         data={"values": list(_ends(machine))},
         layer=[
@@ -52,7 +55,7 @@ def of(machine: Compared) -> Json:
 
 def _ends(machine: Compared) -> Iterator[Json]:
     """Both ends of the line of each way to buy."""
-    ways = [(words.bought(way), float(way.usage[0].cost_per_month), 0.0) for way in machine.ways]
+    ways = [(words.bought(way), *_flat_and_hourly(way)) for way in machine.choices]
     if machine.on_demand:
         ways.insert(0, (ON_DEMAND, 0.0, float(machine.on_demand.hourly_rate)))
     for bought, flat, rate in ways:
@@ -61,7 +64,13 @@ def _ends(machine: Compared) -> Iterator[Json]:
 
 
 def _break_even(machine: Compared) -> Iterator[Json]:
-    for way in machine.ways:
+    for way in machine.choices:
         if way.break_even_hours_per_month is not None:
-            cost = float(way.usage[0].cost_per_month)
-            yield {"bought": words.bought(way), "hours": float(way.break_even_hours_per_month), "cost": cost}
+            (flat, rate), hours = _flat_and_hourly(way), float(way.break_even_hours_per_month)
+            yield {"bought": words.bought(way), "hours": hours, "cost": flat + rate * hours}
+
+
+def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
+    """What a month costs unused, and what each hour of use adds, which is nothing but for a machine of one's own."""
+    flat = way.total / way.months
+    return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0

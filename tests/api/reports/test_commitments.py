@@ -51,6 +51,32 @@ def test_renting_by_the_month_is_compared_with_the_same_accelerators_on_demand(c
     assert way["break_even_utilization"] == pytest.approx(0.8394, abs=1e-4)
 
 
+def test_owning_the_same_four_v100_by_hand(client):
+    """40,000 less a resale of 10,000 over two years are 1,250 a month; 2 kW at 0.10 add 0.20 an hour to it, on demand 12.24."""
+    own = "own_price=40000&own_years=2&own_watts=2000&electricity=0.1"
+    answer = get(client, f"instance_type=p3.8xlarge&nodes=1&{own}", asked=RISEML).json
+    owned = answer["machines"][0]["owned"]
+    assert (owned["purchase_option"], owned["term"], owned["months"], owned["total"]) == ("owned", "2y", 24, 30_000)
+    assert owned["hourly_rate"] == pytest.approx(1250 / 730 + 0.2)
+    assert owned["break_even_hours_per_month"] == pytest.approx(1250 / (12.24 - 0.2), abs=1e-6)
+    assert [each["cost_per_month"] for each in owned["usage"]] == [
+        pytest.approx(1250 + 0.2 * each["hours_per_month"], abs=0.005) for each in owned["usage"]
+    ]
+    assert (owned["upfront"], owned["monthly"], owned["cash_by_month"]) == (None, None, None)
+    assert owned["price"]["source"] == "your own price"
+
+
+def test_two_machines_of_ones_own_cost_twice_as_much(client):
+    own = "instance_type=p5.48xlarge&own_price=100000"
+    one, two = (get(client, f"{own}&nodes={nodes}").json["machines"][0]["owned"] for nodes in (1, 2))
+    assert (two["total"], two["hourly_rate"]) == (2 * one["total"], pytest.approx(2 * one["hourly_rate"]))
+
+
+def test_where_nobody_knows_what_they_were_sold_for_nothing_is_owned(client):
+    machine = get(client, "instance_type=v5p-8").json["machines"][0]
+    assert (machine["accelerator"], machine["owned"]) == ("TPU v5p", None)
+
+
 def test_it_takes_the_few_machines_of_least_effective_cost_unless_told(client):
     machines = get(client, "provider=aws,azure,gcp").json["machines"]
     assert 0 < len(machines) <= 3

@@ -2,7 +2,7 @@
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import Watched, serving
+from support.browser import Watched, reach, serving
 
 from api.web.app import create_app
 
@@ -68,6 +68,39 @@ def test_the_slider_tells_the_cheapest_way_to_buy_for_so_many_hours(look, client
     assert (
         f"{machine['ways'][0]['break_even_hours_per_month']:,.0f} h a month" in page.locator("table").first.inner_text()
     )
+
+
+def test_by_keyboard_alone_the_slider_tells_from_where_owning_costs_least(look, client):
+    asked = f"/commitments?{ASKED}&provider=aws&instance_type=p4de.24xlarge&own_price=150000"
+    page, owned = look(asked), client.get(asked).json["machines"][0]["owned"]
+    rows = [row for row in drawn(page) if row["bought"] == "owned 3y"]
+    assert [row["cost"] for row in rows] == [
+        pytest.approx(owned["total"] / 36),
+        pytest.approx(730 * owned["hourly_rate"], abs=0.01),
+    ]
+    slider = page.get_by_role("slider").first
+    reach(page, slider)
+    page.keyboard.press("Home")
+    page.get_by_text("0 h: least is on demand").first.wait_for()
+    for _ in range(int(owned["break_even_hours_per_month"])):
+        page.keyboard.press("ArrowRight")
+    page.get_by_text(f"{int(owned['break_even_hours_per_month'])} h: least is on demand").first.wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text(f"{int(owned['break_even_hours_per_month']) + 1} h: least is owned 3y").first.wait_for()
+    page.keyboard.press("End")
+    page.get_by_text(f"730 h: least is owned 3y, {owned['usage'][-1]['cost_per_month']:,.2f}").first.wait_for()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_a_month_costs_by_hours_of_use_stands_as_a_table_too(look, client, scripts):
+    asked = f"/commitments?{ASKED}&provider=aws&instance_type=p4de.24xlarge"
+    page, machine = look(asked, java_script_enabled=scripts), client.get(asked).json["machines"][0]
+    page.get_by_text("What a month costs by hours of use").first.click()
+    told = page.get_by_role("region", name="by hours of use").first.inner_text()
+    for way in (*machine["ways"], machine["owned"]):
+        for use in way["usage"]:
+            assert f"${use['cost_per_month']:,.2f}" in told
+            assert f"${use['on_demand_per_month']:,.2f}" in told
 
 
 def test_a_history_has_every_rate_that_the_api_gives(look, client):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from support.browser import reach
 
 ASKED = "/?model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
@@ -95,6 +96,24 @@ def test_columns_are_chosen_and_stay_in_the_address(look, client):
         assert words in told
     page.get_by_role("link", name="Next").click()
     assert page.locator("#estimates thead th").all_inner_texts() == titles
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_columns_are_chosen_by_keyboard_alone(look, client, scripts):
+    page, keys = (opened := look(ASKED, java_script_enabled=scripts)), opened.keyboard
+    reach(page, page.locator("details.choose summary"))
+    keys.press("Enter")
+    for name in ("Recipe", "vCPUs"):
+        reach(page, page.get_by_label(name, exact=True))
+        keys.press("Space")
+    with page.expect_navigation():
+        keys.press("Enter")
+    titles = page.locator("#estimates thead th").all_inner_texts()
+    assert ("vCPUs" in titles, "Recipe" in titles) == (True, False)
+    told = rows(page).locator("td.is-vcpus").all_inner_texts()
+    every = answer(client, ASKED)["estimates"]
+    assert told == [f"{each['vcpus']:,}" if each["vcpus"] else "" for each in every]
+    assert any(told)
 
 
 def test_an_address_shows_everybody_the_same_and_the_back_button_returns(look):
