@@ -37,7 +37,7 @@ class Settings:
     redis_url: str | None = None
     poll_seconds: float = 2.0
     cache_answers: int = 512
-    wait_seconds: float = 1.0
+    wait_seconds: float = 2.0
     rate_limit: str | None = None
     trusted_proxies: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
@@ -219,7 +219,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "COSTCALC_WAIT_SECONDS",
-        "1",
+        "2",
         "A question whose turn would come later than after so many seconds is refused with 503.",
         parse=_seconds,
     ),

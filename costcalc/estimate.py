@@ -56,7 +56,7 @@ from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Indices
 
 FILTERS_KEPT = 32
-MATRIX_BYTES_KEPT = 32 * 2**20  # a full matrix of ResNet-50 holds 8 MiB
+MATRIX_BYTES_KEPT = 48 * 2**20  # a full matrix of ResNet-50 holds 8 MiB, those of four networks together 33
 MOMENTS_KEPT = DAYS_KEPT = 8
 OFFERS_KEPT = 4096
 UNFILTERED: dict[str, Any] = {

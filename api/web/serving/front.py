@@ -33,7 +33,8 @@ from api.web.serving.rate_limit import RateLimit, Visitor
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
-SHEET = re.compile(r"/plan\b|.*\.xlsx/?$")
+PLAN = re.compile(r"/plan\b")
+WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
 WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
 SLOW_WAIT_SECONDS = 3
 PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
@@ -170,15 +171,15 @@ class Request:
 class Front:
     """The ASGI application around a WSGI one.
 
-    At once it works on `threads` questions, one workbook or plan, one picture, which another process draws, and one probe.
+    At once it works on `threads` questions, one workbook, one plan, one picture, which another process draws, and one probe.
     """
 
     def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
         self._memory = memory
         self._limit = limit
         self._questions = Lane(threads, wait_seconds)
-        self._sheets, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
-        lanes = (self._questions, self._sheets, self._pictures, self._probes)
+        self._workbooks, self._plans, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(4))
+        lanes = (self._questions, self._workbooks, self._plans, self._pictures, self._probes)
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -211,7 +212,9 @@ class Front:
             return self._probes
         if PICTURE.match(path):
             return self._pictures
-        return self._sheets if SHEET.match(path) or request.wants_a_workbook else self._questions
+        if PLAN.match(path):
+            return self._plans
+        return self._workbooks if WORKBOOK_PATH.match(path) or request.wants_a_workbook else self._questions
 
     async def _check_rate(self, request: Request) -> None:
         seconds = await self._limit.seconds_to_wait(Visitor.of(request.client, request.headers))

@@ -6,6 +6,7 @@ Granian waits for slow clients outside Python: a connection that says nothing ho
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 import signal
@@ -33,7 +34,9 @@ if TYPE_CHECKING:  # it imports prometheus_client, which must not be imported be
 
 HEADER_SECONDS = 10
 STOP_SECONDS = 15
-M_ARENA_MAX, HEAPS = -8, 2  # https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html
+# https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html
+M_ARENA_MAX, HEAPS = -8, 2
+M_MMAP_THRESHOLD, LARGE_BYTES = -3, 256 * 1024
 MOST_CONNECTIONS = 20_000  # of one worker; each costs some 10 kB
 SWITCH_SECONDS = 0.001  # after which a thread that works lets another go on; Python's own is 0.005
 
@@ -87,9 +90,11 @@ def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
         from api.web.serving.front import create_front
 
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
-        _share_heaps()
+        _keep_memory_small()
         sys.setswitchinterval(SWITCH_SECONDS)
-        return create_front(build(settings, evidence), settings)
+        front = create_front(build(settings, evidence), settings)
+        gc.freeze()  # what stays for good is not looked through again, so that garbage is collected sooner
+        return front
 
     return load
 
@@ -101,10 +106,12 @@ def _stop_without(master: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _share_heaps() -> None:
-    """Keeps a worker's memory small: glibc gives each thread a heap of its own, and keeps what it once held."""
+def _keep_memory_small() -> None:
+    """Gives memory back: glibc has a heap for each thread, and keeps what large arrays held once it has freed a few."""
     with suppress(AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, HEAPS)
+        library = ctypes.CDLL(None)
+        library.mallopt(M_ARENA_MAX, HEAPS)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def _place(bind: str) -> dict[str, Any]:

@@ -99,6 +99,23 @@ def test_the_oldest_make_room(backend):
     assert backend.calls == 4
 
 
+def test_what_is_asked_again_outlives_what_nobody_repeats(backend):
+    replay = over(backend, most=2)
+    for query in ("asked often", "once", "asked often", "once more", "asked often"):
+        ask(replay, query)
+    assert backend.calls == 3
+
+
+def test_an_answer_that_is_given_anew_counts_once(backend, monkeypatch):
+    monkeypatch.setattr(caching, "MOST_BYTES", 2 * len(backend.body))
+    replay = over(backend)
+    for backend.version in ("v1", "v2", "v3"):
+        ask(replay, "a")
+    ask(replay, "b")
+    ask(replay, "a")
+    assert backend.calls == 4, "both still have room"
+
+
 def test_nothing_large_is_kept_and_all_of_it_within_bounds(monkeypatch):
     monkeypatch.setattr(caching, "LARGEST", 10)
     monkeypatch.setattr(caching, "MOST_BYTES", 25)

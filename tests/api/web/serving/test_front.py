@@ -145,9 +145,15 @@ def test_who_waits_is_answered_even_where_the_turn_comes_a_little_late():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("/cost.png", "/cost.xlsx"), ("/cost.xlsx", "/cost.svg"), ("/plan", "/cost"), ("/cost", "/plan")],
+    [
+        ("/cost.png", "/cost.xlsx"),
+        ("/cost.xlsx", "/cost.svg"),
+        ("/cost.xlsx", "/plan"),
+        ("/plan", "/cost"),
+        ("/cost", "/plan"),
+    ],
 )
-def test_pictures_sheets_and_questions_do_not_wait_for_each_other(first, second):
+def test_pictures_workbooks_plans_and_questions_do_not_wait_for_each_other(first, second):
     go_on = threading.Event()
 
     def held(environ, start_response):

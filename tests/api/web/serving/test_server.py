@@ -262,3 +262,26 @@ def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, ta
     assert ended.returncode != 0
     assert complaint in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+LARGE_ARRAYS = """
+import numpy
+from pathlib import Path
+from api.web.serving.server import _keep_memory_small
+
+def mib():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+_keep_memory_small()
+numpy.ones(4_000_000)  # 30 MiB: now the C library would keep smaller ones
+before = mib()
+for _ in range(3):
+    large, small = zip(*((numpy.ones(250_000), numpy.ones(10_000)) for _ in range(50)))
+    del large
+print(mib() - before)
+"""
+
+
+def test_a_worker_gives_back_what_large_arrays_held():
+    told = subprocess.run([sys.executable, "-c", LARGE_ARRAYS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(told.stdout) < 20
