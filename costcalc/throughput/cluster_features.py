@@ -141,6 +141,18 @@ class ClusterFeatures:
         among = frozenset(chips)
         return self.with_any(name for name, chip in self.chip_of.items() if chip in among)
 
+    def strangeness(self, accelerator: str) -> Indices:
+        """How unlike the accelerators of each cluster are to this one [C]: 0 for the same, 1 for the same chip with another
+        memory, 2 for one of the same vendor, 3 for others."""
+        if ("strangeness", accelerator) not in self._known:
+            part = self.reference.data_sheets.part
+            one = part(accelerator)
+            self._known["strangeness", accelerator] = self._names.each(
+                lambda name: (name != accelerator) + (part(name).chip != one.chip) + (part(name).vendor != one.vendor),
+                int,
+            )
+        return self._known["strangeness", accelerator]
+
     def equal_to(self, systems: Iterable[tuple[str, int, int]]) -> Flags:
         """The clusters that are one of these (accelerator, total accelerators, machines) [C]."""
         mask = np.zeros(len(self.clusters), bool)

@@ -18,6 +18,7 @@ from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
 
 OTHER_NUMBER_OF_MACHINES = 100.0  # as a distance in ln(accelerators): farther than any count
+OTHER_ACCELERATOR = 1000.0  # farther than that
 
 
 class MeasuredSystem(NamedTuple):
@@ -59,30 +60,23 @@ class Measurements:
         return [self._middle(self._trained[system], batch, slope) for system in systems]
 
     def nearest(self, year: int) -> Indices:
-        """For each cluster the row of the most similar system: same accelerator, alike in having one machine or many, then
-        the count, then the year (the newest for UNDATED). Where the accelerator has none, of any; -1 if nobody measured."""
+        """For each cluster the row of the most similar system: same accelerator, else same chip, else same vendor; alike in
+        having one machine or many, then the count, then the year (the newest for UNDATED); -1 if nobody measured."""
         features = self._features
-        best = np.full(len(features.clusters), -1, np.int64)
         if not self._rows:
-            return best
+            return np.full(len(features.clusters), -1, np.int64)
         row_of = {
             system: max(rows, key=lambda row: self._timely(row, year)) for system, rows in self._of_system.items()
         }
         latest = sorted(self._of_system, key=lambda system: self._timely(row_of[system], year), reverse=True)
-        row = np.array([row_of[system] for system in latest])
         several = np.array([system.nodes > 1 for system in latest])
         log_count = np.log([max(system.accelerators, 1) for system in latest])
-
-        def fill(where: Indices, among: Indices) -> None:
-            apart = several[among, None] != (features.nodes[where] > 1)
-            distance = OTHER_NUMBER_OF_MACHINES * apart + np.abs(log_count[among, None] - features.log_total[where])
-            best[where] = row[among[distance.argmin(axis=0)]]
-
-        fill(np.flatnonzero(~features.with_any(self.anywhere)), np.arange(len(latest)))
-        for name in self.anywhere & features.of_accelerator.keys():
-            same = [s for s, system in enumerate(latest) if system.accelerator == name]
-            fill(features.of_accelerator[name], np.array(same))
-        return best
+        strange = np.array([features.strangeness(system.accelerator) for system in latest])
+        apart = several[:, None] != (features.nodes > 1)
+        distance = np.abs(log_count[:, None] - features.log_total)
+        distance += OTHER_ACCELERATOR * strange + OTHER_NUMBER_OF_MACHINES * apart
+        row = np.array([row_of[system] for system in latest])
+        return np.asarray(row[distance.argmin(axis=0)])
 
     def _timely(self, number: int, year: int) -> tuple[int, int]:
         then = self._rows[number].year

@@ -59,7 +59,9 @@ def _how_wide(width: HalfWidth) -> str:
 
 def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | None, anchored: bool) -> str:
     if base is None and not anchored:
-        return NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is carried over from those of other codes."
+        return (
+            NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks."
+        )
     source = named(base) if base else _own_log(recipe)
     to = _listed(list(_changes(recipe, cluster, base)))
     if is_reference(recipe):
@@ -69,7 +71,7 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
         return f"Speed measured on this accelerator and count: {source}."
     unknown = {True: NO_SPEED_OF_CODE, False: NO_SPEED_OF_NETWORK}[kind == CODE]
     if base and base.stack != recipe.stack:
-        return f"{unknown}: it is carried over from {source} to {to}."
+        return f"{unknown}: it is modelled from those of other codes and networks; nearest: {source}."
     return f"Speed carried over from {source} to {to}."
 
 

@@ -340,7 +340,7 @@ def test_a_recipe_without_a_logged_speed_says_so(ask_of, packaged_evidence):
     machine = offer(instance_type="a100", machine=Machine("A100-40GB", 8, 40.0))
     (one,) = ask_of(machine, target=0.79, recipe=("torchvision-v2-resnet50",), recipes="all").estimates
     assert one.evidence_notes.throughput.startswith(
-        "Nobody published a speed of this recipe's code: it is carried over from"
+        "Nobody published a speed of this recipe's code: it is modelled from those of other codes and networks; nearest: "
     )
     assert one.code == "unknown"
     assert "The speed is that of the middle of all known codes." in one.assumptions

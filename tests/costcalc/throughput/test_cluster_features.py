@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.speeds import MODELS, REFERENCE, TRANSFER, rate
 
+from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.reference_model import UNDATED, Setup
@@ -171,3 +172,10 @@ def test_around_a_cluster_are_those_of_its_chip_that_are_better_and_worse_off():
 def test_a_slice_has_no_machines_to_share_with():
     features = ClusterFeatures([Cluster("slice", 4, 8), Cluster("slice", 8, 4)], REFERENCE, TRANSFER)
     assert [at.tolist() for at in features.around(0)] == [[0, 1], [0, 1]]
+
+
+def test_the_same_chip_is_less_strange_than_another_of_its_vendor_and_that_less_than_others():
+    names = ("A100-80GB", "A100-40GB", "H100", "TPUv4")
+    real = load_evidence().fitted
+    features = ClusterFeatures([Cluster(name, 8) for name in names], real.reference, real.transfer)
+    assert features.strangeness("A100-80GB").tolist() == [0, 1, 2, 3]

@@ -151,6 +151,11 @@ def test_the_nearest_row_is_of_the_same_accelerator_then_alike_in_machines_then_
     assert measured(rows[0], rate(500, accelerators=2)).nearest(UNDATED)[1] == 0  # as far from both: the first
 
 
+def test_where_nobody_measured_the_accelerator_its_chip_with_another_memory_is_nearest():
+    rows = [rate(300, "old", 8), rate(9000, accelerators=64, nodes=8)]
+    assert measured(*rows).nearest(UNDATED).tolist() == [1, 1, 1, 0, 1]
+
+
 @pytest.mark.parametrize(("year", "row"), [(UNDATED, 2), (2018, 0), (2021, 1), (2022, 1), (2030, 2)])
 def test_of_equal_systems_the_row_of_the_year_is_nearest(year, row):
     rows = [rate(1000 + then, year=then) for then in (2019, 2021, 2023)]

@@ -149,8 +149,8 @@ def test_a_recipe_without_a_log_of_its_speed_names_none():
     assert speeds([recipe()], [EIGHT]).notes(0, 0)[0] == NO_SPEED
     strange = speeds([recipe(stack="nobody's")], [EIGHT], [rate(5000.0, data="synthetic", precision="fp32")])
     assert strange.notes(0, 0)[0] == (
-        f"{NO_SPEED_OF_CODE}: it is carried over from us, PyTorch, fp32, 2022, 8 x new, synthetic images to amp, this recipe's "
-        "code and real images."
+        f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks; nearest: us, PyTorch, fp32, 2022, 8 x new, "
+        "synthetic images."
     )
     assert KINDS[strange.kind[0, 0]] == "code"
     assert strange.width_80[0, 0] == pytest.approx(0.6)
