@@ -31,6 +31,7 @@ from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate
 from costcalc.training import Model
+from own_runs import this_machine
 from own_runs.asking import OwnModel, own_models
 from own_runs.runs import RUN
 from own_runs.speeds import digest_of, visible, with_own_speeds
@@ -245,7 +246,13 @@ class Service:
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
             catalogue = _with_offers(catalogue, self.own_offers(query))
-        return query, self.evidence_about(query.model), catalogue, now, rates, storage_and_egress_rates()
+        return query, self._evidence_for(query), catalogue, now, rates, storage_and_egress_rates()
+
+    def _evidence_for(self, query: EstimateQuery) -> Evidence:
+        """What an answer is made from: the processor that it is worked out on is known where the question names it."""
+        evidence = self.evidence_about(query.model)
+        here = any(own.accelerator == this_machine.name() for own in query.own)
+        return this_machine.with_this_machine(evidence) if here else evidence
 
     def own_offers(self, query: EstimateQuery) -> tuple[Offer, ...]:
         """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""

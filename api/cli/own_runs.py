@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,12 +20,18 @@ from api.reports.small_networks import SmallReport
 from api.settings import Settings
 from costcalc.evidence import load_evidence
 from costcalc.evidence.small_devices import small_devices
+from costcalc.hardware import Cluster
 from costcalc.small_networks import Training
+from costcalc.training import Model
+from own_runs import this_machine
 from own_runs.runs import RUN, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
+
+if TYPE_CHECKING:
+    from own_runs.measure.measuring import Request
 
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
@@ -51,8 +58,6 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         from own_runs.measure.devices import CannotMeasure, find_device
         from own_runs.measure.measuring import Request
         from own_runs.measure.measuring import measure as measured
-        from own_runs.measure.prediction import foretold
-        from own_runs.measure.small import operations_per_second
     except ModuleNotFoundError as missing:
         stop(NO_PYTORCH.format(missing.name), FAILED)
     known = load_evidence().find_model(options.model)
@@ -60,12 +65,8 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     request = Request(names, options.module, options.image_size, options.precision, options.batch_size, options.seconds)
     try:
         device = find_device(options.device, options.accelerator)
-        before = foretold(known, options.image_size, operations_per_second(device)) if device.kind == "cpu" else None
-        if before and options.precision in (None, "fp32") and not options.module:
-            _tell(
-                f"foretold from this processor's matrix products: {before.middle:,.3g} images/s, in 8 of 10 cases between "
-                f"{before.low:,.3g} and {before.high:,.3g}"
-            )
+        if known and not options.module:
+            _foretell(device.name, request, known)
         found = measured(request, device, _tell)
     except CannotMeasure as error:
         stop(error, FAILED)
@@ -86,11 +87,24 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         _keep_speed(settings, speed)
 
 
+def _foretell(device: str, request: Request, model: Model) -> None:
+    """Says before a processor is measured what answers take it for, if they can."""
+    processors = this_machine.with_this_machine(load_evidence()).processors
+    if device not in processors.named:
+        return
+    said = processors.images_per_second(Cluster(device, 1), model, request.image_size, request.precision or "fp32")
+    if said:
+        _tell(
+            f"foretold from its cores, clock and vector width, as answers do: {said.middle:,.3g} images/s, in 8 of 10 cases "
+            f"between {said.low:,.3g} and {said.high:,.3g}"
+        )
+
+
 def measure_small(settings: Settings, device: str | None, accelerator: str | None, store: bool) -> None:
     """Measures what decides small networks on this machine, prints it and stores it."""
     try:
         from own_runs.measure import small
-        from own_runs.measure.devices import CannotMeasure, cores, find_device, processor
+        from own_runs.measure.devices import CannotMeasure, find_device
     except ModuleNotFoundError as missing:
         stop(NO_PYTORCH.format(missing.name), FAILED)
     now = utc_now().replace(microsecond=0)
@@ -98,7 +112,7 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
         found = find_device(device, accelerator)
     except CannotMeasure as error:
         stop(error, FAILED)
-    constants = small.small_device(found, f"measured here on {now:%Y-%m-%d}, {processor()}, {cores()} cores")
+    constants = small.small_device(found, f"measured here on {now:%Y-%m-%d}, {this_machine.name()}")
     sent = constants.transfer_bytes_per_second
     click.echo(
         f"{constants.name}: {constants.step_seconds * 1e6:,.3g} µs a step and {constants.layer_seconds * 1e6:,.3g} µs a layer, "

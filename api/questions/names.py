@@ -16,6 +16,8 @@ from costcalc.evidence import Evidence
 from costcalc.offers import OWN, PurchaseOption
 from costcalc.query import Discount, OwnMachine
 from costcalc.training import OwnSpeed
+from own_runs import this_machine
+from own_runs.this_machine import THIS_MACHINE
 
 WHERE = {
     "provider": "/offers lists them",
@@ -180,10 +182,17 @@ def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple
     for part in (part.strip() for text in texts for part in text.split(",") if part.strip()):
         count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
         try:
-            found[OwnMachine(_count(count or "1", part), names.accelerator_named(name, guesses))] = None
+            found[OwnMachine(_count(count or "1", part), _own_name(name, names, guesses))] = None
         except LookupError as error:
             errors.append(str(error))
     return tuple(found), errors
+
+
+def _own_name(text: str, names: Known, guesses: Guesses) -> str:
+    """What answers call the accelerators of a machine of the asker's. Raises LookupError."""
+    if squeeze(text) in (squeeze(THIS_MACHINE), squeeze(this_machine.name())):
+        return this_machine.name()
+    return names.accelerator_named(text, guesses)
 
 
 def _count(text: str, part: str) -> int:

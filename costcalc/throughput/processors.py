@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,8 @@ class Processor:
     """A processor, or a graphics processor that computes in the host's memory, with its data-sheet figures.
 
     `cores` are those of one, `threads_per_core` the vCPUs that a cloud makes of each, `ghz` is the base clock. A core multiplies
-    and adds `operations_per_cycle` in 32 bits, `operations_per_cycle_16bit` in 16 bits, None where that is no faster.
+    and adds `operations_per_cycle` in 32 bits, `operations_per_cycle_16bit` in 16 bits, None where that is no faster. `like`
+    names the processor whose measured rates tell of this one, where that is another.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Processor:
     operations_per_cycle_16bit: float | None
     introduced: int
     source: str
+    like: str | None = None
 
     def operations(self, precision: str | None) -> float:
         """What a core multiplies and adds in a cycle."""
@@ -93,6 +96,14 @@ class ProcessorLaw:
 LAW = ProcessorLaw()
 
 
+class Range(NamedTuple):
+    """A figure, and the ends of the range that holds 8 in 10 cases."""
+
+    low: float
+    middle: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Processors:
     """All that is known of processors: by name, and the rates that were measured on some."""
@@ -129,8 +140,15 @@ class Processors:
 
     def pace(self, cluster: Cluster) -> float:
         """Cores x GHz of all machines together, as many times more as such processors are faster than the law says."""
-        cores = self.cores(cluster) * cluster.nodes * self.named[cluster.accelerator].ghz
-        return cores * math.exp(self.effects.get(cluster.accelerator, 0.0))
+        processor = self.named[cluster.accelerator]
+        cores = self.cores(cluster) * cluster.nodes * processor.ghz
+        return cores * math.exp(self.effects.get(processor.like or processor.name, 0.0))
+
+    def images_per_second(self, cluster: Cluster, model: Model, image_size: int, precision: str | None) -> Range | None:
+        """How fast a cluster of processors trains a network; None where that does not follow."""
+        operations = self.named[cluster.accelerator].operations(precision)
+        rate = self.pace(cluster) / LAW.work(model, image_size, operations)
+        return None if math.isnan(rate) else Range(rate * math.exp(-LN_WIDTH_80), rate, rate * math.exp(LN_WIDTH_80))
 
 
 def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Flags) -> SpeedTable:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +9,10 @@ from typing import Any
 
 import torch
 
+from own_runs import this_machine
 from pricing.packaged.names import UnknownName, accelerator
 
 GIB = 2**30
-CPU_INFO = Path("/proc/cpuinfo")
 MEMORY_INFO = Path("/proc/meminfo")
 KINDS = ("cuda", "mps", "xla", "cpu")
 """By PyTorch's names; ROCm calls itself cuda (pytorch.org/docs/stable/notes/hip.html)."""
@@ -60,20 +57,6 @@ def find_device(kind: str | None = None, name: str | None = None) -> Device:
     return FOUND[kind or present[0]](name)
 
 
-def processor() -> str:
-    """The maker's name of this machine's processor."""
-    if platform.system() == "Darwin":
-        return _asked("sysctl", "-n", "machdep.cpu.brand_string")
-    lines = CPU_INFO.read_text().splitlines() if CPU_INFO.exists() else []
-    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return named[0] if named else platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _is_present(kind: str) -> bool:
     if kind == "cuda":
         return bool(torch.cuda.is_available())
@@ -98,7 +81,8 @@ def _gpu(name: str | None) -> Device:
 
 def _apple_gpu(name: str | None) -> Device:
     memory = torch.mps.recommended_max_memory() / GIB
-    return Device("mps", name or processor(), memory, ("fp16", "bf16", "fp32"), torch.mps.synchronize)
+    found = name or this_machine.brand().removeprefix("Apple ")
+    return Device("mps", found, memory, ("fp16", "bf16", "fp32"), torch.mps.synchronize)
 
 
 def _tpu(name: str | None) -> Device:
@@ -117,7 +101,7 @@ def _tpu(name: str | None) -> Device:
 
 
 def _cpu(name: str | None) -> Device:
-    return Device("cpu", name or f"{processor()} {cores()} cores", _memory_gib(), ("fp32", "bf16"), lambda: None)
+    return Device("cpu", name or this_machine.name(), _memory_gib(), ("fp32", "bf16"), lambda: None)
 
 
 FOUND: dict[str, Callable[[str | None], Device]] = {"cuda": _gpu, "mps": _apple_gpu, "xla": _tpu, "cpu": _cpu}
@@ -136,7 +120,3 @@ def _memory_gib() -> float | None:
         return None
     [total] = [line.split()[1] for line in MEMORY_INFO.read_text().splitlines() if line.startswith("MemTotal:")]
     return int(total) * 1024 / GIB
-
-
-def _asked(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

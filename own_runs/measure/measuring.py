@@ -12,9 +12,10 @@ from typing import Any
 import torch
 
 from own_runs.measure import networks, pipeline
-from own_runs.measure.devices import CannotMeasure, Device, cores, processor
+from own_runs.measure.devices import CannotMeasure, Device
 from own_runs.measure.training import Job, Rate, measured, sweep
 from own_runs.speeds import MeasuredSpeed
+from own_runs.this_machine import cpus, name
 
 FIRST_BATCH = {"cpu": 4}
 USUAL_FIRST_BATCH = 32
@@ -79,10 +80,10 @@ class Measurement:
             images_per_second=self.together,
             spread=self.best.spread,
             framework=f"PyTorch {torch.__version__}",
-            machine=f"{processor()}, {cores()} cores",
+            machine=name(),
             measured_at=now,
             memory_gib=self.device.memory_gib,
-            cores=cores(),
+            cores=cpus(),
             pipeline_images_per_second=self.pipeline_images_per_second,
         )
 
@@ -98,11 +99,11 @@ def measure(request: Request, device: Device, tell: Callable[[str], None]) -> Me
     for rate in _rates(job, device, request.batch_size):
         tell(f"batch {rate.batch_size}: {rate.images_per_second:,.4g} images/s, repeats within {rate.spread:.1%}")
         rates.append(rate)
-    share = (process_time() - processor_start) / (perf_counter() - start) / cores()
+    share = (process_time() - processor_start) / (perf_counter() - start) / cpus()
     if not rates:
         raise CannotMeasure(f"{request.names[0]} does not fit the memory of {device.name}: try --batch-size 1")
-    prepared = pipeline.images_per_second(request.image_size, cores(), min(request.seconds, 5.0))
-    tell(f"data pipeline: {prepared:,.4g} images/s on {cores()} cores")
+    prepared = pipeline.images_per_second(request.image_size, cpus(), min(request.seconds, 5.0))
+    tell(f"data pipeline: {prepared:,.4g} images/s on {cpus()} cores")
     return Measurement(request, device, precision, tuple(rates), prepared, share)
 
 

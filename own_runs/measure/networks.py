@@ -7,7 +7,14 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import torch
+
 from own_runs.measure.devices import CannotMeasure
+
+OTHER_BUILD = (
+    "torchvision was built for another PyTorch than {}: {}. Install both from one place, without CUDA pip install "
+    "--force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cpu"
+)
 
 
 def build(names: Iterable[str], module: str | None = None) -> Any:
@@ -43,8 +50,10 @@ def _published(names: tuple[str, ...]) -> Any:
                 network = make(name)
                 if network is not None:
                     return network
-        except (ImportError, RuntimeError) as error:  # torchvision of another build of PyTorch fails with RuntimeError
+        except ImportError as error:
             missing.append(f"{library} cannot be imported: {error}")
+        except RuntimeError as error:
+            raise CannotMeasure(OTHER_BUILD.format(torch.__version__, error)) from error
     told = "; ".join(missing) or "neither torchvision nor timm has it"
     raise CannotMeasure(
         f"no network {names[0]} to measure: {told}. --module package.module:factory measures one of your own"

@@ -7,8 +7,13 @@ import sys
 import pytest
 from click.testing import CliRunner
 from support.own_speeds import own_speed
+from support.this_machine import EPYC, forgotten, pretend
+from support.tiny_networks import tiny
 
 from api.cli.main import main
+from costcalc.evidence import load_evidence
+from costcalc.hardware import Cluster
+from own_runs.measure import networks
 from pricing.store.store import Store
 
 TINY = ("--module", "support.tiny_networks:tiny", "--image-size", "32", "--batch-size", "2", "--seconds", "0.1")
@@ -47,6 +52,20 @@ def test_what_is_measured_is_stored_listed_used_and_removed(run):
     assert "own-" not in run("recipes", "list").stdout
     [estimate] = json.loads(run(*COST).stdout)["estimates"]
     assert estimate["evidence"]["throughput"] != "measured"
+
+
+def test_a_processor_is_foretold_as_answers_have_it(run, monkeypatch, tmp_path):
+    with forgotten():
+        pretend(monkeypatch, tmp_path, EPYC, 2)
+        monkeypatch.setattr(networks, "_published", lambda names: tiny())
+        done = run("measure", "resnet18", *TINY[2:], "--no-store")
+    known = load_evidence()
+    said = known.processors.images_per_second(Cluster("EPYC Zen 5", 1), known.models["resnet18"], 32, "fp32")
+    assert f"{said.middle:,.3g} images/s, in 8 of 10 cases between {said.low:,.3g} and {said.high:,.3g}" in done.stderr
+
+
+def test_a_network_of_ones_own_is_not_foretold(run):
+    assert "foretold" not in run("measure", "resnet18", *TINY, "--no-store").stderr
 
 
 def test_nothing_is_stored_unless_wanted(run):

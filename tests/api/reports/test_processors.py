@@ -1,6 +1,9 @@
 """Machines without an accelerator are offers like all others."""
 
+from functools import partial
+
 import pytest
+from support.this_machine import EPYC, forgotten, pretend
 
 CASE = "/cost?model=resnet50&target=0.757"
 
@@ -70,6 +73,32 @@ def test_sockets_and_laptops_of_ones_own(client):
     assert one["estimate"]["train_hours"] == pytest.approx(2 * two["estimate"]["train_hours"], rel=0.01)
     (laptop,) = client.get(f"{CASE}&purchase=owned&own=1x M1 Max").json["owned"]
     assert laptop["estimate"]["sources"]["price"]["source"].startswith("Apple's price")
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    """Has this machine be another Linux, with so many logical processors."""
+    with forgotten():
+        yield partial(pretend, monkeypatch, tmp_path)
+
+
+@pytest.mark.parametrize("spelling", ["this machine", "1x This-Machine", "amd epyc 2 cores"])
+def test_the_machine_that_answers_is_one_of_ones_own(client, here, spelling):
+    here(EPYC, 2)
+    question = f"{CASE}&purchase=owned&own_price=0&own_watts=100"
+    (found,) = client.get(f"{question}&own={spelling}").json["owned"]
+    (twin,) = client.get(f"{question}&own=1x EPYC Zen 5").json["owned"]
+    assert found["estimate"]["accelerator"] == "AMD EPYC 2 cores"
+    assert found["estimate"]["hours_high"] == pytest.approx(twin["estimate"]["hours_high"])
+    (two,) = client.get(f"{question}&own=2x this machine").json["owned"]
+    assert found["estimate"]["train_hours"] == pytest.approx(2 * two["estimate"]["train_hours"], rel=0.01)
+
+
+def test_a_machine_that_cannot_be_read_has_no_estimate_and_says_so(client, here):
+    here("")
+    found = client.get(f"{CASE}&purchase=owned&own=this machine&own_price=0&own_watts=100").json
+    assert found["owned"] == []
+    assert found["rejections"]
 
 
 def test_a_laptop_without_a_price_is_refused_by_name(client):

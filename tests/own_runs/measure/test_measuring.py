@@ -8,11 +8,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import torch
 
-from costcalc.evidence import load_evidence
+from own_runs import this_machine
 from own_runs.measure import devices, measuring, networks, pipeline, small, training
 from own_runs.measure.devices import CannotMeasure, Device, find_device
 from own_runs.measure.measuring import Measurement, Request, measure
-from own_runs.measure.prediction import foretold
 from own_runs.measure.training import Job, Rate, sweep
 
 TINY = "support.tiny_networks:tiny"
@@ -118,6 +117,15 @@ def test_an_unknown_network_is_refused_with_what_to_type(published):
         networks.build(["nonsense"])
 
 
+def test_a_torchvision_of_another_build_is_told_with_what_to_type(monkeypatch):
+    def other_build(_):
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.setattr(networks, "_of_torchvision", other_build)
+    with pytest.raises(CannotMeasure, match=r"nms does not exist\. Install both from one place.*/whl/cpu"):
+        networks.build(["resnet18"])
+
+
 @pytest.mark.parametrize(("module", "told"), [
     ("tiny_networks", "must be package.module:factory"),
     ("support.nowhere:tiny", "support.nowhere cannot be imported"),
@@ -153,9 +161,9 @@ def test_a_gpu_is_called_as_answers_call_it(monkeypatch, name, memory_gib, capab
 def test_an_apple_gpu_is_called_like_its_chip(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 48 * devices.GIB)
-    monkeypatch.setattr(devices, "processor", lambda: "Apple M1 Max")
+    monkeypatch.setattr(this_machine, "brand", lambda: "Apple M1 Max")
     found = find_device("mps")
-    assert (found.kind, found.name, found.memory_gib) == ("mps", "Apple M1 Max", 48)
+    assert (found.kind, found.name, found.memory_gib) == ("mps", "M1 Max", 48)
 
 
 def test_a_tpu_waits_for_its_graph_and_wants_a_name(monkeypatch):
@@ -182,11 +190,10 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are():
 
 
 def test_a_processor_is_called_with_its_cores(monkeypatch, tmp_path):
-    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: AMD EPYC 7763 64-Core Processor\n")
     (tmp_path / "meminfo").write_text("MemTotal:       16777216 kB\nMemFree: 1 kB\n")
-    monkeypatch.setattr(devices, "CPU_INFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(this_machine, "brand", lambda: "AMD EPYC 7763 64-Core Processor")
     monkeypatch.setattr(devices, "MEMORY_INFO", tmp_path / "meminfo")
-    monkeypatch.setattr(devices, "cores", lambda: 4)
+    monkeypatch.setattr(this_machine, "cpus", lambda: 4)
     found = find_device("cpu")
     assert (found.name, found.memory_gib) == ("AMD EPYC 7763 64-Core Processor 4 cores", 16)
     assert find_device("cpu", "my laptop").name == "my laptop"
@@ -220,17 +227,3 @@ def test_a_processor_that_others_use_is_told():
     assert not alone.is_disturbed
     assert replace(alone, processor_share=0.5).is_disturbed
     assert not replace(alone, processor_share=0.1, device=replace(CPU, kind="cuda")).is_disturbed
-
-
-def test_resnet50_is_foretold_from_the_matrix_products_of_the_core_on_which_it_was_left_out():
-    model = load_evidence().find_model("resnet50")
-    low, middle, high = foretold(model, 224, 99e9)
-    assert middle == pytest.approx(4.5, rel=0.02)
-    assert low < 3.9 < high  # as measured
-    assert foretold(model, 112, 99e9).middle == pytest.approx(4 * middle)
-    assert foretold(None, 224, 99e9) is None
-
-
-@pytest.mark.parametrize(("name", "rate"), [("resnet18", 12.3), ("mobilenet_v2", 16.9)])
-def test_the_constants_give_back_what_they_were_read_from(name, rate):
-    assert foretold(load_evidence().find_model(name), 224, 99e9).middle == pytest.approx(rate, rel=0.02)

@@ -1,0 +1,120 @@
+"""The processor of this machine, as `costcalc.throughput.processors` wants to know it: read from what its system tells."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from dataclasses import replace
+from functools import cache, lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from costcalc.evidence import Evidence
+from costcalc.throughput.processors import Processor, Processors
+
+THIS_MACHINE = "this machine"
+CPU_INFO = Path("/proc/cpuinfo")
+FASTEST_KHZ = Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+KHZ_PER_GHZ, BOGOMIPS_PER_GHZ = 1e6, 2000.0
+"""BogoMIPS on x86 are twice the MHz of the time stamp counter, which runs at the base clock (kernel.org, timekeeping.txt)."""
+GENERATIONS = {("AMD EPYC", "26"): "EPYC Zen 5"}
+"""Processors whose virtual machines hide their model, by name and family."""
+GRAPHICS = ("Apple",)  # whose known processors are the graphics processors beside those that this module reads
+NO_DETAIL = re.compile(r"\(R\)|\(TM\)|\bCPU\b", re.IGNORECASE)
+
+
+@cache
+def brand() -> str:
+    """The maker's name of this machine's processor."""
+    if platform.system() == "Darwin":
+        asked = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return _told().get("model name") or platform.processor() or platform.machine()
+
+
+def cpus() -> int:
+    """The logical processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def name() -> str:
+    """What answers call this machine's processor."""
+    return f"{brand()} {cpus()} cores"
+
+
+def processor(known: Processors) -> Processor | None:
+    """This machine's processor with the cores that this process may use: one of the `known` where its name tells, else by clock
+    and vector width. None where those cannot be read."""
+    found = known.named.get(_known_name(known) or "") or _by_its_flags()
+    if found is None:
+        return None
+    told = _told()
+    threads = max(1, round(float(told.get("siblings", 1)) / float(told.get("cpu cores", 1))))
+    return replace(found, name=name(), like=found.name, cores=max(1, cpus() // threads), threads_per_core=threads)
+
+
+@lru_cache(maxsize=8)
+def with_this_machine(evidence: Evidence) -> Evidence:
+    """The evidence that knows this machine's processor too, as far as it can be read."""
+    found = processor(evidence.processors)
+    if found is None:
+        return evidence
+    processors = replace(evidence.processors, named={**evidence.processors.named, found.name: found})
+    digest = blake2b(repr(found).encode(), digest_size=4).hexdigest()
+    return replace(evidence, processors=processors, version=f"{evidence.version}+{digest}")
+
+
+def _known_name(known: Processors) -> str | None:
+    """The known processor all of whose words this one's name has, or the one of its generation."""
+    words = set(NO_DETAIL.sub(" ", brand()).split())
+    named = (
+        each.name for each in known.named.values() if set(each.name.split()) <= words and each.vendor not in GRAPHICS
+    )
+    return next(named, None) or GENERATIONS.get((brand(), _told().get("cpu family", "")))
+
+
+def _by_its_flags() -> Processor | None:
+    told, ghz = _told(), _ghz()
+    flags = {*told.get("flags", "").split(), *told.get("Features", "").split()}
+    per_cycle = _operations_per_cycle(flags, told.get("vendor_id"), int(told.get("cpu family", "0")))
+    if not (ghz and per_cycle):
+        return None
+    sixteen_bit = {"amx_bf16": 16, "avx512_bf16": 2, "bf16": 2}
+    faster = max((times for flag, times in sixteen_bit.items() if flag in flags), default=None)
+    return Processor(
+        name=brand(),
+        vendor=told.get("vendor_id", ""),
+        cores=1,
+        threads_per_core=1,
+        ghz=ghz,
+        operations_per_cycle=per_cycle,
+        operations_per_cycle_16bit=faster and per_cycle * faster,
+        introduced=0,
+        source=str(CPU_INFO),
+    )
+
+
+def _operations_per_cycle(flags: set[str], vendor: str | None, family: int) -> float | None:
+    """Multiplications and additions in 32 bits of two vector units, as wide as the flags say; AMD's before family 26 take 512
+    bits in two halves."""
+    halves = vendor == "AuthenticAMD" and family < 26
+    widths = {"asimd": 16, "avx": 16, "avx2": 32, "sve": 32, "avx512f": 32 if halves else 64}
+    return max((float(width) for flag, width in widths.items() if flag in flags), default=None)
+
+
+def _ghz() -> float | None:
+    """The base clock, or the fastest where only that is told."""
+    told = _told()
+    if "bogomips" in told and "flags" in told:  # only x86 has flags
+        return float(told["bogomips"]) / BOGOMIPS_PER_GHZ
+    return float(FASTEST_KHZ.read_text()) / KHZ_PER_GHZ if FASTEST_KHZ.exists() else None
+
+
+@cache
+def _told() -> dict[str, str]:
+    """What Linux tells of the first logical processor; nothing on other systems."""
+    first, _, _ = CPU_INFO.read_text().partition("\n\n") if CPU_INFO.exists() else ("", "", "")
+    lines = (line.partition(":") for line in first.splitlines())
+    return {key.strip(): value.strip() for key, _, value in lines}
