@@ -21,7 +21,16 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 Key = tuple[str, ...]
-KEY = ("PATH_INFO", "QUERY_STRING", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_AUTHORIZATION", "HTTP_COOKIE")
+KEY = (
+    "PATH_INFO",
+    "QUERY_STRING",
+    "HTTP_ACCEPT",
+    "HTTP_ACCEPT_ENCODING",
+    "HTTP_AUTHORIZATION",
+    "HTTP_COOKIE",
+    "HTTP_HOST",  # pages name it
+    "wsgi.url_scheme",
+)
 NOTHING_KEPT = (None, 0.0)
 _ALWAYS_SENT = frozenset({"etag", "cache-control", "vary"})  # RFC 9110, section 15.4.5
 

@@ -148,8 +148,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     headers = {"ETag": etag, "Cache-Control": cache_control(), "Vary": "Accept, Authorization, Cookie"}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
-    if kind != "html":  # a page names the host that was asked, which `Replay` does not know
-        g.state = service.state(snapshot)
+    g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
     return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | PAGES)[kind])

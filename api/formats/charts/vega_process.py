@@ -6,7 +6,6 @@ The process starts with the first picture and ends with the one that started it,
 from __future__ import annotations
 
 import atexit
-import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from api.questions.errors import Refused
 NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[charts]'"
 PICTURES = 500  # then a new process begins with little memory
 PATIENCE_SECONDS = 30
-BEHIND_QUESTIONS = 5  # where processors are scarce, this process gets a third of what one that answers gets
 
 
 class NotDrawn(Exception):
@@ -83,7 +81,6 @@ def serve(pipe: Connection) -> None:
     """Calls the library for the other end of the pipe until that is closed."""
     import vl_convert
 
-    os.nice(BEHIND_QUESTIONS)
     while True:
         try:
             function, arguments, options = pipe.recv()

@@ -16,11 +16,12 @@ from api.questions.links import narrowed, to_url
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.web.pages import columns, filters
-from api.web.pages.address import Address, Given
+from api.web.pages.address import Address
 from api.web.pages.taking import taking
-from api.web.responses import arguments, current_service
+from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
 
 blueprint = Blueprint("pages", __name__)
@@ -46,19 +47,23 @@ class Pages(NamedTuple):
 def page() -> Response:
     """The form, with the answer to what it asks; without parameters, to an example."""
     given = arguments() or EXAMPLE
-    at = Address(PATH, given)
+    at, service = Address(PATH, given), current_service()
     try:
-        found, status = _answered(given, at), 200
+        catalogue = service.catalogue()
+        parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())
+        return cached(parts, "html", lambda: _drawn(at, _answered(catalogue, at)))
     except Refused as refused:
-        found, status = {"errors": refused.errors or {"": [refused.detail]}}, refused.status
-    shown = {"at": at, "given": given, "dates": DATES, "models": sorted(current_service().evidence.models)}
+        return Response(_drawn(at, {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
+
+
+def _drawn(at: Address, found: dict[str, Any]) -> bytes:
+    shown = {"at": at, "given": at.given, "dates": DATES, "models": sorted(current_service().evidence.models)}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
-    return Response(render_template("question.html", **shown, **fields, **found), status)
+    return render_template("question.html", **shown, **fields, **found).encode()
 
 
-def _answered(given: Given, at: Address) -> dict[str, Any]:
-    service = current_service()
-    catalogue = service.catalogue()
+def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
+    service, given = current_service(), at.given
     query, _ = service.question(given, catalogue)
     report = CostReport(service, catalogue, query)
     answer = report.answer

@@ -229,6 +229,8 @@ class Front:
             request.header(b"accept-encoding"),
             request.header(b"authorization"),
             request.header(b"cookie"),
+            request.header(b"host"),
+            request.scope.get("scheme", "http"),
         )
         kept = self._memory.find(key)
         if kept is None:

@@ -56,6 +56,8 @@ def test_the_same_request_is_replayed(backend):
         {"HTTP_COOKIE": "costcalc=x"},
         {"HTTP_ACCEPT_ENCODING": "gzip"},
         {"REQUEST_METHOD": "HEAD"},
+        {"HTTP_HOST": "elsewhere"},
+        {"wsgi.url_scheme": "https"},
     ],
 )
 def test_another_request_is_not(backend, other):

@@ -3,12 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from flask import Response
 from prometheus_client import REGISTRY
 from support.services import NOW, packaged_catalogue, packaged_service, service_of
 
 from api.bootstrap import FixedPrices
+from api.questions.schemas import Layout
 from api.settings import Settings
 from api.web.app import create_app
+from api.web.responses import name_file
 from costcalc.catalogue.catalogue import Catalogue
 
 ASKED = "/cost?model=resnet50&target=0.757&limit=1"
@@ -56,7 +59,18 @@ def test_who_has_the_answer_gets_no_body_and_the_second_answer_comes_from_memory
         assert (unchanged.status_code, unchanged.data) == (304, b"")
 
 
-@pytest.mark.parametrize("path", ["/cost?model=resnet50", "/nowhere", "/cost?model=none&target=0.7"])
+def test_a_page_comes_from_memory_and_names_the_host_that_was_asked():
+    client = create_app(packaged_service()).test_client()
+    for host in ("a.example", "b.example"):
+        first = client.get(ASKED.replace("/cost", "/"), headers={"Host": host})
+        before, again = replays(), client.get(ASKED.replace("/cost", "/"), headers={"Host": host})
+        assert (replays(), again.data) == (before + 1, first.data)
+        assert f"http://{host}/cost.csv" in again.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/cost?model=resnet50", "/?model=none&target=0.7", "/nowhere", "/cost?model=none&target=0.7"]
+)
 def test_no_error_is_kept(path):
     client, before = create_app(packaged_service()).test_client(), replays()
     for _ in "ab":
@@ -127,3 +141,23 @@ def test_a_page_shows_some_rows_of_a_list_and_programs_get_all(client):
     page = client.get("/offers?provider=aws", headers={"Accept": "text/html"}).text
     whole = client.get("/offers?provider=aws").json["offers"]
     assert 10 < page.count("<tr") < len(whole)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/cost.xlsx?model=resnet50&target=0.757", "cost-resnet50-0.757.xlsx"),
+        ("/cost.csv?model=resnet50&target=0.757&excel=1", "cost-resnet50-0.757.csv"),
+        ("/cost.csv?model=resnet50&target=0.757", None),
+        ("/cost?model=resnet50&target=0.757", None),
+    ],
+)
+def test_only_workbooks_and_sheets_for_excel_are_saved_under_a_name(client, path, name):
+    told = client.get(path).headers.get("Content-Disposition")
+    assert told == (name and f'attachment; filename="{name}"')
+
+
+def test_the_name_of_a_file_has_letters_digits_dots_and_hyphens_alone():
+    saved = name_file(Response(), 'cost-my "run"/50_v1.5.xlsx', Layout())
+    assert saved.headers["Content-Disposition"] == 'attachment; filename="cost-my--run--50_v1.5.xlsx"'
+    assert "Content-Disposition" not in name_file(Response(status=304), "cost.xlsx", Layout()).headers
