@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import FROM_0, MOST_SECONDS, LogRefused, NothingYet, Point, TrainingLog, checked, counted_from_1
+from own_runs.logs.columns import Meaning, points_of
+from own_runs.logs.log import MOST_SECONDS, LogRefused, NothingYet, Point, TrainingLog, checked
 
 MLPERF = ":::MLLOG"
 MLPERF_FACTS = {
@@ -22,6 +23,7 @@ MILLISECONDS = 1000.0
 MOST = 1e300
 BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # which transformers logs beside metrics
 PLACES = ("epoch", "step", "total_flos")
+TAKEN = ("epoch", "step", "_step", "_runtime", "_timestamp")
 MOST_EPOCHS_OF_MLPERF = 10_000  # some benchmarks write the samples seen into epoch_num
 SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
 OF_DEIT = {"epoch", "test_acc1", "n_parameters"}
@@ -63,22 +65,34 @@ def _trainer_point(index: int, entry: object) -> Point:
 
 
 def read_json_lines(text: str) -> TrainingLog:
-    """One JSON object in each line, as Weights & Biases exports a run's history. Raises LogRefused."""
+    """One JSON object in each line, as Weights & Biases exports a run's history, and as DeiT, detectron2 and mmcv log. Raises
+    LogRefused."""
     lines = [(f"line {number}", _object(line, f"line {number}")) for number, line in _lines(text)]
-    points = checked(_line_point(where, _numbers(entry)) for where, entry in lines)
     if all(entry.keys() >= OF_DEIT for _, entry in lines):
-        return TrainingLog("DeiT", counted_from_1(map(_in_fractions, points)), notes=(FROM_0.format("DeiT"),))
-    return TrainingLog("Weights & Biases" if "_step" in lines[0][1] else "JSON lines", points)
+        points, notes = points_of(lines, Meaning("DeiT", from_0=True))
+        return TrainingLog("DeiT", tuple(map(_in_fractions, points)), notes=notes)
+    writer = "Weights & Biases" if "_step" in lines[0][1] else "JSON lines"
+    points, notes = points_of(_rows(lines), Meaning(writer))
+    return TrainingLog(writer, points, notes=notes)
+
+
+def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The entries of lines that are numbers or moments. In logs of mmengine an evaluation has the epoch as its step."""
+    of_mmengine = any(entry.keys() >= {"epoch", "iter", "step"} for _, entry in lines)
+    for where, entry in lines:
+        row = {
+            name: value
+            for name, value in entry.items()
+            if name in TAKEN or not (name.startswith("_") or name in PLACES)
+        }
+        row = _numbers(row) | {name: value for name, value in row.items() if isinstance(value, str)}
+        if of_mmengine and "epoch" not in row and "step" in row:
+            row["epoch"] = row.pop("step")
+        yield where, row
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
-
-
-def _line_point(where: str, numbers: Mapping[str, float]) -> Point:
-    values = {name: value for name, value in numbers.items() if name not in PLACES and not name.startswith("_")}
-    step = numbers.get("_step", numbers.get("step"))
-    return Point(where, numbers.get("epoch"), step, numbers.get("_runtime"), values)
 
 
 def _in_fractions(point: Point) -> Point:
@@ -94,7 +108,8 @@ def read_mlperf(text: str) -> TrainingLog:
         raise NothingYet("the log of MLPerf has no run_start")
     stated = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
     points = [_mlperf_point(where, entry, start) for where, entry in entries]
-    if max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:
+    counts_samples = any("samples_count" in entry.metadata for _, entry in entries if entry.key == "eval_accuracy")
+    if not counts_samples and max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:
         return TrainingLog("MLPerf", checked(points), stated)
     return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (SAMPLES_SEEN,))
 
@@ -124,7 +139,8 @@ def _mlperf_point(where: str, entry: MlperfEntry, start: float) -> Point:
     found = entry.value if isinstance(entry.value, dict) else {name: entry.value}
     places = _numbers(entry.metadata)
     seconds = max((entry.time_ms - start) / MILLISECONDS, 0.0)
-    return Point(where, places.get("epoch_num"), places.get("step_num"), seconds, _numbers(found))
+    seen = places.get("epoch_num", places.get("samples_count"))
+    return Point(where, seen, places.get("step_num"), seconds, _numbers(found))
 
 
 def _object(text: str, where: str = "the file") -> Mapping[str, Any]:

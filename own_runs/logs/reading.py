@@ -21,6 +21,7 @@ PACKED = {
     b"\xfd7zXZ": "xz",
     b"(\xb5/\xfd": "Zstandard",
 }
+WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
 PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
@@ -52,11 +53,12 @@ def _refuse_packed(head: bytes) -> None:
 
 
 def is_event_file(head: bytes) -> bool:
-    """Whether it begins with the record that tells the version of TensorBoard's format."""
+    """Whether it begins with a record of TensorBoard's: one that tells the version of the format, or a moment."""
     if len(head) < HEADER.size:
         return False
     length, _ = struct.unpack_from("<QI", head)
-    return length < HEAD_BYTES and b"brain.Event:" in head[: HEADER.size + length]
+    record = head[HEADER.size : HEADER.size + length]
+    return length < HEAD_BYTES and (b"brain.Event:" in record or record.startswith(WALL_TIME))
 
 
 def _check_size(path: Path, most: int) -> None:

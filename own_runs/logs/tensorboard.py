@@ -1,55 +1,146 @@
-"""Event files of TensorBoard, read one record at a time."""
+"""Event files of TensorBoard, read one record at a time: whatever their size, a bounded number of values is kept."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
+import numpy as np
+
+from own_runs.logs.log import FROM_0, LogRefused, Point, TrainingLog, checked, counted_from_1
 
 HEADER = struct.Struct("<QI")  # length of a record, and a checksum of that
 FOOTER_BYTES = 4
-MOST_RECORD_BYTES = 64 * 2**20  # pictures and graphs stand beside the scalars
-EPOCH_TAGS = ("epoch",)
+MOST_RECORD_BYTES = 64 * 2**20
+LARGEST_SCALARS_BYTES = 2**16  # records beyond have pictures, histograms or graphs
+MOST_VALUES, MOST_TAGS = 50_000, 2_000
+EPOCH_TAGS = ("epoch", "train/epoch")  # of Lightning, and of transformers
+CLOCK = "TensorBoard logs the time of each value, not of the start: time counts from its first event."
+THINNED = "Of {} one in {} values is kept."
+
+
+class Scalar(NamedTuple):
+    """A value of a metric, and when it was logged."""
+
+    step: int
+    seconds: float
+    value: float
+
+
+@dataclass
+class Scalars:
+    """The values of each tag. Beyond MOST_VALUES every second one of the longest is dropped, again and again."""
+
+    kept: dict[str, list[Scalar]] = field(default_factory=lambda: defaultdict(list))
+    one_in: dict[str, int] = field(default_factory=lambda: defaultdict(lambda: 1))
+    last: dict[str, Scalar] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _count: int = 0
+
+    def add(self, tag: str, scalar: Scalar) -> None:
+        """The next value of a tag. Raises LogRefused for more tags than any training has."""
+        self.last[tag] = scalar
+        if len(self.last) > MOST_TAGS:
+            raise LogRefused(f"more than {MOST_TAGS:,} metrics are no training's")
+        self._seen[tag] += 1
+        if self._seen[tag] % self.one_in[tag]:
+            return
+        self.kept[tag].append(scalar)
+        self._count += 1
+        if self._count > MOST_VALUES:
+            self._halve(max(self.kept, key=lambda each: len(self.kept[each])))
+
+    def _halve(self, tag: str) -> None:
+        values = self.kept[tag]
+        self.kept[tag] = values[1::2]
+        self.one_in[tag] *= 2
+        self._count -= len(values) - len(self.kept[tag])
+
+    def series(self) -> Mapping[str, Sequence[Scalar]]:
+        """Each tag with the values that were kept, and its last."""
+        ended = {tag: [self.last[tag]] if values[-1:] != [self.last[tag]] else [] for tag, values in self.kept.items()}
+        return {tag: [*values, *ended[tag]] for tag, values in self.kept.items()}
 
 
 def read_tensorboard(path: Path) -> TrainingLog:
     """The scalars of an event file. Raises LogRefused, also where TensorBoard is not installed."""
+    scalars = _scalars(path)
+    series = dict(scalars.series())
+    epochs = next((series.pop(tag) for tag in EPOCH_TAGS if tag in series), ())
+    points = checked(_points(series, epochs))
+    notes = [CLOCK, *(THINNED.format(tag, each) for tag, each in scalars.one_in.items() if each > 1 and tag in series)]
+    if not _counts_from_0(epochs):
+        return TrainingLog("TensorBoard", points, notes=tuple(notes))
+    return TrainingLog("TensorBoard", counted_from_1(points), notes=(*notes, FROM_0.format("TensorBoard")))
+
+
+def _scalars(path: Path) -> Scalars:
     try:
-        from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+        from google.protobuf.message import DecodeError
+        from tensorboard.compat.proto.event_pb2 import Event
     except ModuleNotFoundError:
         raise LogRefused("event files need TensorBoard: install it with pip install 'costcalc[logs]'") from None
-    _check_records(path)
-    notes = ("TensorBoard logs the time of each value, not of the start: time counts from its first event.",)
-    return TrainingLog("TensorBoard", checked(_points(EventFileLoader(str(path)).Load())), notes=notes)
+    found, start = Scalars(), None
+    for place, record in _records(path):
+        try:
+            event = Event.FromString(record)
+        except DecodeError:
+            raise LogRefused(f"byte {place}: this record is no event of TensorBoard") from None
+        start = event.wall_time if start is None else start
+        for tag, value in _values(event):
+            found.add(tag, Scalar(event.step, max(event.wall_time - start, 0.0), value))
+    return found
 
 
-def _check_records(path: Path) -> None:
-    """Walks over the records without reading them: one that claims to be huge would be read whole."""
+def _records(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Every whole record that can have scalars, with its place in the file."""
     size = path.stat().st_size
     with path.open("rb") as file:
         while (place := file.tell()) + HEADER.size <= size:
             length, _ = HEADER.unpack(file.read(HEADER.size))
             if length > MOST_RECORD_BYTES:
                 raise LogRefused(f"byte {place}: a record of {length:,} bytes is no event")
-            file.seek(length + FOOTER_BYTES, os.SEEK_CUR)
+            if place + HEADER.size + length > size:  # the last one is still being written
+                return
+            if length <= LARGEST_SCALARS_BYTES:
+                yield place, file.read(length)
+                file.seek(FOOTER_BYTES, os.SEEK_CUR)
+            else:
+                file.seek(length + FOOTER_BYTES, os.SEEK_CUR)
 
 
-def _points(events: Iterator[Any]) -> Iterator[Point]:
-    start, epochs = None, None
-    for event in events:
-        start = event.wall_time if start is None else start
-        values = dict(_scalars(event))
-        epochs = next((values.pop(tag) for tag in EPOCH_TAGS if tag in values), epochs)
-        yield Point(f"step {event.step}", epochs, float(event.step), max(event.wall_time - start, 0.0), values)
-
-
-def _scalars(event: Any) -> Iterator[tuple[str, float]]:
-    from tensorboard.util import tensor_util
-
+def _values(event: Any) -> Iterator[tuple[str, float]]:
+    """The scalars of an event, as TensorBoard 1 and 2 write them."""
     for value in event.summary.value if event.HasField("summary") else ():
-        if value.metadata.plugin_data.plugin_name == "scalars" and value.HasField("tensor"):
-            yield value.tag, float(tensor_util.make_ndarray(value.tensor).item())
+        if value.HasField("simple_value"):
+            yield value.tag, value.simple_value
+        elif value.HasField("tensor") and value.metadata.plugin_data.plugin_name in ("scalars", ""):
+            from tensorboard.util import tensor_util
+
+            found = tensor_util.make_ndarray(value.tensor)
+            if found.size == 1 and found.dtype.kind in "fiu":
+                yield value.tag, float(found.item())
+
+
+def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) -> Iterator[Point]:
+    """The values of each step together, with the epoch that was logged there or lies between those that were."""
+    steps: dict[int, dict[str, Scalar]] = defaultdict(dict)
+    for tag, scalars in series.items():
+        for scalar in scalars:
+            steps[scalar.step][tag] = scalar
+    at, logged = [one.step for one in epochs], [one.value for one in epochs]
+    for step in sorted(steps):
+        values = steps[step]
+        epoch = float(np.interp(step, at, logged)) if at else None
+        seconds = max(one.seconds for one in values.values())
+        yield Point(f"step {step}", epoch, float(step), seconds, {tag: one.value for tag, one in values.items()})
+
+
+def _counts_from_0(epochs: Sequence[Scalar]) -> bool:
+    """Whether the epoch that runs is logged, not those that were completed: it is 0 after the first steps."""
+    return any(one.value == 0 and one.step > 0 for one in epochs) and all(one.value % 1 == 0 for one in epochs)

@@ -2,7 +2,10 @@
 
 import json
 import struct
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +16,9 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from own_runs.logs.log import LogRefused
 from own_runs.logs.reading import read_log
+from own_runs.logs.tensorboard import FOOTER_BYTES, HEADER, MOST_TAGS, MOST_VALUES
+
+ROOT = Path(__file__).parents[3]
 
 DAWNBENCH = "epoch\thours\ttop1Accuracy\ttop5Accuracy\n1\t0.25\t12.5\t30\n2\t0.5\t50.25\t75\n"
 KERAS = "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.31,3.1,0.4,2.5\n1,0.52,2.0,0.61,1.7\n"
@@ -101,7 +107,81 @@ def test_a_row_of_epoch_0_is_an_epoch_where_it_took_as_long_as_one(tmp_path, fir
     rows = [f"{epoch},{first + 30 * epoch},0.{epoch + 1}" for epoch in range(3)]
     log = log_of(tmp_path, "\n".join(["epoch,seconds,acc", *rows]))
     assert [point.epochs for point in log.points] == epochs
-    assert bool(log.notes) == (epochs[0] == 1)
+    assert ("counts epochs from 0" in log.notes[0]) == (epochs[0] == 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "epochs", "told"),
+    [
+        ("epoch,acc\n0,0.4\n1,0.5\n", [1, 2], "counts epochs from 0"),
+        ("epoch,acc\n0,0.4\n0.5,0.5\n", [0, 0.5], "the network before training"),
+        ("epochs,step,val\n0,0,0.1\n1,50,0.4\n2,100,0.5\n", [0, 1, 2], "the network before training"),
+        ('{"epoch": 0, "train_loss": 3}\n{"epoch": 1, "train_loss": 2}\n', [1, 2], "counts epochs from 0"),
+        (
+            '{"_step": 0, "_runtime": 1, "epoch": 0, "loss": 3}\n{"_step": 9, "_runtime": 60, "epoch": 0, "acc": 0.4}\n'
+            '{"_step": 19, "_runtime": 120, "epoch": 1, "acc": 0.5}\n',
+            [1, 1, 2],
+            "counts epochs from 0",
+        ),
+    ],
+    ids=["nothing tells", "parts of epochs", "no steps before", "lines", "rows within epochs"],
+)
+def test_how_epoch_0_is_read_is_said(tmp_path, text, epochs, told):
+    log = log_of(tmp_path, text)
+    assert [point.epochs for point in log.points] == epochs
+    assert told in log.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "points"),
+    [
+        (
+            "epoch,train_loss,valid_loss,accuracy,time\n0,0.9,0.5,0.7,00:23\n1,0.5,0.4,0.8,00:22\n2,0.4,0.3,0.9,00:21\n",
+            "accuracy",
+            [(1, None, 23, 0.7), (2, None, 45, 0.8), (3, None, 66, 0.9)],
+        ),
+        (
+            "epoch,elapsed,acc\n1,10:00,0.4\n2,20:01,0.5\n3,30:02,0.6\n",
+            "acc",
+            [(1, None, 600, 0.4), (2, None, 1201, 0.5), (3, None, 1802, 0.6)],
+        ),
+        (
+            "EPOCH\tTIMESTAMP\tDEV_F1\n0\t23:30:00\t0.8\n1\t23:50:00\t0.85\n2\t00:10:00\t0.9\n",
+            "DEV_F1",
+            [(1, None, 0, 0.8), (2, None, 1200, 0.85), (3, None, 2400, 0.9)],
+        ),
+        (
+            "timestamp,epoch,loss\n2024-05-01 10:00:00,1,3\n2024-05-01T10:30:00+00:00,2,2\n",
+            "loss",
+            [(1, None, 0, 3), (2, None, 1800, 2)],
+        ),
+        (
+            '{"iteration": 19, "total_loss": 2.7, "time": 2.2, "data_time": 0.02}\n{"iteration": 39, "bbox/AP": 31.5}\n',
+            "bbox/AP",
+            [(None, 39, None, 31.5)],
+        ),
+        (
+            '{"mode": "train", "epoch": 1, "iter": 50, "loss": 2.5, "time": 0.5}\n'
+            '{"mode": "val", "epoch": 1, "iter": 625, "bbox_mAP": 0.2}\n',
+            "bbox_mAP",
+            [(1, None, None, 0.2)],
+        ),
+        (
+            '{"loss": 2.5, "time": 0.5, "epoch": 1, "iter": 50, "step": 50}\n{"coco/bbox_mAP": 0.2, "step": 1}\n',
+            "coco/bbox_mAP",
+            [(1, None, None, 0.2)],
+        ),
+        (
+            "     epoch,  train/box_loss, metrics/mAP_0.5\n         0,             0.1,             0.2\n"
+            "         1,            0.09,             0.3\n",
+            "metrics/mAP_0.5",
+            [(1, None, None, 0.2), (2, None, None, 0.3)],
+        ),
+    ],
+    ids=["fastai", "since the start", "flair", "dates", "detectron2", "mmcv", "mmengine", "yolov5"],
+)
+def test_logs_of_other_tools(tmp_path, text, metric, points):
+    assert curve(log_of(tmp_path, text), metric) == points
 
 
 def mlperf(*entries):
@@ -121,6 +201,10 @@ class TestOtherBenchmarksOfMLPerf:
         log = log_of(tmp_path, mlperf(*entries))
         assert [point.epochs for point in log.points] == [10_000, 20_000]
         assert "samples" in log.notes[0]
+
+    def test_so_are_those_of_a_count_of_samples(self, tmp_path):
+        entries = [(6_000 + n, "eval_accuracy", 0.1 * n, {"samples_count": 100 * n}) for n in (1, 2)]
+        assert [point.epochs for point in log_of(tmp_path, mlperf(*entries)).points] == [0.5, 1]
 
     def test_samples_of_a_set_of_unknown_size_are_refused(self, tmp_path):
         text = mlperf((6_000, "eval_accuracy", 0.1, {"epoch_num": 2_000_000})).partition("\n")[2]
@@ -168,6 +252,97 @@ def test_event_files_of_tensorboard(tmp_path):
     assert seconds == pytest.approx([0, 60, 120], abs=5)
 
 
+def write_events(path, events):
+    """An event file of (wall time, step, {tag: value or bytes of a picture}), without checksums, which take long."""
+    with path.open("wb") as file:
+
+        def write(event):
+            record = event.SerializeToString()
+            file.write(HEADER.pack(len(record), 0) + record + bytes(FOOTER_BYTES))
+
+        write(Event(wall_time=0, file_version="brain.Event:2"))
+        for seconds, step, values in events:
+            found = [
+                Summary.Value(tag=tag, simple_value=value)
+                if isinstance(value, float)
+                else Summary.Value(tag=tag, image=Summary.Image(height=1, width=1, encoded_image_string=value))
+                for tag, value in values.items()
+            ]
+            write(Event(wall_time=seconds, step=step, summary=Summary(value=found)))
+    return path
+
+
+def test_the_epoch_that_runs_stands_beside_each_value_of_its_step(tmp_path):
+    events = [(10.0 * step, step, {name: value}) for step, epoch, acc in ((99, 0.0, 0.4), (199, 1.0, 0.6))
+              for name, value in (("val_acc", acc), ("epoch", epoch))]  # fmt: skip
+    log = read_log(write_events(tmp_path / "events.out.tfevents.1", events))
+    assert [(point.epochs, round(point.values["val_acc"], 6)) for point in log.points] == [(1, 0.4), (2, 0.6)]
+    assert "counts epochs from 0" in log.notes[-1]
+
+
+def test_a_long_event_file_keeps_rare_metrics_whole(tmp_path):
+    count = 3 * MOST_VALUES
+    events = (
+        (1.0 * n, n, {"loss": 1 / (1 + n)} | ({"acc": n / count} if n % 1000 == 0 else {})) for n in range(1, count + 1)
+    )
+    log = read_log(write_events(tmp_path / "events.out.tfevents.1", events))
+    assert len(log.points) <= MOST_VALUES + 1
+    assert [p.steps for p in log.points if "acc" in p.values] == list(range(1000, count + 1, 1000))
+    assert log.points[-1].steps == count
+    assert any(note.startswith("Of loss one in") for note in log.notes)
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from own_runs.logs import tensorboard
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.event_pb2 import Event
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = peak()
+log = tensorboard.read_tensorboard(Path(sys.argv[1]))
+print(len(log.points), peak() - before)
+"""
+
+
+def test_an_event_file_of_200_mib_takes_little_memory(tmp_path):
+    """Most of it pictures, as in event files of that size, and 150,000 scalars."""
+    picture = bytes(2**20)
+    events = (
+        (1.0 * n, n, {"loss": 1.0 / n, "acc": n / 1e6} | ({"picture": picture} if n % 375 == 0 else {}))
+        for n in range(1, 75_001)
+    )
+    path = write_events(tmp_path / "events.out.tfevents.1", events)
+    assert path.stat().st_size > 200 * 2**20
+    ran = subprocess.run([sys.executable, "-c", PEAK, path], capture_output=True, text=True, check=True, cwd=ROOT)
+    points, taken = map(int, ran.stdout.split())
+    assert points > 10_000
+    assert taken < 64 * 2**20
+
+
+def test_an_event_file_without_its_version_is_read(tmp_path):
+    path = write_events(tmp_path / "events.out.tfevents.1", [(5.0, 1, {"acc": 0.4}), (9.0, 2, {"acc": 0.5})])
+    content = path.read_bytes()
+    length, _ = HEADER.unpack_from(content)
+    path.write_bytes(content[HEADER.size + length + FOOTER_BYTES :])
+    assert [(point.steps, point.seconds) for point in read_log(path).points] == [(1, 0), (2, 4)]
+
+
+def test_a_record_that_is_no_event_is_refused(tmp_path):
+    path = event_file(tmp_path)
+    with path.open("ab") as file:
+        file.write(struct.pack("<QI", 3, 0) + b"\xff\xff\xff" + bytes(4))
+    with pytest.raises(LogRefused, match="this record is no event"):
+        read_log(path)
+
+
+def test_more_metrics_than_any_training_has_are_refused(tmp_path):
+    events = [(1.0, 1, {f"m{n}": 0.5}) for n in range(MOST_TAGS + 1)]
+    with pytest.raises(LogRefused, match="more than 2,000 metrics"):
+        read_log(write_events(tmp_path / "events.out.tfevents.1", events))
+
+
 def test_an_event_file_cut_off_in_the_middle_keeps_what_was_written(tmp_path):
     path = event_file(tmp_path)
     path.write_bytes(path.read_bytes()[:-7])
@@ -195,7 +370,7 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
         (b"\xff\xfe\x00", "no UTF-8 text"),
         ("a,b\x00\n", "binary content"),
         ("loss,val\n1,2\n", "name one epoch or step; there are loss, val"),
-        ("epoch,time,acc\n1,2,0.5\n", "time has no unit: rename the column to seconds, minutes or hours"),
+        ("epoch,time,acc\n1,2,0.5\n", "row 2: time has no unit: rename the column to seconds, minutes or hours"),
         ("epoch,acc,acc\n1,2,3\n", "the column acc stands there twice"),
         ("epoch,acc\none,0.5\n", "row 2, column epoch: must be a number; got one"),
         ("epoch,acc\n1,0.5\n-2,0.6\n", "row 3: epochs must be from 0 to 1,000,000; got -2"),
