@@ -159,10 +159,11 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
         resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
     if "images_per_second" in values:
         asked: OwnSpeed = values["images_per_second"]
-        accelerators, errors["images_per_second"] = _each("accelerator", [asked.accelerator], names, guesses)
-        if len(accelerators) > 1:
-            errors["images_per_second"].append(f"name one version of it: {either(accelerators)}")
-        resolved["images_per_second"] = replace(asked, accelerator=next(iter(accelerators), asked.accelerator))
+        try:
+            named = names.accelerator_named(asked.accelerator, guesses)
+            resolved["images_per_second"] = replace(asked, accelerator=named)
+        except LookupError as error:
+            errors["images_per_second"] = [str(error)]
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
 
 

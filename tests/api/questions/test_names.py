@@ -168,7 +168,7 @@ def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, t
         ("0@1xV100", "must be a number above 0"),
         ("1e400@1xV100", "must be a number above 0"),
         ("10@0xV100", "must be a whole number from 1"),
-        ("10@1xA100", "name one version of it: A100-40GB"),
+        ("10@1xA100", 'unknown accelerator "A100": did you mean A100-40GB'),
         ("10@1xB52", "unknown accelerator"),
     ],
 )
@@ -176,6 +176,23 @@ def test_a_wrong_speed_of_ones_own_is_refused_with_what_to_type(client, text, to
     answer = client.get("/cost", query_string={"model": "resnet50", "target": 0.757, "images_per_second": text})
     assert answer.status_code == 400
     assert told in answer.json["errors"]["images_per_second"][0]
+
+
+def test_a_speed_on_a_card_whose_name_its_larger_sister_shares_is_that_of_the_card(client):
+    answer = client.get("/cost?model=resnet50&target=0.757&images_per_second=400@1xV100&limit=1").json
+    assert answer["query"]["images_per_second"]["accelerator"] == "V100"
+
+
+def test_sixty_hours_at_twelve_hours_a_day_take_five_days_and_their_restarts(client):
+    """AI Studio's V100 of 2020, with the speed at which the training takes 60 hours."""
+    recipe = "recipe=dawnbench-lambda-rn50-4x1080ti"
+    asked = f"model=resnet50&target=0.757&provider=baidu-ai-studio&purchase=free&as_of=2020-02-20&{recipe}"
+    speed = 100.0
+    for _ in range(4):
+        (one,) = client.get(f"/cost?{asked}&images_per_second={speed:.6f}@1xV100").json["estimates"]
+        speed *= one["hours"] / 60
+    assert one["hours"] == pytest.approx(60, abs=0.001)
+    assert one["calendar_hours"] == pytest.approx(2 * (60 + 6 * 0.1), abs=0.01)  # six sessions
 
 
 def test_a_speed_of_ones_own_comes_back_in_the_question(client):
