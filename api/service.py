@@ -19,7 +19,7 @@ from api.questions.names import Known, known, resolve
 from api.questions.own_runs import OF_THE_RUN, of_the_run, without_its_own
 from api.questions.parsing import Arguments, parse
 from api.questions.schemas import CostSchema, Layout, layout
-from api.questions.suggestions import Guesses, clip, unknown
+from api.questions.suggestions import Guesses, not_by_its_layers, unknown
 from costcalc.answers import Answer, Overview
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -42,7 +42,6 @@ from pricing.store.local_file import OwnRun
 
 COST = CostSchema()
 OWN_RATE = "own rate"
-LAYERS = ("mlp:", "cnn:")  # how networks begin that are given by their layers
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT = 8
 PACKAGES = ("costcalc", "pricing", "own_runs", "api")
@@ -208,10 +207,8 @@ class Service:
         model = self.evidence_about(name).find_model(name)
         if model is not None:
             return model
-        if name.casefold().startswith(LAYERS):
-            told = (
-                f"{clip(name)} is a network by its layers: ask /small?model= for it, in the terminal `costcalc small`"
-            )
+        told = not_by_its_layers(name)
+        if told:
             raise NotFound(told, "model")
         suggested = {**{one.run.name: one.run.name for one in self.own.values()}, **self.evidence.suggested}
         message = guesses.unknown("model", name, suggested, "/models lists them all", suggested)

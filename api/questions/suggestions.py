@@ -9,6 +9,7 @@ LONGEST_ECHO = 60
 LONGEST_GUESS = 100
 LEAST_ALIKE = 50  # percent
 MOST_SEARCHES = 20
+LAYERS = ("mlp:", "cnn:")  # how networks begin that are given by their layers
 CALLED = {
     "accelerators": "gpus gpucount gpunumber ngpus ngpu numgpus numgpu numberofgpus acceleratorcount numaccelerators chips tpus",
     "accelerator": "gpu gputype gpumodel gpuname acceleratortype device tpu chip",
@@ -36,6 +37,19 @@ def clip(text: str) -> str:
     if len(text) <= LONGEST_ECHO:
         return f'"{plain}"'
     return f'"{plain[:LONGEST_ECHO]}..." ({len(text)} characters)'
+
+
+def not_by_its_layers(model: str) -> str | None:
+    """What to do with a network that is given by its layers where only names are known; None for a name."""
+    if not model.casefold().startswith(LAYERS):
+        return None
+    from costcalc.small_networks import WrongLayers, small_network
+
+    try:
+        small_network(model)
+    except WrongLayers as wrong:
+        return str(wrong)
+    return f"{clip(model)} is a network by its layers: ask /small?model= for it, in the terminal `costcalc small`"
 
 
 def squeeze(text: str) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from api.questions.errors import NotFound
-from api.questions.suggestions import unknown
+from api.questions.suggestions import not_by_its_layers, unknown
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -166,7 +166,8 @@ def _network(service: Service, text: str, known: Sequence[str]) -> str:
     name = model.name if model else next((each for each in known if normalised(each) == normalised(text)), None)
     if name in known:
         return str(name)
-    raise NotFound(unknown("model", text, known, "/fit without model lists them all"), "model")
+    told = not_by_its_layers(text) or unknown("model", text, known, "/fit without model lists them all")
+    raise NotFound(told, "model")
 
 
 def models_report(service: Service, _: Catalogue, values: dict[str, Any]) -> ModelsReport:

@@ -52,13 +52,22 @@ def test_bad_input_is_told_with_what_to_type(client, query, parameter, says):
     assert says in message
 
 
-@pytest.mark.parametrize("path", ["/cost", "/accuracy", "/compare"])
+@pytest.mark.parametrize("path", ["/cost", "/accuracy", "/compare", "/fit"])
 def test_other_paths_say_who_answers_layers(client, path):
-    tail = {"/compare": "target=0.9&a=aws:p3.8xlarge&b=aws:p3.2xlarge", "/accuracy": "budget=5", "/cost": "target=0.9"}[
-        path
-    ]
+    tail = {
+        "/compare": "target=0.9&a=aws:p3.8xlarge&b=aws:p3.2xlarge",
+        "/accuracy": "budget=5",
+        "/cost": "target=0.9",
+    }.get(path, "")
     response = client.get(f"{path}?model=mlp:784-512-512-10&{tail}")
     assert response.status_code == 404
     assert response.json["errors"]["model"] == [
         '"mlp:784-512-512-10" is a network by its layers: ask /small?model= for it, in the terminal `costcalc small`'
     ]
+
+
+@pytest.mark.parametrize("path", ["/cost?target=0.9&model=", "/fit?model="])
+def test_other_paths_say_what_is_wrong_with_layers(client, path):
+    response = client.get(f"{path}mlp:784-many-10")
+    assert response.status_code == 404
+    assert response.json["errors"]["model"][0].startswith("layers must be whole numbers with - between them: mlp:784-")
