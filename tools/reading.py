@@ -125,7 +125,7 @@ def forty_percent(as_of: str | None) -> Found:
     return Found(
         f"{found['speed_ratio']:.2f} times as fast for ResNet-50",
         "in direction",
-        "both speeds are carried over, and each is known to a factor of 1.3; the guide's own rates say 1.18 (NASNet) to 1.62 "
+        "both speeds are modelled, and each is known to a factor of 1.3; the guide's own rates say 1.18 (NASNet) to 1.62 "
         "(StyleGAN)",
     )
 
