@@ -16,7 +16,9 @@ from costcalc.throughput.processors import Processor, Processors
 
 THIS_MACHINE = "this machine"
 CPU_INFO = Path("/proc/cpuinfo")
+MEMORY_INFO = Path("/proc/meminfo")
 FASTEST_KHZ = Path("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
+KIB_PER_GIB = 2**20
 KHZ_PER_GHZ, BOGOMIPS_PER_GHZ = 1e6, 2000.0
 """BogoMIPS on x86 are twice the MHz of the time stamp counter, which runs at the base clock (kernel.org, timekeeping.txt)."""
 GENERATIONS = {("AMD EPYC", "26"): "EPYC Zen 5"}
@@ -44,6 +46,14 @@ def name() -> str:
     return f"{brand()} {cpus()} cores"
 
 
+def memory_gib() -> float | None:
+    """The memory of this machine; None where its system does not tell."""
+    if not MEMORY_INFO.exists():
+        return None
+    [total] = [line.split()[1] for line in MEMORY_INFO.read_text().splitlines() if line.startswith("MemTotal:")]
+    return int(total) / KIB_PER_GIB
+
+
 def processor(known: Processors) -> Processor | None:
     """This machine's processor with the cores that this process may use: one of the `known` where its name tells, else by clock
     and vector width. None where those cannot be read."""
@@ -52,7 +62,8 @@ def processor(known: Processors) -> Processor | None:
         return None
     told = _told()
     threads = max(1, round(float(told.get("siblings", 1)) / float(told.get("cpu cores", 1))))
-    return replace(found, name=name(), like=found.name, cores=max(1, cpus() // threads), threads_per_core=threads)
+    cores = max(1, cpus() // threads)
+    return replace(found, name=name(), like=found.name, cores=cores, threads_per_core=threads, memory_gib=memory_gib())
 
 
 @lru_cache(maxsize=8)

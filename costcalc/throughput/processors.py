@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.hardware import Cluster
+from costcalc.throughput.memory import most_images
 from costcalc.throughput.prediction import REFUSALS, global_batch
 from costcalc.throughput.speed_model import PROCESSOR, TIERS, SpeedTable
 from costcalc.throughput.workloads import bits
@@ -31,6 +32,9 @@ LN_WIDTH_80 = 0.765
 organisations, and each organisation counted once. A test compares all three with the rates."""
 OPERATIONS_PER_MAC = 6
 MEASURED, MODELLED = TIERS.index(Tier.MEASURED), TIERS.index(Tier.MODELLED)
+HOST_GIB = 1.0
+"""Of the system and a process that prepares images: one with PyTorch and Pillow loaded held 0.52 GiB (PyTorch 2.15, 2026-11-22).
+There the training of ResNet-50 itself held 1.11 GiB with one image and 2.68 with 16, 1.07 and 2.44 by the model of memory."""
 FEWEST_IMAGES = 32  # of a step on each of several machines: the fewest that were measured, by DAWNBench's
 
 
@@ -40,7 +44,8 @@ class Processor:
 
     `cores` are those of one, `threads_per_core` the vCPUs that a cloud makes of each, `ghz` is the base clock. A core multiplies
     and adds `operations_per_cycle` in 32 bits, `operations_per_cycle_16bit` in 16 bits, None where that is no faster. `like`
-    names the processor whose measured rates tell of this one, where that is another.
+    names the processor whose measured rates tell of this one, where that is another. `memory_gib` is that of its machine, None
+    where every machine to rent has enough: the smallest has 32 GiB.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Processor:
     introduced: int
     source: str
     like: str | None = None
+    memory_gib: float | None = None
 
     def operations(self, precision: str | None) -> float:
         """What a core multiplies and adds in a cycle."""
@@ -158,6 +164,9 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
     clusters = [speeds.clusters[c] for c in where]
     nodes = np.array([cluster.nodes for cluster in clusters], np.int64)
     pace = np.array([processors.pace(cluster) for cluster in clusters], float)
+    room = (
+        np.array([processors.named[cluster.accelerator].memory_gib or np.inf for cluster in clusters], float) - HOST_GIB
+    )
     measured = np.array([processors.is_measured(cluster) for cluster in clusters], bool)
     work = cache(partial(_work, processors, clusters))
     for r, recipe in enumerate(speeds.recipes if clusters else ()):
@@ -166,8 +175,10 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
         known = (measured | (speeds.tier[r, where] == MEASURED)) & (speeds.refusal[r, where] == 0)
         carried = ~known & ~barred[r, where] & np.isfinite(seconds).all(axis=1)
         few = (nodes > 1) & (global_batch(recipe) / nodes < FEWEST_IMAGES)
+        full = most_images(room, processors.models.get(recipe.model), max(sizes), recipe.precision) < 1
         speeds.refusal[r, where[carried & few]] = REFUSALS.index("batch_too_small")
-        _fill(speeds, r, where[carried & ~few], seconds[carried & ~few])
+        speeds.refusal[r, where[carried & full]] = REFUSALS.index("does_not_fit_memory")
+        _fill(speeds, r, where[carried & ~few & ~full], seconds[carried & ~few & ~full])
     return speeds
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +12,6 @@ from own_runs import this_machine
 from pricing.packaged.names import UnknownName, accelerator
 
 GIB = 2**30
-MEMORY_INFO = Path("/proc/meminfo")
 KINDS = ("cuda", "mps", "xla", "cpu")
 """By PyTorch's names; ROCm calls itself cuda (pytorch.org/docs/stable/notes/hip.html)."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -101,7 +99,7 @@ def _tpu(name: str | None) -> Device:
 
 
 def _cpu(name: str | None) -> Device:
-    return Device("cpu", name or this_machine.name(), _memory_gib(), ("fp32", "bf16"), lambda: None)
+    return Device("cpu", name or this_machine.name(), this_machine.memory_gib(), ("fp32", "bf16"), lambda: None)
 
 
 FOUND: dict[str, Callable[[str | None], Device]] = {"cuda": _gpu, "mps": _apple_gpu, "xla": _tpu, "cpu": _cpu}
@@ -113,10 +111,3 @@ def _canonical(spelling: str, memory_gib: float) -> str:
         return accelerator("*", spelling, memory_gib) or spelling
     except UnknownName:
         return spelling
-
-
-def _memory_gib() -> float | None:
-    if not MEMORY_INFO.exists():
-        return None
-    [total] = [line.split()[1] for line in MEMORY_INFO.read_text().splitlines() if line.startswith("MemTotal:")]
-    return int(total) * 1024 / GIB

@@ -17,11 +17,13 @@ def x86(model_name: str, vendor: str, family: int, flags: str, bogomips: float, 
 EPYC = x86("AMD EPYC", "AuthenticAMD", 26, "avx2 avx512f avx512_bf16", 5192.24, 2, 2)
 
 
-def pretend(monkeypatch, folder, text: str, cpus: int = 4) -> None:
-    """Makes this machine one whose system tells this text, with so many logical processors."""
+def pretend(monkeypatch, folder, text: str, cpus: int = 4, gib: int = 16) -> None:
+    """Makes this machine one whose system tells this text, with so many logical processors and GiB."""
+    (folder / "meminfo").write_text(f"MemTotal: {gib * 2**20} kB\n")
     (folder / "cpuinfo").write_text(text)
     monkeypatch.setattr(this_machine.platform, "system", lambda: "Linux")
     monkeypatch.setattr(this_machine, "CPU_INFO", folder / "cpuinfo")
+    monkeypatch.setattr(this_machine, "MEMORY_INFO", folder / "meminfo")
     monkeypatch.setattr(this_machine, "FASTEST_KHZ", folder / "khz")
     monkeypatch.setattr(this_machine, "cpus", lambda: cpus)
     _forget()

@@ -94,6 +94,14 @@ def test_the_machine_that_answers_is_one_of_ones_own(client, here, spelling):
     assert found["estimate"]["train_hours"] == pytest.approx(2 * two["estimate"]["train_hours"], rel=0.01)
 
 
+@pytest.mark.parametrize(("gib", "holds"), [(2, False), (4, True)])
+def test_a_machine_whose_memory_does_not_hold_the_network_is_left_out_and_says_so(client, here, gib, holds):
+    here(EPYC, 4, gib)
+    found = client.get(f"{CASE}&purchase=owned&own=this machine&own_price=0&own_watts=10{gib}").json
+    assert bool(found["owned"]) == holds
+    assert ("does_not_fit_memory" in found["rejections"]) != holds
+
+
 def test_a_machine_that_cannot_be_read_has_no_estimate_and_says_so(client, here):
     here("")
     found = client.get(f"{CASE}&purchase=owned&own=this machine&own_price=0&own_watts=100").json

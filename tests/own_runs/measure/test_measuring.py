@@ -192,7 +192,7 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are():
 def test_a_processor_is_called_with_its_cores(monkeypatch, tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal:       16777216 kB\nMemFree: 1 kB\n")
     monkeypatch.setattr(this_machine, "brand", lambda: "AMD EPYC 7763 64-Core Processor")
-    monkeypatch.setattr(devices, "MEMORY_INFO", tmp_path / "meminfo")
+    monkeypatch.setattr(this_machine, "MEMORY_INFO", tmp_path / "meminfo")
     monkeypatch.setattr(this_machine, "cpus", lambda: 4)
     found = find_device("cpu")
     assert (found.name, found.memory_gib) == ("AMD EPYC 7763 64-Core Processor 4 cores", 16)
