@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
@@ -205,13 +206,20 @@ class MachineTypes:
     catalogue: Catalogue = field(compare=False)
 
 
+_matrices, _own_matrices = (
+    LRUCache[Any, TrainingMatrix](MATRIX_BYTES_KEPT, attrgetter("about_bytes")) for _ in range(2)
+)
+_matrices_lock = Lock()
+
+
 class Speeds:
     """Recipes on clusters, worked out at their first use: what answers about the same machine types share."""
 
     def __init__(self, evidence: Evidence, machines: MachineTypes) -> None:
         self.evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
-        kept: LRUCache[Any, TrainingMatrix] = LRUCache(MATRIX_BYTES_KEPT, attrgetter("about_bytes"))
-        self.matrix = cached(kept, lock=Lock())(partial(_matrix, machines.catalogue))
+        kept = _own_matrices if evidence.of_own_run else _matrices
+        of_these = partial(hashkey, object())  # not of `self`, so that it is forgotten before its matrices are
+        self.matrix = cached(kept, of_these, _matrices_lock)(partial(_matrix, machines.catalogue))
 
 
 class Memory:

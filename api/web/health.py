@@ -37,7 +37,7 @@ log = logging.getLogger("costcalc")
 blueprint = Blueprint("health", __name__)
 UNKEPT = {"Cache-Control": "no-store"}
 DEAR_SECONDS = 0.25
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3)
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30)
 
 REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
 QUARANTINED = Gauge(

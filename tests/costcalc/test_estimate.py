@@ -5,12 +5,13 @@ from datetime import timedelta
 from decimal import Decimal
 from math import exp, sqrt
 from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
 
-from costcalc import EstimateQuery, answer
+from costcalc import EstimateQuery, answer, estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import isotonic
 from costcalc.convergence.eligibility import SEED_SIGMA
@@ -416,3 +417,17 @@ def test_a_recipe_known_at_its_end_stops_where_others_with_its_schedule_would(as
     assert early.evidence.convergence == "interpolated"
     assert any("the borrowed curve passes the target" in said for said in early.assumptions)
     assert early.hours_high / early.hours > whole.hours_high / whole.hours
+
+
+def test_all_lists_of_machines_together_have_so_much_room_for_matrices(monkeypatch, packaged_evidence):
+    made = []
+
+    def large(catalogue, *asked):
+        made.append(asked)
+        return SimpleNamespace(about_bytes=estimate.MATRIX_BYTES_KEPT * 0.6)
+
+    monkeypatch.setattr(estimate, "_matrix", large)
+    one, other = (estimate.Speeds(packaged_evidence, estimate.MachineTypes((), None)) for _ in "ab")
+    for speeds in (one, one, other, one):
+        speeds.matrix("resnet50")
+    assert len(made) == 3

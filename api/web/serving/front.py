@@ -36,7 +36,7 @@ PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
 PLAN = re.compile(r"/plan\b")
 WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
 WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
-SLOW_WAIT_SECONDS = 3
+SLOW_WAIT_SECONDS = 5
 PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 

@@ -37,6 +37,7 @@ STOP_SECONDS = 15
 # https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html
 M_ARENA_MAX, HEAPS = -8, 2
 M_MMAP_THRESHOLD, LARGE_BYTES = -3, 256 * 1024
+TRIM_SECONDS = 30
 MOST_CONNECTIONS = 20_000  # of one worker; each costs some 10 kB
 SWITCH_SECONDS = 0.001  # after which a thread that works lets another go on; Python's own is 0.005
 
@@ -107,11 +108,18 @@ def _stop_without(master: int) -> None:
 
 
 def _keep_memory_small() -> None:
-    """Gives memory back: glibc has a heap for each thread, and keeps what large arrays held once it has freed a few."""
+    """Gives memory back: glibc has a heap for each thread, and keeps what was freed."""
     with suppress(AttributeError):  # another C library
         library = ctypes.CDLL(None)
         library.mallopt(M_ARENA_MAX, HEAPS)
         library.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
+        threading.Thread(target=_give_back, args=(library.malloc_trim,), daemon=True).start()
+
+
+def _give_back(trim: Callable[[int], int]) -> None:
+    while True:
+        trim(0)
+        time.sleep(TRIM_SECONDS)
 
 
 def _place(bind: str) -> dict[str, Any]:

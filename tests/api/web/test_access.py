@@ -105,6 +105,12 @@ def test_no_address_with_a_token_is_redirected():
     assert (answered.status_code >= 400, "Location" in answered.headers) == (True, False)
 
 
+@pytest.mark.parametrize("path", ["/style.css", "/signin", "/healthz", "/readyz"])
+def test_what_a_browser_needs_to_sign_in_is_open(path):
+    with guarded().get(path) as answer:
+        assert answer.status_code == 200
+
+
 def test_answers_are_no_ones_but_the_clients_own():
     for path in (ASKED, "/openapi.json"):
         assert guarded().get(path, headers=bearer("sesame")).headers["Cache-Control"].startswith("private")

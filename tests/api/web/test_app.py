@@ -118,3 +118,18 @@ def test_a_look_at_the_store_that_hangs_is_told():
     assert prices.trouble() is None
     moments[0] += timedelta(seconds=90)
     assert prices.trouble() == "it has not answered for 90 s"
+
+
+def test_without_arguments_it_is_the_application_that_the_environment_describes(monkeypatch, tmp_path):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path}/prices.sqlite3")
+    monkeypatch.setenv("COSTCALC_API_TOKENS", "sesame")
+    client = create_app().test_client()
+    assert client.get(ASKED).status_code == 401
+    assert client.get(f"{ASKED}&token=sesame").json["count"] > 0
+
+
+def test_metrics_tell_a_slow_answer_from_one_that_takes_half_a_minute(client):
+    client.get(ASKED)
+    lines = client.get("/metrics").text.splitlines()
+    bounds = [line.split('"')[1] for line in lines if line.startswith("costcalc_http_request_seconds_bucket")]
+    assert {"3.0", "10.0", "30.0"} <= set(bounds)

@@ -1,8 +1,10 @@
 """The database under a store: writers take turns, schemas agree, and what cannot be had is said without secrets."""
 
+import resource
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -64,6 +66,28 @@ def test_a_store_that_disappears_is_an_error_and_never_an_empty_store(tmp_path: 
     with pytest.raises(StoreUnavailable, match=str(path)):
         store.current_snapshot_id()
     assert not path.exists()
+
+
+@contextmanager
+def full_disk(most: int) -> Iterator[None]:
+    """No file of this process may grow beyond so many bytes: what is written there fails, as on a full disk."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+@pytest.mark.parametrize("room", [0, 100_000, 500_000])
+def test_a_full_disk_is_said_in_words_and_nothing_is_half_published(tmp_path: Path, room: int) -> None:
+    path = tmp_path / "prices.sqlite3"
+    store = Store(f"sqlite:///{path}")
+    before = store.publish(listed("aws", offer()), NOW).snapshot
+    with full_disk(path.stat().st_size + room), pytest.raises(StoreUnavailable, match=r"full|disk|I/O"):
+        store.publish(listed("gcp", *many(8000, "4")), NOW + timedelta(hours=1))
+    assert store.current_snapshot_id() == before
+    assert store.publish(listed("gcp", *many(2, "4")), NOW + timedelta(hours=2)).new == 2
 
 
 def test_a_file_that_is_no_store_is_refused_by_name(tmp_path: Path) -> None:
