@@ -338,7 +338,7 @@ def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[
     """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
     model = SpeedModel(evidence.throughputs, evidence.fitted)
     of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
-    speeds = model.speeds(recipes, clusters, of_larger)
+    speeds = model.refused(recipes, clusters) if own.everywhere else model.speeds(recipes, clusters, of_larger)
     foreign = _foreign(evidence, recipes, clusters)
     if own.rows:
         speeds = with_own_speeds(speeds, model, own.rows, own.everywhere)

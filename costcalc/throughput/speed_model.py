@@ -169,9 +169,8 @@ class SpeedModel:
 
         `of_larger` are the recipes of larger networks of its series: with the same code, these are no faster.
         """
+        table = self.refused(recipes, clusters)
         features = ClusterFeatures(clusters, self._fitted.reference, self._fitted.transfer)
-        phases = max((len(recipe.phases) for recipe in recipes), default=1)
-        table = empty_table(self._throughputs, len(recipes), len(clusters), phases)
         rows = self._of_model.get(recipes[0].model, {}) if recipes else {}
         evidence = _Evidence(rows, features)
         floors = self._floors({same_work(recipe) for recipe in recipes}, of_larger, features)
@@ -182,8 +181,13 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence, floors.get(same_work(recipe), -np.inf))
+        return table
+
+    def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
+        """The table of these recipes before any speed is known."""
+        phases = max((len(recipe.phases) for recipe in recipes), default=1)
         return replace(
-            table,
+            empty_table(self._throughputs, len(recipes), len(clusters), phases),
             recipes=tuple(recipes),
             clusters=tuple(clusters),
             anchored=tuple(map(self._is_from_own_log, recipes)),

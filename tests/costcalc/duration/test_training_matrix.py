@@ -12,9 +12,11 @@ from fakes.recipes import recipe
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
-from costcalc.duration.training_matrix import training_matrix
+from costcalc.duration.training_matrix import Way, training_matrix
 from costcalc.hardware import Machine
-from costcalc.training import IMAGES_PER_EPOCH, Phase, System
+from costcalc.throughput.own_speeds import OWN, asked_speed
+from costcalc.throughput.speed_model import SpeedModel
+from costcalc.training import IMAGES_PER_EPOCH, OwnSpeed, Phase, System
 
 TWO_PHASES = (Phase(160, 0, 10), Phase(224, 10, 30))
 EVERYWHERE = np.array([0, 1])
@@ -126,6 +128,29 @@ class TestWhole:
     def test_every_known_speed_takes_time(self, packaged_evidence, packaged_prices):
         whole = training_matrix(packaged_evidence, packaged_prices, "resnet50")
         assert (whole.seconds_per_epoch[0] > 0).all()
+
+    def test_code_runs_on_chips_of_the_vendors_it_was_seen_on(self, packaged_evidence):
+        machines = [Machine("V100", 8, 16.0, 64), Machine("TPU v3", 8, 16.0, 96)]
+        offers = [offer(instance_type=machine.accelerator, machine=machine) for machine in machines]
+        whole = training_matrix(packaged_evidence, Catalogue.from_offers(offers, "made up"), "resnet50", None, 1)
+        place = {recipe.name: row for recipe, row in zip(whole.recipes.recipes, whole.speed_row, strict=True)}
+        chips = [cluster.accelerator for cluster in whole.speeds.clusters]
+        refused = whole.speeds.refusal[place["ffcv-rn50-32ep"]] != 0
+        assert dict(zip(chips, refused.tolist(), strict=True)) == {"V100": False, "TPU v3": True}
+
+    def test_where_all_speeds_follow_from_the_askers_own_no_other_is_worked_out(
+        self, monkeypatch, packaged_evidence, packaged_prices
+    ):
+        asked, usual = [], SpeedModel.speeds
+
+        def seen(self, recipes, *rest):
+            asked.append({recipe.stack for recipe in recipes})
+            return usual(self, recipes, *rest)
+
+        monkeypatch.setattr(SpeedModel, "speeds", seen)
+        way = Way(own_speed=asked_speed(OwnSpeed(1450, 1, "A100-80GB"), "resnet18", 2026))
+        training_matrix(packaged_evidence, packaged_prices, "resnet18", None, 1, way)
+        assert asked == [{OWN}]
 
 
 def test_it_says_how_much_memory_it_holds(packaged_evidence, packaged_prices):
