@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, thread_time
 from typing import Any
 
 import torch
@@ -116,5 +116,6 @@ def _seconds(step: Callable[[], None], device: Device, steps: int) -> float:
 
 
 def seconds(device: Device) -> float:
-    """What the clock of a device says; that of a processor runs only while it works for us."""
-    return process_time() / int(torch.get_num_threads()) if device.kind == "cpu" else perf_counter()
+    """What the clock of a device says; that of a processor runs only while it works for us, in the thread that takes part in all
+    that the others do."""
+    return thread_time() if device.kind == "cpu" else perf_counter()

@@ -1,13 +1,17 @@
 """A network is measured by the real PyTorch on this machine's processor; other devices by what they answer to PyTorch's calls."""
 
+import importlib
+import os
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from threading import Thread
 from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
 
+import own_runs.measure
 from own_runs import this_machine
 from own_runs.measure import devices, measuring, networks, pipeline, small, training
 from own_runs.measure.devices import CannotMeasure, Device, find_device
@@ -227,3 +231,17 @@ def test_a_processor_that_others_use_is_told():
     assert not alone.is_disturbed
     assert replace(alone, processor_share=0.5).is_disturbed
     assert not replace(alone, processor_share=0.1, device=replace(CPU, kind="cuda")).is_disturbed
+
+
+def test_the_clock_of_a_processor_stands_still_while_others_compute():
+    others = Thread(target=lambda: sum(range(10**7)))
+    start = training.seconds(CPU)
+    others.start()
+    others.join()
+    assert training.seconds(CPU) - start < 0.01
+
+
+def test_threads_that_wait_do_not_count_as_work(monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    importlib.reload(own_runs.measure)
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
