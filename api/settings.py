@@ -200,7 +200,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_REDIS_URL",
         None,
-        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each server counts its "
+        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each worker counts its "
         "own requests, and a table beside the prices remembers signatures.",
         True,
         _redis,

@@ -195,7 +195,9 @@ def restore(settings: Settings, file: Path) -> int:
         snapshot = Store(settings.database_url).current_snapshot_id()
     except StoreError as error:
         return _failed(error, FAILED)
-    click.echo(f"the store is {file} again, snapshot {snapshot}")
+    click.echo(
+        f"the store is {file} again, {f'snapshot {snapshot}' if snapshot else 'in which no refresh has stored prices'}"
+    )
     if aside:
         click.echo(f"the former store is kept as {aside}")
     return FINE

@@ -1,4 +1,4 @@
-"""`costcalc prices sources` says what every source is, from its own description."""
+"""`costcalc prices sources` says what every source is, from its own description; copies of a store come back."""
 
 import pytest
 from click.testing import CliRunner
@@ -30,3 +30,12 @@ def test_one_source_is_described_with_its_settings(name):
 def test_an_unknown_source_is_wrong_use_and_the_nearest_is_named():
     refused = said("lamda")
     assert (refused.exit_code, "did you mean lambda?" in refused.output) == (2, True)
+
+
+def test_a_copy_of_a_store_without_prices_comes_back_and_is_called_that(monkeypatch, tmp_path):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path}/prices.sqlite3")
+    copy = str(tmp_path / "copy.sqlite3")
+    done = [CliRunner().invoke(main, ["prices", *words]) for words in (["status"], ["backup", copy], ["restore", copy])]
+    assert [each.exit_code for each in done[1:]] == [0, 0]
+    assert "again, in which no refresh has stored prices\n" in done[2].output
+    assert "the former store is kept as" in done[2].output
