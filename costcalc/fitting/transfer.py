@@ -52,11 +52,13 @@ def _ratio(row: Throughput, reference: ReferenceModel, models: Mapping[str, Mode
     return Ratio(row, done, measured - reference.log_rate(setup) - done.offset)
 
 
-def terms(ratio: Ratio, accelerators: Mapping[str, Accelerator]) -> Iterator[Term]:
+def terms(ratio: Ratio, transfer: Transfer) -> Iterator[Term]:
     """Every effect of a workload where a row measured it."""
-    row = ratio.row
+    row, accelerators = ratio.row, transfer.accelerators
     yield from software_terms(ratio.workload)
-    yield from hardware_terms(ratio.workload, part(accelerators, row.accelerator))
+    yield from hardware_terms(
+        ratio.workload, part(accelerators, row.accelerator), transfer.memory_share(row.accelerator)
+    )
     yield from terms_of(_count_steps(ratio, accelerators))
     yield ("batch", ratio.workload.model), step_overhead(observation(row).setup.batch), 0.3
     yield from _benchmark_terms(row)
@@ -77,9 +79,9 @@ def fit_transfer(
     found: Sequence[Ratio], models: Mapping[str, Model], accelerators: Mapping[str, Accelerator]
 ) -> Transfer:
     """The effects that explain the ratios."""
-    rows = [list(terms(ratio, accelerators)) for ratio in found]
-    sharing = [step.terms for ratio in found for step in _count_steps(ratio, accelerators)]
     unfitted = Transfer(models, accelerators, {})
+    rows = [list(terms(ratio, unfitted)) for ratio in found]
+    sharing = [step.terms for ratio in found for step in _count_steps(ratio, accelerators)]
     target = [ratio.value - unfitted.balance(ratio.workload, ratio.row.accelerator) for ratio in found]
     learned = fit(rows, np.array(target), NOISE, DEGREES, sharing)
     return Transfer(models, accelerators, learned.effects)

@@ -166,13 +166,17 @@ class Transfer:
         """
         if workload.activations is None:
             return 0.0
-        memory = self._memory_share.get(part(self.accelerators, accelerator).chip, USUAL_MEMORY_SHARE)
+        memory = self.memory_share(accelerator)
         longer = (math.exp(workload.gmacs) + memory * workload.activations) / (1 + memory)
         return GMACS_EXPONENT * workload.gmacs - math.log(longer)
 
+    def memory_share(self, accelerator: str) -> float:
+        """The seconds that ResNet-50 moves data on this chip for each second that it computes."""
+        return self._memory_shares.get(part(self.accelerators, accelerator).chip, USUAL_MEMORY_SHARE)
+
     @cached_property
-    def _memory_share(self) -> Mapping[str, float]:
-        """By chip the seconds that ResNet-50 moves data for each second that it computes, with the slowest memory sold."""
+    def _memory_shares(self) -> Mapping[str, float]:
+        """That of each chip, with the slowest memory sold."""
         found: dict[str, float] = {}
         for one in self.accelerators.values():
             if one.dense_16bit_tflops and one.memory_bandwidth_gb_per_s and one.device_memory:
@@ -189,7 +193,8 @@ class Transfer:
         found: list[float] = []
         for name, count in most.items():
             chip = part(self.accelerators, name)
-            alone = self.balance(workload, name) + total(self.effects, hardware_terms(workload, chip))
+            terms = hardware_terms(workload, chip, self.memory_share(name))
+            alone = self.balance(workload, name) + total(self.effects, terms)
             each, sizes = every[chip.peer_to_peer], [size for size, _ in doublings(count)]
             if chip.chip in self._shared_on:
                 steps = [each + total(self.effects, size_terms(workload, chip, size)) for size in sizes]
@@ -226,14 +231,18 @@ def software_terms(workload: Workload) -> Iterator[Term]:
     yield ("implementation", *implementation, family, precision), 1.0, 0.08
 
 
-def hardware_terms(workload: Workload, accelerator: Accelerator) -> Iterator[Term]:
-    """Effects that change with the chip, whatever its memory.
+def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: float) -> Iterator[Term]:
+    """Effects that change with the chip, whatever its memory; `memory_share` as in `Transfer`.
 
-    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
+    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back. Codes of
+    transformers gain less from chips that compute much for each byte than `Transfer.balance` promises, which two effects tell.
     """
     chip = accelerator.chip
     yield ("chip", chip), 1.0, 0.16
     yield ("chip", chip, *workload.implementation, workload.precision), 1.0, 0.06
+    if workload.activations is not None:
+        yield ("transformers", chip), 1.0, 0.1
+        yield ("transformers", "balance"), math.log(memory_share), 0.2
     if not accelerator.matrix_units:
         yield ("precision", workload.precision), -1.0, 1.0
 

@@ -31,7 +31,7 @@ def test_rows_that_the_reference_says_nothing_of_are_left_out():
 def test_a_row_is_explained_by_software_hardware_and_batch():
     row = rate(5000.0, "game", accelerators=32, nodes=4, global_batch_size=32 * 16)
     ratio = Ratio(row, workload(row, 224, MODELS), 0.0)
-    found = list(terms(ratio, PARTS))
+    found = list(terms(ratio, Transfer({}, PARTS, {})))
     values = {key: value for key, value, _ in found}
     assert values["batch", "small"] == pytest.approx(step_overhead(16))
     keys = Counter(key for key, _, _ in found)

@@ -158,7 +158,7 @@ def done(packaged_evidence):
 
 def values(done, evidence, accelerator, per_node):
     made, chip = workload(done, 224, evidence.models), evidence.accelerators[accelerator]
-    found = Counter({key: value for key, value, _ in hardware_terms(made, chip)})
+    found = Counter({key: value for key, value, _ in hardware_terms(made, chip, 1.0)})
     for key, value, _ in terms_of(count_steps(made, chip, per_node)):
         found[key] += value
     return found
@@ -182,9 +182,21 @@ def test_without_matrix_units_precision_is_taken_back(done, packaged_evidence):
     assert [value for key, value in back.items() if key[0] == "precision"] == [-1.0]
 
 
+def test_transformers_alone_have_effects_of_the_chip_and_of_its_balance(done, packaged_evidence):
+    def own(row, memory_share):
+        made = workload(row, 224, packaged_evidence.models)
+        found = hardware_terms(made, packaged_evidence.accelerators["A100-40GB"], memory_share)
+        return {key: value for key, value, _ in found if key[0] == "transformers"}
+
+    transformer = replace(done, model="vit_b16")
+    assert own(done, 2.0) == {}
+    assert own(transformer, 1.0) == {("transformers", "A100"): 1.0, ("transformers", "balance"): 0.0}
+    assert own(transformer, 2.0)["transformers", "balance"] == pytest.approx(math.log(2))
+
+
 def test_a_network_has_its_own_cost_of_small_batches(done, packaged_evidence):
     small = replace(done, global_batch_size=16 * done.accelerators)
-    found = {key: value for key, value, _ in terms(Ratio(small, workload(done, 224, {}), 0.0), {})}
+    found = {key: value for key, value, _ in terms(Ratio(small, workload(done, 224, {}), 0.0), Transfer({}, {}, {}))}
     assert found["batch", "vgg16"] == pytest.approx(step_overhead(16))
     assert Transfer({}, {}, {("batch", "vgg16"): 0.5}).slope("vgg16") == 0.5
     assert Transfer({}, {}, {}).slope("vgg16") == 0.0
@@ -279,7 +291,7 @@ def test_effects_of_software_and_of_count_have_these_names(small):
         *(("precision", "16bit"), ("stack", "ours"), ("stack", "ours", "16bit")),
         *(("implementation", *ours), ("implementation", *ours, "tiny", "16bit")),
     ]
-    assert {key: value for key, value, _ in hardware_terms(small, PARTS["game"])} == {
+    assert {key: value for key, value, _ in hardware_terms(small, PARTS["game"], 1.0)} == {
         ("chip", "game"): 1.0,
         ("chip", "game", *ours, "16bit"): 1.0,
     }
