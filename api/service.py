@@ -161,7 +161,7 @@ class Service:
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
-        guesses, own = guesses or Guesses(), self._own_asked(arguments)
+        guesses, own = guesses or Guesses(), self.own_asked(arguments)
         rest = without_its_own(schema, own, arguments) if own else arguments
         values, errors = parse(schema, rest, guesses, OF_THE_RUN if own else ())
         values, misnamed = resolve(values, self.names(catalogue), guesses)
@@ -221,7 +221,7 @@ class Service:
         own = self.own.get(normalised(model)) if self.own else None
         return own.evidence if own else self.evidence
 
-    def _own_asked(self, arguments: Arguments) -> OwnModel | None:
+    def own_asked(self, arguments: Arguments) -> OwnModel | None:
         """The run of the asker's own that a question names as its model."""
         named = arguments.get("model") if self.own else None
         return self.own.get(normalised(named[0])) if named else None

@@ -57,6 +57,20 @@ class Accelerated(Protocol):
         ...
 
 
+class Goal(Protocol):
+    """What questions and estimates say of what is to be reached."""
+
+    @property
+    def target(self) -> float:
+        """The value to reach."""
+        ...
+
+    @property
+    def metric(self) -> str:
+        """What it is a value of."""
+        ...
+
+
 class Purchase(Protocol):
     """What offers, estimates and commitments say of how they are bought."""
 
@@ -113,6 +127,21 @@ def metric(each: str) -> str:
 def measure(each: str) -> str:
     """`top-1 accuracy`; the metric of one's own run alone."""
     return f"{metric(each)} accuracy" if isinstance(each, Metric) else each
+
+
+def goal(each: Goal) -> str:
+    """`0.757 top-1`, `28 bleu`."""
+    return f"{each.target:.12g} {metric(each.metric)}"
+
+
+def target_name(each: Goal | None) -> str:
+    """What a field for the target is called: the accuracy of a question about ImageNet, the metric of one's own run."""
+    return each.metric if each and not isinstance(each.metric, Metric) else "Accuracy"
+
+
+def samples(dataset: str) -> str:
+    """What a network sees one of at a time: images, where they are ImageNet's."""
+    return "images" if dataset == "imagenet" else "samples"
 
 
 def in_region(text: str, region: str) -> str:

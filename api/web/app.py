@@ -19,6 +19,7 @@ from api.web.access import Tokens, check_access
 from api.web.compression import pack
 from api.web.interface import documents
 from api.web.pages import question
+from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
@@ -95,7 +96,12 @@ def _check_request() -> AnyResponse | None:
 def _everywhere() -> dict[str, object]:
     """What every page shows: the version of its style and scripts, and whether one may sign out."""
     version = code_version()[-12:]
-    return {"version": version, "signed_in": access.COOKIE in request.cookies, "example": EXAMPLE}
+    return {
+        "version": version,
+        "signed_in": access.COOKIE in request.cookies,
+        "example": EXAMPLE,
+        "known_names": known_names,
+    }
 
 
 def _finish(response: Response) -> Response:

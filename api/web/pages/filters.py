@@ -27,6 +27,8 @@ LIMITS = (
     ("max_cost", "At most dollars", "100"),
     ("accelerators", "Accelerators", "8"),
     ("as_of", "Prices as of", "2019-06-30"),
+    ("region", "Region", "us-east-1"),
+    ("instance_type", "Machine", "g5.xlarge"),
 )
 FURTHER = ("currency", "discount", "runs", "basis", "utilization", "recipes", "regions", "software", "pipeline", "overheads",
            "confidence", "max_price_age")  # fmt: skip

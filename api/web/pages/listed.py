@@ -127,6 +127,8 @@ MODELS = ListPage(
              link=lambda row: ("pages.page", {"model": row.model, "target": f"{int((row.best_top1 or 0) * 1000 - 2) / 1000:g}"})),
     ),
     kinds=("json",),
+    find=lambda row: " ".join((row.model, *row.aliases)),
+    example="efficientnet",
 )  # fmt: skip
 MODEL = ListPage(
     "Recipes",
@@ -146,6 +148,8 @@ MODEL = ListPage(
         Cell("Logged points", lambda row: number(len(row.evaluations), ","), is_number=True),
     ),
     kinds=("json",),
+    find=lambda row: f"{row.name} {row.organisation} {row.framework} {row.system.accelerator if row.system else ''}",
+    example="mlperf",
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from api.formats import words
 from api.formats.source_links import parts
 from api.questions.fields import Choice
 from api.questions.schemas import Layout
+from api.questions.suggestions import squeeze
 from api.reports.paging import Rest
 from api.web.pages.address import Address
 from api.web.pages.filters import Entry
@@ -50,7 +51,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """A page of rows: `rows` takes them out of the document, `fields` are the filters shown, `chart` names the picture."""
+    """A page of rows: `rows` takes them out of the document, `fields` are the filters shown, `chart` names the picture. Of lists
+    that come whole, `find` says by which text a row is found, such as by `example`."""
 
     title: str
     intro: str
@@ -60,17 +62,21 @@ class ListPage:
     cells: tuple[Cell, ...]
     kinds: tuple[str, ...] = ("csv", "json")
     chart: str = ""
+    find: Text | None = None
+    example: str = ""
 
     def __call__(self, report: ListReport, _: Layout) -> bytes:
         """The page of a report."""
         at, document = Address(request.path, arguments()), report.document()
-        rows, offset = list(self.rows(document)), int(request.args.get("offset") or 0)
+        wanted, offset = request.args.get("_find", ""), int(request.args.get("offset") or 0)
+        rows = [row for row in self.rows(document) if not self.find or squeeze(wanted) in squeeze(self.find(row))]
         return render_template(
             "list.html",
             page=self,
             at=at,
             fields=[self._entry(name, at) for name in self.fields],
             rows=rows,
+            wanted=wanted,
             first=offset + 1,
             count=getattr(document, "count", len(rows)),
             rest=report.rest,

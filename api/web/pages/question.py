@@ -57,7 +57,8 @@ def page() -> Response:
 
 
 def _drawn(at: Address, found: dict[str, Any]) -> bytes:
-    shown = {"at": at, "given": at.given, "dates": DATES, "models": sorted(current_service().evidence.models)}
+    own = current_service().own_asked(at.given)
+    shown = {"at": at, "given": at.given, "dates": DATES, "run": own.run if own else None}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
     return render_template("question.html", **shown, **fields, **found).encode()
 

@@ -21,7 +21,7 @@ for (const field of document.querySelectorAll("input.find")) {
   field.hidden = false;
   field.addEventListener("input", () => {
     const wanted = field.value.toLowerCase();
-    for (const item of field.parentElement.querySelectorAll("li"))
+    for (const item of field.parentElement.querySelectorAll("li, tr"))
       item.hidden = !item.textContent.toLowerCase().includes(wanted);
   });
 }

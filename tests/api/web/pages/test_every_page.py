@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from support.browser import serving
+from support.own_runs import add, app_of
 from support.prices import offer
 from support.services import service_of
 
@@ -30,9 +32,17 @@ PAGES = {
     "/fit": "model=resnet50",
     "/models": "",
     "/models/resnet50": "",
+    "/recipes": "",
     "/docs": "",
     "/signin": "",
 }
+OF_A_RUN = (
+    "/recipes",
+    "/?model=my-run&target=28&_columns=machine,speed",
+    "/estimate?model=my-run&target=28",
+    "/commitments?model=my-run&target=28&provider=aws",
+    "/compare?model=my-run&target=28&a=lambda:gpu_1x_a10&b=own:1x RTX 4090",
+)
 WRONG = {
     "/": f"{ASKED}5",
     "/offers": "nonsense=1",
@@ -42,6 +52,12 @@ WRONG = {
 # Rows and points far below are like those above, and axe reads them one by one.
 CUT = """() => document.querySelectorAll(
     'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use, .plot .beyond use').forEach(row => row.remove())"""
+CUT_OFF = """() => [...document.querySelectorAll('input[placeholder]:placeholder-shown')].filter(field => {
+    const style = getComputedStyle(field), pen = document.createElement('canvas').getContext('2d');
+    pen.font = `italic ${style.fontSize} ${style.fontFamily}`;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return field.clientWidth && pen.measureText(field.placeholder).width > room;
+}).map(field => `${field.name}: ${field.placeholder}`)"""
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 
 
@@ -49,13 +65,22 @@ def addresses(pages):
     return [f"{path}?{query}" for path, query in pages.items()]
 
 
-@pytest.mark.parametrize("path", [*addresses(PAGES), *addresses(WRONG)])
-def test_nothing_is_cut_off_and_axe_finds_no_violation_in_any_dress_and_width(look, path):
-    page = look(path)
+@pytest.fixture(scope="module")
+def root():
+    app = app_of()
+    add(app)
+    with serving(app) as address:
+        yield address
+
+
+@pytest.mark.parametrize("path", [*addresses(PAGES), *addresses(WRONG), *OF_A_RUN])
+def test_nothing_is_cut_off_and_axe_finds_no_violation_in_any_dress_and_width(look, root, path):
+    page = look(path, root=root)
     page.evaluate(CUT)
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CUT_OFF) == []
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme)
             found = Axe().run(page)
@@ -102,7 +127,9 @@ def fed(text):
     return create_app(service_of(prices)).test_client(), rates[0]
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if not path.startswith(("/models", "/docs", "/signin"))])
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if not path.startswith(("/models", "/recipes", "/docs", "/signin"))]
+)
 def test_nothing_in_a_price_feed_becomes_markup(path):
     found = []
     for text in (HOSTILE, "nobody"):

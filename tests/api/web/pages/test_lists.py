@@ -51,10 +51,39 @@ def test_a_page_of_commitments_has_the_break_even_of_the_api(client):
                 assert f"{way['break_even_hours_per_month']:,.0f} h a month" in page
 
 
+def test_a_machine_that_is_not_sold_on_demand_is_compared_with_another_which_is_named(client):
+    asked = f"/commitments?{ASKED}&as_of=2018-04-26&provider=cirrascale&accelerators=4"
+    compared = client.get(asked).json["machines"][0]["on_demand"]
+    assert not compared["same_machine"]
+    page = html.unescape(client.get(asked, headers=BROWSER).get_data(as_text=True))
+    assert f"On demand ({compared['provider']} {compared['instance_type']}): " in page
+
+
 def test_a_page_of_accuracies_has_the_message_of_the_api(client):
     document = client.get("/accuracy?model=resnet50&budget=5").json
     page = html.unescape(client.get("/accuracy?model=resnet50&budget=5", headers=BROWSER).get_data(as_text=True))
     assert document["message"] in page
+
+
+def test_models_are_found_by_a_part_of_their_names(client):
+    page = client.get("/models?_find=EfficientNet-B", headers=BROWSER).text
+    shown = re.findall(r'href="/models/([^"]+)"', page)
+    assert shown == [
+        each["model"] for each in client.get("/models").json["models"] if "efficientnet_b" in each["model"]
+    ]
+    assert 'value="EfficientNet-B"' in page
+    assert "Nothing matches" in client.get("/models?_find=nonsense", headers=BROWSER).text
+
+
+def test_fields_suggest_the_names_that_the_api_knows(client):
+    page = html.unescape(client.get("/offers", headers=BROWSER).text)
+    for kind in ("provider", "region", "instance_type", "accelerator"):
+        named = page.partition(f'<datalist id="known-{kind}">')[2].partition("</datalist>")[0]
+        assert {f'value="{row[kind]}"' for row in client.get("/offers").json["offers"] if row[kind]} <= set(
+            re.findall('value="[^"]*"', named)
+        )
+    assert '<option value="own:' not in page
+    assert '<option value="aws:p3.2xlarge">' in client.get("/compare", headers=BROWSER).text
 
 
 def test_what_is_wrong_is_a_page_to_a_browser_and_a_problem_to_a_program(client):

@@ -1,32 +1,15 @@
 """One's own runs as a page: with curve and machine, removed by those who may, and no name in a log becomes markup."""
 
 import html
-from dataclasses import replace
+import re
 
 import pytest
-from fakes.kept_runs import KeptRuns
 from support.browser import serving
-from support.services import packaged_service
+from support.own_runs import add, app_of
 
-from api.settings import Settings
-from api.web.app import create_app
-
-LOG = "epoch,minutes,{metric}\n" + "".join(f"{epoch},{12 * epoch},{30 * (1 - 0.7**epoch)}\n" for epoch in range(1, 11))
-RUN = "/recipes?name=my-run&accelerator=4xA100-80GB&batch_size=256&samples_per_epoch=4500000&dataset=wmt14"
 HOSTILE = "<img src=x onerror=alert(1)>"
 BROWSER = {"Accept": "text/html"}
 TOKENS = {"api_tokens": ("hers", "read:his")}
-
-
-def app_of(**settings):
-    kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen={})
-    return create_app(service, Settings(**settings))
-
-
-def add(app, metric="bleu", **more):
-    added = app.test_client().post(RUN, data=LOG.format(metric=metric), **more)
-    assert added.status_code == 201, added.text
 
 
 def test_a_run_stands_with_its_curve_and_machine_and_is_removed(look):
@@ -56,3 +39,43 @@ def test_no_name_in_a_log_becomes_markup():
     page = app.test_client().get("/recipes", headers=BROWSER).text
     assert html.escape(HOSTILE) in page
     assert "<img" not in page
+
+
+@pytest.mark.parametrize(("metric", "target"), [("bleu", 28), ("loss", 2)])
+def test_a_question_about_a_run_speaks_of_its_metric_and_its_data(metric, target):
+    app = app_of()
+    add(app, metric)
+    client = app.test_client()
+    asked = f"model=my-run&target={target}"
+    pages = {
+        path: html.unescape(client.get(f"{path}?{asked}{more}", headers=BROWSER).text)
+        for path, more in (("/", "&_columns=machine,speed"), ("/estimate", ""), ("/commitments", ""))
+    }
+    assert f"my-run to {target} {metric}, at prices" in pages["/"]
+    assert f"my-run to {target} {metric} on" in pages["/estimate"]
+    assert f"The curve of {metric}" in pages["/estimate"]
+    assert "Those of your data set, wmt14." in pages["/estimate"]
+    found = client.get(f"/cost?{asked}").json["estimates"][0]
+    assert f"{found['images_per_second']:,.0f} samples/s" in pages["/"]
+    assert all(f"{metric} <input" in pages[path] for path in ("/", "/commitments"))
+    for page in pages.values():
+        assert not re.search(
+            r"top-1|tenth of a percent|images (a|per) second|images/s", page.partition("Assumptions")[0]
+        )
+
+
+def test_the_chart_of_a_run_has_its_own_metric_and_points():
+    app = app_of()
+    add(app, "loss")
+    chart = app.test_client().get("/estimate.vl?model=my-run&target=2").json
+    assert chart["title"]["text"] == "my-run: loss by epoch"
+    curve, target, _ = chart["layer"]
+    assert curve["encoding"]["y"]["title"] == "loss"
+    assert [round(point["accuracy"], 2) for point in curve["data"]["values"]][:2] == [21.0, 14.7]
+    assert target["data"]["values"][0]["words"] == "target 2"
+
+
+def test_a_run_is_among_the_models_that_are_suggested():
+    app = app_of()
+    add(app)
+    assert '<option value="my-run">' in app.test_client().get("/").text

@@ -105,6 +105,12 @@ def test_where_nothing_is_found_it_says_how_far_one_gets(client):
     assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
 
 
+def test_an_address_that_begins_after_the_last_row_leads_to_the_first(client):
+    page = text_of(client.get("/?model=resnet50&target=0.757&offset=99999"))
+    assert "<table>" not in page
+    assert '<a href="/?model=resnet50&target=0.757">to the first</a>' in page
+
+
 def test_bold_is_explained_where_something_is_bold(client):
     assert "Bold: " in text_of(client.get("/"))
     assert "Bold: " not in text_of(client.get("/?model=resnet50&target=75.7"))
