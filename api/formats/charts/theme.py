@@ -7,11 +7,11 @@ from typing import Any
 Json = dict[str, Any]
 
 INK, QUIET, LINE, PAPER, STRONG = "#171b21", "#57606c", "#e2e5e9", "#ffffff", "#0b62b0"
-PALETTE = ("#b35900", "#0b62b1", "#00795c", "#a33b8b", "#5b4fc4", "#8a6a00", "#6b7280")
-"""Told apart with every common colour blindness; the last is for all that have no colour of their own."""
+PALETTE = ("#934205", "#12427a", "#0a9f7a", "#d560c5", "#7f3bb4", "#a98520", "#5f6c7a")
+"""Told apart whatever cones an eye lacks; the last is for all that have no colour of their own."""
 DARK = {
     INK: "#e9ecf0", QUIET: "#a2abb8", LINE: "#2c333d", PAPER: "#12151a", STRONG: "#7dbcf7",
-    **dict(zip(PALETTE, ("#f0a43c", "#5fb2f5", "#3ecfa5", "#ec8fd0", "#a99cff", "#dbc14a", "#8b94a1"), strict=True)),
+    **dict(zip(PALETTE, ("#f98417", "#11a1ff", "#5ee4c3", "#c73598", "#8752ea", "#fbd156", "#a1a1a1"), strict=True)),
 }  # fmt: skip
 """What stands for each colour where the reader prefers a dark screen."""
 WIDTH, HEIGHT = 640, 360
