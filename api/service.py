@@ -168,7 +168,7 @@ class Service:
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
         if own:
-            its_own, wrong = of_the_run(own, arguments, values)
+            its_own, wrong = of_the_run(schema, own, arguments, values)
             values, errors = {**values, **its_own}, {**errors, **wrong}
             values.setdefault("recipes", "best" if "confidence" in values else "all")
         if isinstance(values.get("model"), str):

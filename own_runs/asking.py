@@ -36,11 +36,15 @@ class OwnModel:
         """What its questions name."""
         return self.evidence.models[self.run.name]
 
-    def reached(self, crossing: Crossing) -> float:
-        """The best value that its curve reaches by this rule."""
+    def values(self, crossing: Crossing) -> tuple[float, ...]:
+        """The values that its curve passes by this rule, the worst first."""
         sign = -1 if self.run.lower_is_better else 1
         values = np.array([sign * point.value for point in self.run.curve])
-        return float(sign * monotone(values, crossing)[-1])
+        return tuple(dict.fromkeys((sign * monotone(values, crossing)).tolist()))
+
+    def reached(self, crossing: Crossing) -> float:
+        """The best value that its curve reaches by this rule."""
+        return self.values(crossing)[-1]
 
     def reaches(self, target: float, crossing: Crossing) -> bool:
         """Whether a target is within what it reached."""

@@ -37,7 +37,11 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
         yield ""
     for higher, each in pairwise((*found.estimates[:1], *found.less)):
         if each.hours != higher.hours:
-            yield from paragraph(f"{each.target:.4f} takes {in_one_line(each, found.query.basis)}.", view.width, 4)
+            yield from paragraph(
+                f"{each.target:{'.6g' if report.own else '.4f'}} takes {in_one_line(each, found.query.basis)}.",
+                view.width,
+                4,
+            )
     yield from _missing(found.prices, view)
 
 

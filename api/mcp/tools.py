@@ -115,7 +115,8 @@ TOOLS = (
          "/models", Schema.from_dict({})(), trainable_report),
     Tool("recipes", "The recipes of a model: epochs, batch size, precision, accuracy reached, own system and source.",
          "/models", ModelQuestionSchema(only=("model",)), recipes_report),
-    Tool("own_runs", "The training runs and speeds of one's own that are stored here; ask about a run with its name as model.",
+    Tool("own_runs", "The training runs and speeds of one's own that are stored here; ask about a run with its name as model and "
+         "a value of its metric as target.",
          "/recipes", Schema.from_dict({})(), lambda service, *_: own_recipes_report(service, None)),
     Tool("doctor", "What is wrong with this installation: stale prices, sources that fail, a store out of reach.",
          "/readyz", Schema.from_dict({})(), lambda service, *_: Diagnosed(service)),

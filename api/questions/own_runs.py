@@ -64,17 +64,19 @@ class RunSchema(Schema):
 
 
 def without_its_own(schema: Schema, own: OwnModel, arguments: Arguments) -> Arguments:
-    """The arguments that mean the same whatever the model. Raises BadParameters where a question takes no target."""
-    if "target" not in schema.fields:
-        told = (
-            f"{own.run.name} is your own run: ask /cost with a target; this question knows ImageNet's accuracies alone"
+    """The arguments that mean the same whatever the model. Raises BadParameters where neither target nor budget is asked for."""
+    if not {"target", "budget"} & schema.fields.keys():
+        raise BadParameters(
+            {"model": [f"{own.run.name} is your own run: ask /cost with a target, or /accuracy with a budget"]}
         )
-        raise BadParameters({"model": [told]})
     return {name: texts for name, texts in arguments.items() if name not in OF_THE_RUN}
 
 
-def of_the_run(own: OwnModel, arguments: Arguments, values: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
-    """The target, the metric and the data set of a question about a run, and the errors of those that are not its own."""
+def of_the_run(
+    schema: Schema, own: OwnModel, arguments: Arguments, values: Mapping[str, Any]
+) -> tuple[dict[str, Any], Errors]:
+    """The target, the metric and the data set of a question about a run, and the errors of those that are not its own. Where
+    the best value within a budget is asked for, the target is the first that the run passed."""
     given = {name: [text.strip() for text in arguments.get(name, ()) if text.strip()] for name in OF_THE_RUN}
     errors: Errors = {}
     for name in ("metric", "dataset"):
@@ -83,9 +85,12 @@ def of_the_run(own: OwnModel, arguments: Arguments, values: Mapping[str, Any]) -
         if wrong:
             errors[name] = [f"{own.run.name} has {its_own} alone: leave {name} out; got {clip(wrong[0])}"]
     crossing = values.get("crossing", Crossing.ISOTONIC)
-    target = 0.0
+    target = own.values(crossing)[0]
     try:
-        target = _target(own, given["target"], crossing)
+        if "target" in schema.fields:
+            target = _target(own, given["target"], crossing)
+        elif given["target"]:
+            errors["target"] = ["the answer is the best value within budget= and max_hours=: leave it out"]
     except ValidationError as error:
         errors["target"] = [str(message) for message in error.messages]
     return {"target": target, "metric": own.run.metric, "dataset": own.run.dataset}, errors

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, ClassVar
@@ -12,8 +13,10 @@ from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
+from costcalc.evidence import normalised
 from costcalc.money import CENT, ExchangeRate
 from costcalc.query import EstimateQuery
+from costcalc.training import Crossing
 
 STEPS = 10_000
 """Accuracies are told apart to 0.0001."""
@@ -22,6 +25,8 @@ BEYOND = 0.004
 """How far above the highest accuracy that a recipe reached another run is answered for: less than twice its seed noise."""
 RUNGS, RUNG = 41, 0.0025
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
+LESS_OF_OWN = (0.9, 0.75, 0.5, 0.25)
+"""How far below the best, as shares of the values that a run of one's own passed."""
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 
@@ -66,6 +71,8 @@ class AccuracyReport:
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
+    own: tuple[float, ...] = ()
+    """The values that a run of the asker's own passed, the worst first: they stand for accuracies."""
 
     @property
     def name(self) -> str:
@@ -74,9 +81,9 @@ class AccuracyReport:
 
     def document(self) -> AccuracyDocument:
         """The whole answer."""
-        least = self._ask(LEAST)
+        least = self._ask(self._least)
         limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
-        accuracy = highest(self._fits, limit)
+        accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
         found = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
         return AccuracyDocument(
             accuracy=accuracy,
@@ -95,12 +102,20 @@ class AccuracyReport:
 
     def ladder(self) -> tuple[Estimate, ...]:
         """The cheapest estimate of each of some accuracies, from far below the highest that is known up to it."""
-        known = self._ask(LEAST).best_reached
+        known = self._ask(self._least).best_reached
         if known is None:
             return ()
-        targets = (round(known.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
-        asked = (self._ask(target, sort="cost") for target in targets if target >= LEAST)
+        targets = self.own[:: -(-len(self.own) // RUNGS)] if self.own else self._rungs(known)
+        asked = (self._ask(target, sort="cost") for target in targets)
         return tuple(estimate for answer in asked for estimate in answer.estimates)
+
+    @property
+    def _least(self) -> float:
+        return self.own[0] if self.own else LEAST
+
+    def _rungs(self, known: BestReached) -> Iterator[float]:
+        targets = (round(known.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
+        return (target for target in targets if target >= LEAST)
 
     def _ask(self, target: float, **changes: Any) -> Answer:
         return self.service.answer(replace(self.query, **{"target": target, "limit": 1, **changes}), self.catalogue)
@@ -109,13 +124,21 @@ class AccuracyReport:
         return self._ask(target).count > 0
 
     def _less(self, accuracy: float) -> Iterator[Estimate]:
-        for less in LESS:
-            if accuracy - less > LEAST:
-                yield from self._ask(round(accuracy - less, 4)).estimates
+        for target in self._below(accuracy):
+            yield from self._ask(target).estimates
+
+    def _below(self, accuracy: float) -> list[float]:
+        if not self.own:
+            return [round(accuracy - less, 4) for less in LESS if accuracy - less > LEAST]
+        passed = self.own.index(accuracy)
+        return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
 
     def _something(self, accuracy: float, found: Answer) -> str:
         best = found.estimates[0]
-        told = f"{accuracy:.4f} on {best.nodes} x {best.instance_type} of {best.provider}: {self._costs(best)}."
+        value = f"{accuracy:.6g} {self.query.metric}" if self.own else f"{accuracy:.4f}"
+        told = f"{value} on {best.nodes} x {best.instance_type} of {best.provider}: {self._costs(best)}."
+        if self.own:
+            return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
             return told
         return f"{told} No known recipe reaches a higher accuracy with the required confidence, at any price."
@@ -124,14 +147,14 @@ class AccuracyReport:
         """Why nothing fits, and the least that would do."""
         if nothing.count:
             return "No estimate reaches any accuracy."
-        cheapest = self._ask(LEAST, max_cost=None, sort="cost")
+        cheapest = self._ask(self._least, max_cost=None, sort="cost")
         for estimate, bill in zip(cheapest.estimates, cheapest.bills, strict=True):
             hours = Decimal(repr(estimate.hours))
             cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
             least = f"{cost.quantize(CENT, ROUND_CEILING):f} {estimate.currency}"
             told = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
             return f"{told}: raise budget= to at least that."
-        for estimate in self._ask(LEAST, max_cost=None, max_hours=None, sort="time").estimates:
+        for estimate in self._ask(self._least, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
         return f"No estimate answers this question: {left_out(nothing) or 'there are no offers'}."
@@ -144,8 +167,10 @@ class AccuracyReport:
 
 def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AccuracyReport:
     """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
-    limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": LEAST}
-    return AccuracyReport(service, catalogue, query_of(values, **limits))
+    own = service.own.get(normalised(values["model"].name)) if service.own else None
+    passed = own.values(values.get("crossing", Crossing.ISOTONIC)) if own else ()
+    limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": passed[0] if own else LEAST}
+    return AccuracyReport(service, catalogue, query_of(values, **limits), passed)
 
 
 def highest(fits: Callable[[float], bool], limit: float = 1.0) -> float | None:
@@ -161,3 +186,9 @@ def highest(fits: Callable[[float], bool], limit: float = 1.0) -> float | None:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle / STEPS) else (low, middle)
     return low / STEPS if low else None
+
+
+def last_that(fits: Callable[[float], bool], targets: Sequence[float]) -> float | None:
+    """The last of these targets that fits, None if not even the first does; what fits at one fits at every earlier one."""
+    low = bisect_left(targets, True, key=lambda target: not fits(target))
+    return targets[low - 1] if low else None

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from support.assistants import QUESTIONS
 
 from api.cli.main import main
 from api.mcp.clients import CLIENTS
@@ -19,19 +20,21 @@ def environment(tmp_path):
     return {"COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path}/prices.sqlite3"}
 
 
-def test_a_client_starts_the_command_and_asks(environment):
+def test_a_client_starts_the_command_and_asks_every_tool(environment):
     command = ["-c", "from api.cli.main import main; main()", "mcp"]
     server = StdioServerParameters(command=sys.executable, args=command, env=environment)
 
     async def asked():
         async with Client(stdio_client(server)) as client:
             tools = await client.list_tools()
-            return tools, await client.call_tool("cost", {"model": "resnet50", "target": 0.757})
+            return tools, {name: await client.call_tool(name, question) for name, question in QUESTIONS.items()}
 
     with anyio.from_thread.start_blocking_portal() as portal:
         tools, found = portal.call(asked)
-    assert "cost" in {tool.name for tool in tools.tools}
-    assert found.structured_content["picks"][0]["name"] == "cheapest"
+    assert {tool.name for tool in tools.tools} == set(found)
+    assert [name for name, answer in found.items() if answer.is_error] == []
+    assert found["cost"].structured_content["picks"][0]["name"] == "cheapest"
+    assert found["doctor"].structured_content["well"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -62,6 +65,15 @@ def test_the_doctor_says_what_to_do(environment):
     result = CliRunner().invoke(main, ["mcp", "doctor"], env=environment)
     assert "rates, the newest" in result.stdout
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("postgresql://nobody@127.0.0.1:1/none?connect_timeout=1", 1), ("mysql://x", 2)]
+)
+def test_the_doctor_names_a_store_out_of_reach(address, status):
+    result = CliRunner().invoke(main, ["mcp", "doctor"], env={"COSTCALC_DATABASE_URL": address})
+    assert result.exit_code == status
+    assert "Connection refused" in result.stderr or "write sqlite:///" in result.stderr
 
 
 def test_the_doctor_names_a_store_that_cannot_be_read(tmp_path):

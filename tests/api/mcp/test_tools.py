@@ -2,34 +2,22 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import anyio.from_thread
 import jsonschema_rs
 import pytest
 from mcp.client.client import Client
+from support.assistants import QUESTIONS
 from support.own_training_runs import own_run
 
 from api.mcp.answers import KEPT
 from api.mcp.server import answered, server_of
 from api.mcp.tools import TOOLS, tool_named
+from own_runs.runs import CurvePoint
 
 SMALL = 24_000
 """Bytes of an answer that a conversation takes without losing its thread: about 6,000 tokens."""
-QUESTIONS = {
-    "cost": {"model": "resnet50", "target": 0.757},
-    "accuracy": {"model": "resnet50", "budget": 50},
-    "commitments": {"model": "resnet50", "target": 0.757},
-    "compare": {"model": "resnet50", "target": 0.757, "a": "aws:dl1.24xlarge", "b": "lambda:gpu_1x_gh200"},
-    "offers": {"provider": ["lambda"]},
-    "price_history": {"instance_type": "p3.8xlarge"},
-    "price_changes": {"since": "2026-06-01"},
-    "throughput": {"model": "resnet50"},
-    "fit": {"model": "resnet50"},
-    "models": {},
-    "recipes": {"model": "resnet18"},
-    "own_runs": {},
-    "doctor": {},
-}
 
 
 def beside(asked):
@@ -86,6 +74,27 @@ def test_own_runs_are_listed_and_can_be_asked_about(service):
     answer = ask(mine, "cost", model=found["name"], target=0.8, provider="aws").structured_content
     assert {estimate["recipe"] for estimate in answer["estimates"]} == {"my-run"}
     assert ask(service, "own_runs").structured_content["recipes"] == []
+
+
+@pytest.mark.parametrize(("metric", "target"), [("val_loss", 2.5), ("bleu", 27), ("reward", -150)])
+def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, target):
+    curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate((target * 2, target), 1))
+    run = own_run(metric=metric, curve=curve, lower_is_better=target * 2 > target)
+    mine = replace(service, runs=lambda: (run.stored(),), _seen={}).seen_by(None)
+    question = {"model": run.name, "target": target, "provider": "aws", "crossing": "first"}
+    assert jsonschema_rs.is_valid(tool_named("cost").input_schema(), question)
+    assert not ask(mine, "cost", **question).is_error
+
+
+def test_the_doctor_knows_old_prices(service):
+    def found(**changed):
+        answer = ask(replace(service, **changed), "doctor").structured_content
+        return {each["subject"]: each for each in answer["findings"]}
+
+    later = service.clock() + timedelta(days=400)
+    old = found(clock=lambda: later)["prices"]
+    assert (old["state"], old["remedy"]) == ("worth knowing", "costcalc prices refresh")
+    assert found()["prices"]["state"] == "well"
 
 
 def test_what_is_not_known_is_in_the_answer(service):
