@@ -59,8 +59,9 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
     """How each accelerator takes its share of the recipe's global batch, which its memory does not hold at once."""
     if steps > 1:
         unknown = "" if recipe.global_batch_size else " (taken, none being published)"
+        of_what = "samples" if isinstance(recipe, OwnRecipe) else "images"
         yield (
-            f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} images on each "
+            f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} {of_what} on each "
             "accelerator: in fewer, they would not fit its memory."
         )
 

@@ -241,6 +241,9 @@ class Recipe:
         return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
 
 
+OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
+
+
 @dataclass(frozen=True, slots=True)
 class OwnRecipe(Recipe):
     """A run of the asker's own as a recipe: on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said how

@@ -14,13 +14,13 @@ from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
 from costcalc.throughput.reference_model import Key
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
-from costcalc.training import EVALUATION_COUNTED, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
+from costcalc.training import EVALUATION_COUNTED, OWN_DATA, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
 from own_runs.speeds import OWN_CODE
 
 FRAMEWORK = "pytorch"  # whatever it was: own speeds are compared with own speeds alone
-YOU, IMAGENET, OWN_DATA = "you", "imagenet", "own-data"
+YOU, IMAGENET = "you", "imagenet"
 
 
 def evidence_of(run: Run, evidence: Evidence) -> Evidence:

@@ -46,6 +46,22 @@ def test_overheads_leave_out_what_nobody_said():
     assert staged.overhead_hours == pytest.approx(300 / 3600 + 0.1)
 
 
+@pytest.mark.parametrize(("dataset", "is_limited"), [("my-data", False), ("imagenet", True)])
+def test_only_imagenet_is_taken_to_be_prepared_as_images_are(dataset, is_limited):
+    run = own_run(dataset=dataset, samples_per_second=200_000.0)
+    found = asked_of(run, replace(ASKED, dataset=dataset, accelerator=("V100",), nodes=1, limit=20)).estimates
+    assert found
+    assert any(each.limited_by != "accelerator" for each in found) == is_limited
+    assert any(line.startswith("Data pipeline") for each in found for line in each.assumptions) == is_limited
+
+
+def test_batches_of_ones_own_data_are_counted_in_samples():
+    found = asked_of(own_run(), replace(ASKED, accelerator=("T4",), accelerators=1)).estimates
+    said = [line for each in found for line in each.assumptions if line.startswith("Batch ")]
+    assert said
+    assert not any("images" in line for line in said)
+
+
 def test_another_machine_has_the_ratio_of_the_chips_and_a_range_that_is_wide_by_rule():
     one = on_one("H100", accelerators=1)
     assert one.evidence.throughput == "modelled"

@@ -148,10 +148,15 @@ def test_every_form_of_an_answer_bears_a_target_that_is_no_accuracy_of_imagenet(
         assert "bleu" in found.text
 
 
-def test_accuracy_knows_imagenets_alone(client):
+def test_accuracy_is_that_of_the_run(client):
     client.post(RUN, data=LOG)
-    refused = client.get("/accuracy?model=my-run&budget=100")
-    assert (refused.status_code, "ask /cost with a target" in refused.json["detail"]) == (400, True)
+    found = client.get("/accuracy?model=my-run&budget=10000").get_json()
+    assert (found["query"]["metric"], found["accuracy"]) == (
+        found["estimates"][0]["metric"],
+        found["estimates"][0]["target"],
+    )
+    refused = client.get("/fit?model=my-run")
+    assert (refused.status_code, "/accuracy with a budget" in refused.json["detail"]) == (400, True)
 
 
 def test_a_private_run_is_seen_by_its_token_alone():
