@@ -44,6 +44,7 @@ SHOTS = (
     Shot("history", "/offers/history?instance_type=p3.8xlarge", ".chart"),
     Shot("offers", "/offers?accelerator=H100"),
     Shot("models", "/models"),
+    Shot("docs", "/docs"),
 )
 
 

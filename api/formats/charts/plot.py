@@ -17,7 +17,7 @@ from costcalc.query import Basis
 
 FINE = 1000  # units of the drawing of ranges, which is stretched
 NEAR = (0.16, 0.06)
-BETWEEN_TICKS = 0.12
+BETWEEN_TICKS = 0.16
 
 
 class Mark(NamedTuple):

@@ -28,7 +28,7 @@ CONFIG: Json = {
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "axis": {**_TEXT, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE},
-    "legend": {**_TEXT, "orient": "bottom", "columns": 3, "labelLimit": 190, "symbolOpacity": 1},
+    "legend": {**_TEXT, "orient": "bottom", "columns": 3, "labelLimit": 240, "symbolOpacity": 1},
     "title": {"color": INK, "subtitleColor": QUIET, "fontSize": 13, "anchor": "start"},
     "text": {"fontSize": 11},
 }

@@ -68,7 +68,7 @@ COLUMNS = (
     Column("share", "Share of use", lambda each, _: words.money(each.effective_cost, each.currency),
            lambda each, _: _range(each.effective_cost_low, each.effective_cost_high), is_number=True,
            meaning="the run's part of a bill that other work shares, such as that of a reserved machine."),
-    Column("probability", "Reaches it", lambda each, _: f"{each.success_probability * 100:.1f} %", is_number=True,
+    Column("probability", "Reaches it", lambda each, _: words.chance(each.success_probability), is_number=True,
            meaning="how likely one run of the recipe is to reach the accuracy."),
     Column("recipe", "Recipe", lambda each, _: each.recipe, _tiers,
            meaning="how the model is trained, and whether its speed and its accuracy curve were measured or follow from others."),
