@@ -15,6 +15,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.query import Basis
 
+MOST_DRAWN = 8000  # an estimate takes some 60 bytes of the page and 15 microseconds
 FINE = 1000  # units of the drawing of ranges, which is stretched
 NEAR = (0.16, 0.06)
 BETWEEN_TICKS = 0.16
@@ -69,16 +70,19 @@ class Card(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Plot:
     """All that the picture shows: points by colour, the ranges of all as one path, the frontier with its ranges, and margins for
-    what is free and for what costs more than the axis holds. `cards` are the picks by their names."""
+    what is free and for what costs more than the axis holds. `cards` are the picks by their names. Of very many points only
+    every `one_in`-th is drawn, beside the whole frontier; `many_beyond` counts all that cost more."""
 
     across: list[tuple[str, str]]
     up: list[tuple[str, str]]
+    one_in: int
     ranges: str
     behind: list[tuple[int, list[Mark]]]
     steps: list[Segment]
     front_ranges: list[Segment]
     front: list[Mark]
     beyond: list[Mark]
+    many_beyond: int
     free: list[Mark]
     names: list[Mark]
     legend: list[Entry]
@@ -92,15 +96,20 @@ def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
     frame = Frame.of(points, [each.calendar_hours for each in answer.free])
     inside = [point for point in points if point.cost > 0 and not frame.is_beyond(point)]
     front = sorted((point for point in inside if point.frontier), key=lambda point: point.hours)
+    one_in = 1 + len(points) // MOST_DRAWN
+    drawn = [point for point in inside if not point.frontier][::one_in]
+    beyond = [point for point in points if frame.is_beyond(point)]
     return Plot(
         across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
         up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(answer.query.currency)],
-        ranges="".join(_range(frame, point) for point in inside if not point.frontier),
-        behind=_by_colour(frame, (point for point in inside if not point.frontier)),
+        one_in=one_in,
+        ranges="".join(_range(frame, point) for point in drawn),
+        behind=_by_colour(frame, drawn),
         steps=list(_steps(frame, front)),
         front_ranges=[segment for point in front for segment in _ends(frame, point)],
         front=[_told(frame, point, answer.query.currency) for point in front],
-        beyond=[_mark(frame, point) for point in points if frame.is_beyond(point)],
+        beyond=[_mark(frame, point) for point in beyond[::one_in]],
+        many_beyond=len(beyond),
         free=list(_free(frame, answer, points)),
         names=list(_names(frame, answer)),
         legend=_legend(frame, points),

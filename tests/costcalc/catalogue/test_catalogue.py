@@ -231,3 +231,11 @@ def test_shapes_and_instances_are_known():
 def test_one_instance_type_is_one_machine():
     with pytest.raises(ValueError, match="acme one is given two machines: check its hardware facts"):
         catalogue(offer(), replace(offer(), region="there", machine=Machine("T4", 1)))
+
+
+def test_a_catalogue_of_the_newest_knows_the_present_and_no_earlier_than_it_says():
+    whole = catalogue(offer())
+    newest = Catalogue(whole.columns, whole.vocabulary, "newest", known_since=int(DAY.timestamp()))
+    moments = (None, DAY, DAY - timedelta(seconds=1))
+    assert [newest.knows(moment) for moment in moments] == [True, True, False]
+    assert all(map(whole.knows, moments))

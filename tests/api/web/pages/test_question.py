@@ -155,3 +155,15 @@ def test_a_hostile_price_feed_becomes_no_markup():
     assert "&lt;script&gt;alert(1)" in raw
     assert raw.count("<script") == plain.count("<script")
     assert "<img src=x" not in raw
+
+
+def test_of_very_many_estimates_some_are_drawn_and_the_page_says_so(client):
+    few, many = (
+        client.get(f"/?model=resnet50&target=0.7&regions=all&recipes=all{more}").get_data(as_text=True)
+        for more in ("&provider=lambda&as_of=2026-11-01", "")
+    )
+    assert "is drawn, and the whole line" not in few
+    drawn = many.count("<use ")
+    assert re.search(r"Of so many estimates one in \d+ is drawn, and the whole line\.", many)
+    assert 1000 < drawn < 10_000
+    assert len(many) < 1_000_000
