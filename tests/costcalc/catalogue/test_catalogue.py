@@ -239,3 +239,11 @@ def test_a_catalogue_of_the_newest_knows_the_present_and_no_earlier_than_it_says
     moments = (None, DAY, DAY - timedelta(seconds=1))
     assert [newest.knows(moment) for moment in moments] == [True, True, False]
     assert all(map(whole.knows, moments))
+
+
+def test_it_says_when_what_passes_a_filter_was_last_observed():
+    held = catalogue(offer(), replace(offer(), observed_at=DAY - timedelta(days=900), region="long ago"))
+    seen = {
+        region: held.last_seen(DAY, OfferFilter(region=(region,))) for region in (offer().region, "long ago", "never")
+    }
+    assert seen == {offer().region: DAY, "long ago": DAY - timedelta(days=900), "never": None}
