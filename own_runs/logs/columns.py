@@ -24,6 +24,7 @@ SPANS = ("time", "elapsed", "duration")
 DATES = ("timestamp", "_timestamp", "datetime", "date", "wall_time")
 HOURS_MINUTES_SECONDS = re.compile(r"(?:(\d{1,4}):)?(\d{1,3}):(\d{2}(?:\.\d{1,9})?)", re.ASCII)
 UNIX_SECONDS = (1e9, 1e10)  # from 2001 to 2286
+MILLISECONDS = 1000.0  # in which MLflow counts
 SECONDS_PER_DAY = 86_400.0
 TRAINED = 0.25  # of an epoch's time: so much before a row of epoch 0 is no evaluation of the untrained network
 FROM_FIRST_ROW = "The log has the time of each row, not of the start: time counts from its first row."
@@ -66,7 +67,8 @@ def _moment(cell: object) -> float | None:
     """Seconds since 1970 of a date with its time."""
     number = value_of(cell)
     if number is not None:
-        return number if UNIX_SECONDS[0] <= number < UNIX_SECONDS[1] else None
+        units = (number, number / MILLISECONDS)
+        return next((each for each in units if UNIX_SECONDS[0] <= each < UNIX_SECONDS[1]), None)
     try:
         found = datetime.fromisoformat(str(cell).replace(",", "."))
     except ValueError:

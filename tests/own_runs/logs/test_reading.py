@@ -156,6 +156,11 @@ def test_how_epoch_0_is_read_is_said(tmp_path, text, epochs, told):
             [(1, None, 0, 3), (2, None, 1800, 2)],
         ),
         (
+            "step,timestamp,val_acc\n100,1700000000000,0.4\n200,1700000060000,0.5\n",
+            "val_acc",
+            [(None, 100, 0, 0.4), (None, 200, 60, 0.5)],
+        ),
+        (
             '{"iteration": 19, "total_loss": 2.7, "time": 2.2, "data_time": 0.02}\n{"iteration": 39, "bbox/AP": 31.5}\n',
             "bbox/AP",
             [(None, 39, None, 31.5)],
@@ -178,7 +183,7 @@ def test_how_epoch_0_is_read_is_said(tmp_path, text, epochs, told):
             [(1, None, None, 0.2), (2, None, None, 0.3)],
         ),
     ],
-    ids=["fastai", "since the start", "flair", "dates", "detectron2", "mmcv", "mmengine", "yolov5"],
+    ids=["fastai", "since the start", "flair", "dates", "milliseconds", "detectron2", "mmcv", "mmengine", "yolov5"],
 )
 def test_logs_of_other_tools(tmp_path, text, metric, points):
     assert curve(log_of(tmp_path, text), metric) == points
