@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from api.formats import words
 from api.formats.charts.frame import Axis
-from api.formats.charts.theme import MONEY, PALETTE, QUIET, Json, chart, nothing
+from api.formats.charts.theme import MONEY, QUIET, Json, chart, nothing, told_apart
 from api.reports.accuracy import AccuracyReport
-
-SIGNS = ("circle", "square", "triangle-up", "diamond")
-"""Where there are more recipes than colours, the next sign begins with the first colour again."""
 
 
 def spec(report: AccuracyReport) -> Json:
@@ -32,11 +29,7 @@ def spec(report: AccuracyReport) -> Json:
     }
     y: Json = {"field": "cost", "type": "quantitative", "scale": {"type": scale, "nice": False, "padding": 10},
                "title": query.currency, "axis": axis}  # fmt: skip
-    recipes = list(dict.fromkeys(row["recipe"] for row in rows))
-    colour, shape = (
-        {"field": "recipe", "type": "nominal", "title": None, "scale": {"domain": recipes, "range": signs}}
-        for signs in (PALETTE, [SIGNS[number // len(PALETTE) % len(SIGNS)] for number in range(len(recipes))])
-    )
+    colour, shape = told_apart("recipe", (row["recipe"] for row in rows))
     told = [{"field": name} for name in rows[0]]
     return chart(
         f"{query.model}: the least cost of each accuracy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.formats import words
-from api.formats.charts.theme import PALETTE, Json, chart, nothing
+from api.formats.charts.theme import Json, chart, nothing, told_apart
 from api.reports.prices.history import HistoryReport
 
 
@@ -19,7 +19,7 @@ def spec(report: HistoryReport) -> Json:
         return nothing("No rate of such a machine was ever observed.")
     x: Json = {"field": "from", "type": "temporal", "title": None, "axis": {"format": "%Y-%m", "tickCount": 6}}
     y: Json = {"field": "rate", "type": "quantitative", "title": f"{rows[0]['currency']} per hour, effective"}
-    colour = {"field": "bought", "type": "nominal", "scale": {"range": PALETTE}, "title": None}  # fmt: skip
+    colour, shape = told_apart("bought", (row["bought"] for row in rows))
     told = [{"field": name} for name in rows[0]]
     return chart(
         f"{', '.join(sorted({row['machine'] for row in rows}))}: rates per hour",
@@ -31,6 +31,6 @@ def spec(report: HistoryReport) -> Json:
             {"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.7},
              "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "color": colour, "tooltip": told}},
             {"mark": {"type": "point", "filled": True, "size": 28, "opacity": 0.9},
-             "encoding": {"x": x, "y": y, "color": colour, "tooltip": told}},
+             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": told}},
         ],
     )  # fmt: skip

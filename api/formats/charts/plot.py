@@ -18,7 +18,7 @@ from costcalc.query import Basis
 MOST_DRAWN = 8000  # an estimate takes some 60 bytes of the page and 15 microseconds
 FINE = 1000  # units of the drawing of ranges, which is stretched
 NEAR = (0.16, 0.06)
-BETWEEN_TICKS = 0.16
+BETWEEN_TICKS, LAST_TICK = 0.16, 0.96
 
 
 class Mark(NamedTuple):
@@ -146,8 +146,9 @@ def _down(axis: Axis, value: float) -> str:
 def _spaced(axis: Axis) -> Iterator[Tick]:
     last = -1.0
     for tick in axis.times():
-        if axis.at(tick.value) - last >= BETWEEN_TICKS:
-            last = axis.at(tick.value)
+        place = axis.at(tick.value)
+        if last + BETWEEN_TICKS <= place <= LAST_TICK:
+            last = place
             yield tick
 
 

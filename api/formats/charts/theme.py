@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 Json = dict[str, Any]
@@ -14,6 +15,7 @@ DARK = {
     **dict(zip(PALETTE, ("#f98417", "#11a1ff", "#5ee4c3", "#c73598", "#8752ea", "#fbd156", "#a1a1a1"), strict=True)),
 }  # fmt: skip
 """What stands for each colour where the reader prefers a dark screen."""
+SIGNS = ("circle", "square", "triangle-up", "diamond")
 WIDTH, HEIGHT = 640, 360
 MONEY = {"labelExpr": "datum.value < 1 ? format(datum.value, '.2~f') : format(datum.value, '~s')", "tickCount": 6}
 """An axis of amounts."""
@@ -43,6 +45,18 @@ def chart(title: str, subtitle: str, **content: Any) -> Json:
         "width": WIDTH, "height": HEIGHT, "background": PAPER, "config": CONFIG,
         **content,
     }  # fmt: skip
+
+
+def told_apart(field: str, names: Iterable[str]) -> tuple[Json, Json]:
+    """A colour and a sign for each name of a field; where there are more names than colours, the next sign begins with the first
+    colour again."""
+    known = list(dict.fromkeys(names))
+    signs = [SIGNS[number // len(PALETTE) % len(SIGNS)] for number in range(len(known))]
+    colour, shape = (
+        {"field": field, "type": "nominal", "title": None, "scale": {"domain": known, "range": marks}}
+        for marks in (PALETTE, signs)
+    )
+    return colour, shape
 
 
 def nothing(words: str = "No estimate answers this question.") -> Json:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import api.web
-from api.formats.charts.theme import DARK, PALETTE, PAPER
+from api.formats.charts.theme import DARK, PALETTE, PAPER, told_apart
 
 SEEN = {  # Machado, Oliveira and Fernandes (2009), severity 1, on linear light
     "normal": np.eye(3),
@@ -44,6 +44,14 @@ def test_every_colour_stands_out_from_the_paper(dress):
     for colour in colours:
         low, high = sorted(float(light(each) @ [0.2126, 0.7152, 0.0722]) for each in (colour, paper))
         assert (high + 0.05) / (low + 0.05) >= 3  # WCAG 1.4.11
+
+
+def test_more_names_than_colours_have_other_signs():
+    names = [f"name {number}" for number in range(2 * len(PALETTE) + 1)]
+    colour, shape = told_apart("name", names)
+    colours, signs = colour["scale"]["range"], shape["scale"]["range"]
+    looks = {(colours[number % len(colours)], signs[number]) for number in range(len(names))}
+    assert (len(looks), colour["scale"]["domain"]) == (len(names), names)
 
 
 def test_the_page_has_the_same_colours():
