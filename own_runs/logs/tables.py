@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ def _delimiter(text: str) -> str:
 
 
 def _check_header(header: Sequence[str]) -> None:
-    twice = [name for name in header if name and header.count(name) > 1]
+    twice = [name for name, count in Counter(header).items() if name and count > 1]
     if twice:
         raise LogRefused(f"line 1: the column {twice[0]} stands there twice: keep one")
     if not header_has_place(header):

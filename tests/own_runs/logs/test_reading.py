@@ -400,6 +400,12 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path, content, told):
     assert told in str(refused.value)
 
 
+def test_a_header_of_very_many_columns_takes_no_longer_than_it_has(tmp_path):
+    begun = time.process_time()
+    log_of(tmp_path, "epoch," + ",".join(f"c{n}" for n in range(100_000)) + "\n1,0.5\n")
+    assert time.process_time() - begun < 5
+
+
 def test_missing_values_are_left_out(tmp_path):
     log = log_of(tmp_path, "epoch,acc,loss\n1,nan,2\n2,0.5,\n")
     assert [dict(point.values) for point in log.points] == [{"loss": 2}, {"acc": 0.5}]
