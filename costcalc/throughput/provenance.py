@@ -8,7 +8,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, is_reference
 from costcalc.throughput.workloads import bits
-from costcalc.training import Recipe, System, Throughput
+from costcalc.training import OWN_DATA, Recipe, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "Nobody published a speed of this network: it is carried over from those of other networks."
@@ -78,7 +78,8 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
 def _own_speed(cluster: Cluster, kind: int, base: Throughput) -> str:
     to = _listed(list(_other_machines(base.system, cluster)))
     carried = f"carried over to {to}, " if to and kind != TRANSFERRED else ""
-    return f"Your own speed, {carried}{base.images_per_second:,.4g} images/s on {_where(base)}: {base.source}."
+    unit = "samples/s" if base.stack == OWN_DATA else "images/s"
+    return f"Your own speed, {carried}{base.images_per_second:,.4g} {unit} on {_where(base)}: {base.source}."
 
 
 def named(row: Throughput) -> str:

@@ -60,6 +60,9 @@ def test_batches_of_ones_own_data_are_counted_in_samples():
     said = [line for each in found for line in each.assumptions if line.startswith("Batch ")]
     assert said
     assert not any("images" in line for line in said)
+    notes = {each.evidence_notes.throughput for each in asked_of(own_run(), replace(ASKED, limit=500)).estimates}
+    assert any("samples/s on 2 x A100-80GB" in note for note in notes)
+    assert not any("images/s" in note for note in notes)
 
 
 def test_another_machine_has_the_ratio_of_the_chips_and_a_range_that_is_wide_by_rule():
