@@ -25,6 +25,10 @@ DOCUMENTS = [ROOT / "README.md", *(each for each in sorted((ROOT / "docs").glob(
 YEARS = (0, 1)
 QUESTION = {"model": "resnet50", "target": "0.757"}
 MACHINE = {"own": "1x RTX 3090"}  # beside what is said of one's own machine
+NAMED_OTHERWISE = {
+    "/compare": {"a": "own:1x RTX 3090"},
+    "/commitments": {},
+}  # there it has the accelerators of each machine
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
 ON_PURPOSE = (
     "target=75.7",  # how a mistake is answered
@@ -158,8 +162,7 @@ def questions_of(document):
         for each in told:
             if (asked := (path.partition(".")[0], each["name"])) not in seen:
                 seen.add(asked)
-                machine = {"a": "own:1x RTX 3090"} if path.startswith("/compare") else MACHINE
-                machine = machine if each["name"] in OWNED_BY else {}
+                machine = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
                 yield path, required | machine | {each["name"]: first(each["example"])}
 
 

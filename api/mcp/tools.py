@@ -12,7 +12,7 @@ from api.mcp.answers import Json, Report, address_of, short_answer
 from api.mcp.doctor import Diagnosis, diagnosis
 from api.mcp.models import recipes_report, trainable_report
 from api.questions.errors import BadParameters
-from api.questions.fields import Parameter, Target
+from api.questions.fields import Parameter
 from api.questions.schemas import (
     AccuracySchema,
     ChangesSchema,
@@ -129,9 +129,7 @@ def tool_named(name: str) -> Tool | None:
 
 
 def _described(field: Parameter) -> Json:
-    one = (
-        {"type": "number"} if isinstance(field, Target) else field.schema()
-    )  # runs of one's own have metrics of any value
+    one = field.schema()
     taken = {"anyOf": [one, {"type": "array", "items": one}]} if field.listed else one
     told = taken | {"description": field.meaning}
     return told if field.example is None else told | {"examples": [field.example]}

@@ -192,6 +192,10 @@ class Target(Number):
     def __init__(self, meaning: str, **keywords: Any) -> None:
         super().__init__(float, 0, 1, meaning, open_low=True, open_high=True, **keywords)
 
+    def schema(self) -> JsonSchema:
+        """A number: a run of the asker's own is asked about in its own metric, which may have any value."""
+        return super().schema() if self.listed else {"type": "number"}
+
     def _complaint(self, text: str) -> str:
         percent = text.removesuffix("%").strip()
         if _NUMBER.fullmatch(percent) and 1 <= Decimal(percent) < 100:
