@@ -47,7 +47,7 @@ def of(machine: Compared) -> Json:
              "encoding": {"x": x, "y": y, "tooltip": told}},
             {"data": {"values": [{}]}, "transform": [{"calculate": "hours", "as": "hours"}],
              "mark": {"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, "encoding": {"x": x}},
-            {"transform": at_slider, "mark": {"type": "text", "align": "left", "x": 8, "y": 12, "color": INK},
+            {"transform": at_slider, "mark": {"type": "text", "align": "left", "x": 0, "y": -8, "color": INK},
              "encoding": {"text": {"field": "words"}}},
         ],
     )  # fmt: skip
