@@ -193,8 +193,9 @@ class Target(Number):
         super().__init__(float, 0, 1, meaning, open_low=True, open_high=True, **keywords)
 
     def schema(self) -> JsonSchema:
-        """A number: a run of the asker's own is asked about in its own metric, which may have any value."""
-        return super().schema() if self.listed else {"type": "number"}
+        """A fraction; a run of the asker's own is asked about in its own metric, which may have any value."""
+        fraction = super().schema()
+        return fraction if self.listed else {"anyOf": [fraction, {"type": "number"}]}
 
     def _complaint(self, text: str) -> str:
         percent = text.removesuffix("%").strip()
