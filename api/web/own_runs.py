@@ -38,9 +38,11 @@ def own_recipes() -> Response:
 
 @blueprint.post("/recipes")
 def add() -> Response:
-    """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters."""
+    """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters or
+    in the form's other fields."""
     service, keeper, owner = current_service(), _keeper(), g.get("asker")
-    values = service.check(RUN, arguments())
+    fields = request.form.to_dict(flat=False) if _is_form() else {}
+    values = service.check(RUN, {**fields, **arguments()})
     shared = values.pop("shared", False)
     values.pop("token", None)
     run = _read(service, values)
@@ -59,8 +61,7 @@ def remove(id: str) -> Response:
 
 
 def _read(service: Service, values: dict[str, object]) -> Run:
-    is_form = request.mimetype == "multipart/form-data"  # curl calls every other body a form of its own kind
-    sent = request.files.get("file") if is_form else None
+    sent = request.files.get("file") if _is_form() else None
     content = sent.read() if sent else request.get_data()
     if not content:
         raise BadParameters({"file": ["missing: send the log as the body, or as the field file of a form"]})
@@ -70,6 +71,10 @@ def _read(service: Service, values: dict[str, object]) -> Run:
         path = Path(folder, name)
         path.write_bytes(content)
         return new_run(service, service.catalogue(), values, path)
+
+
+def _is_form() -> bool:
+    return request.mimetype == "multipart/form-data"  # curl calls every other body a form of its own kind
 
 
 def _service() -> Service:

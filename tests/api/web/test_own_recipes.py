@@ -103,6 +103,13 @@ def test_a_form_sends_the_name_of_its_file(client):
     assert (added.json["name"], added.json["source"]) == ("my-first-run", "my-first-run.csv")
 
 
+def test_a_form_may_tell_the_facts_as_well(client):
+    facts = dict(fact.split("=") for fact in FACTS.split("&"))
+    form = {"file": (io.BytesIO(LOG.encode()), "log.csv"), "name": "from-form", "metric": "bleu", **facts}
+    added = client.post("/recipes", data=form, content_type="multipart/form-data")
+    assert (added.status_code, added.json["name"], added.json["metric"]) == (201, "from-form", "bleu")
+
+
 def test_a_name_is_taken_once(client):
     client.post(RUN, data=LOG)
     again = client.post(RUN, data=LOG)
