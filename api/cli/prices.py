@@ -195,9 +195,8 @@ def restore(settings: Settings, file: Path) -> int:
         snapshot = Store(settings.database_url).current_snapshot_id()
     except StoreError as error:
         return _failed(error, FAILED)
-    click.echo(
-        f"the store is {file} again, {f'snapshot {snapshot}' if snapshot else 'in which no refresh has stored prices'}"
-    )
+    prices = f"snapshot {snapshot}" if snapshot else "in which no refresh has stored prices"
+    click.echo(f"the store is {file} again, {prices}")
     if aside:
         click.echo(f"the former store is kept as {aside}")
     return FINE

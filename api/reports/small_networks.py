@@ -11,6 +11,7 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices
 from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+from costcalc.units import SECONDS_PER_HOUR
 
 SAMPLES, BATCH_SIZE, EPOCHS, HOURLY_RATE = 60_000, 64, 10, Decimal("0.10")
 
@@ -90,9 +91,9 @@ class SmallReport:
                 device=device.name,
                 step_seconds=step.seconds,
                 limited_by=step.limited_by,
-                train_seconds=took * 3600,
-                train_seconds_low=took * 3600 / device.factor_80,
-                train_seconds_high=took * 3600 * device.factor_80,
+                train_seconds=took * SECONDS_PER_HOUR,
+                train_seconds_low=took * SECONDS_PER_HOUR / device.factor_80,
+                train_seconds_high=took * SECONDS_PER_HOUR * device.factor_80,
                 factor_80=device.factor_80,
                 worth_up_to_hourly=worth_up_to(float(self.hourly_rate), spent, took),
                 turns_at=self._turns_at(device),

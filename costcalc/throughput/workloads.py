@@ -234,8 +234,8 @@ def software_terms(workload: Workload) -> Iterator[Term]:
 def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: float) -> Iterator[Term]:
     """Effects that change with the chip, whatever its memory; `memory_share` as in `Transfer`.
 
-    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back. Codes of
-    transformers gain less from chips that compute much for each byte than `Transfer.balance` promises, which two effects tell.
+    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
+    Transformers have two effects more: they gain less on chips that compute much for each byte than `Transfer.balance` promises.
     """
     chip = accelerator.chip
     yield ("chip", chip), 1.0, 0.16

@@ -172,6 +172,11 @@ def header_has_place(header: Iterable[str]) -> bool:
     return any(name.casefold() in (*EPOCHS, *STEPS, *ITERATIONS) for name in header)
 
 
+def has_time(header: Iterable[str]) -> bool:
+    """Whether a column says when a row was written."""
+    return any(name.casefold() in (*SECONDS, *SPANS, *DATES) for name in header)
+
+
 def rows_of_table(lines: Iterator[list[str]], header: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The filled cells of each line below a header by their columns, with the line's place."""
     for number, cells in enumerate(lines, 2):

@@ -9,7 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from own_runs.logs.columns import SPANS, UNIX_SECONDS, Meaning, header_has_place, points_of, rows_of_table, value_of
+from own_runs.logs.columns import (
+    SPANS,
+    UNIX_SECONDS,
+    Meaning,
+    has_time,
+    header_has_place,
+    points_of,
+    rows_of_table,
+    value_of,
+)
 from own_runs.logs.log import LogRefused, Point, TrainingLog
 
 UNITS = "seconds, minutes or hours"
@@ -21,13 +30,19 @@ RUN_NAME = re.compile(r"^.* - ")  # which it writes before each metric
 @dataclass(frozen=True, slots=True)
 class Writer:
     """A tool whose tables have these columns. Its first epoch is 0 if `from_0`, `percent` says which of its metrics are in
-    percent, and `seconds` which column has the time since the start where its name does not say so."""
+    percent, and `seconds` which column has the time since the start where its name does not say so. Some tools' tables never
+    have a column of time: `timed` is False."""
 
     name: str
     columns: frozenset[str]
     from_0: bool = False
     percent: Callable[[str], bool] = lambda _: False
     seconds: str | None = None
+    timed: bool = True
+
+    def wrote(self, header: Sequence[str]) -> bool:
+        """Whether a table with this header can be its."""
+        return self.columns <= set(header) and (self.timed or not has_time(header))
 
 
 WRITERS = (
@@ -35,7 +50,7 @@ WRITERS = (
     Writer("Ultralytics", frozenset({"epoch", "time", "metrics/mAP50-95(B)"}), seconds="time"),
     Writer("timm", frozenset({"epoch", "train_loss", "eval_loss", "eval_top1"}), True, lambda name: "top" in name),
     Writer("Lightning", frozenset({"epoch", "step"}), True),
-    Writer("Keras", frozenset({"epoch", "loss"}), True),
+    Writer("Keras", frozenset({"epoch", "loss"}), True, timed=False),
 )  # fmt: skip
 """https://github.com/stanford-futuredata/dawn-bench-entries, https://docs.ultralytics.com/modes/train,
 https://huggingface.co/docs/timm/training_script,
@@ -49,7 +64,7 @@ def read_table(text: str) -> TrainingLog:
     lines = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
     try:
         header = [RUN_NAME.sub("", cell.strip()) for cell in next(lines, [])]
-        writer = next((each for each in WRITERS if each.columns <= set(header)), PLAIN)
+        writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)
         _check_header(header)
         shown = [name if not BESIDE.search(name) else "" for name in header]
         rows = ((where, _with_units(where, row, writer)) for where, row in rows_of_table(lines, shown))

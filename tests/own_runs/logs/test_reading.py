@@ -98,14 +98,16 @@ def test_every_tool_is_recognised_by_what_it_writes(tmp_path, content, writer, m
     assert curve(log, metric) == points
 
 
+@pytest.mark.parametrize("metric", ["acc", "loss"])  # Keras has a loss beside the epoch, but no time
 @pytest.mark.parametrize(
     ("first", "epochs"),
     [(20, [1, 2, 3]), (0, [0, 1, 2]), (2, [0, 1, 2])],
     ids=["a trained epoch", "an untrained network", "one evaluated for a while"],
 )
-def test_a_row_of_epoch_0_is_an_epoch_where_it_took_as_long_as_one(tmp_path, first, epochs):
+def test_a_row_of_epoch_0_is_an_epoch_where_it_took_as_long_as_one(tmp_path, first, epochs, metric):
     rows = [f"{epoch},{first + 30 * epoch},0.{epoch + 1}" for epoch in range(3)]
-    log = log_of(tmp_path, "\n".join(["epoch,seconds,acc", *rows]))
+    log = log_of(tmp_path, "\n".join([f"epoch,seconds,{metric}", *rows]))
+    assert log.written_by == "a table"
     assert [point.epochs for point in log.points] == epochs
     assert ("counts epochs from 0" in log.notes[0]) == (epochs[0] == 1)
 
