@@ -113,13 +113,13 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
             "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
         )
     ahead = [max(planned - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
-    reached, foretold, unknown = _crossing(run, plan), None, ""
+    reached, predicted, unknown = _crossing(run, plan), None, ""
     if reached is None and plan.target is not None:
         try:
-            foretold = forecast(_course(run.epochs, run.values, _best(plan, run), planned), family)
+            predicted = forecast(_course(run.epochs, run.values, _best(plan, run), planned), family)
         except NoForecast as error:
             unknown = str(error)
-    low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, foretold, reached) or ahead)
+    low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, predicted, reached) or ahead)
     return Outlook(
         epochs=run.epochs[-1],
         hours=run.hours[-1],
@@ -128,7 +128,7 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         spent=_cost(plan, run.hours[-1]),
         to_target=(low, middle, high),
         to_end=_cost(plan, ahead[1]),
-        end=_end(run, plan, foretold) if foretold else None,
+        end=_end(run, plan, predicted) if predicted else None,
         verdict=_verdict(plan, reached is not None, (low, high)),
         unknown=unknown,
     )
@@ -213,24 +213,24 @@ def _crossing(run: _Run, plan: Plan) -> float | None:
     return next(passed, None)
 
 
-def _hours_to_target(run: _Run, plan: Plan, foretold: Forecast | None, reached: float | None) -> list[float] | None:
+def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached: float | None) -> list[float] | None:
     """Low, middle and high, infinite where the run may not come there; None where nothing tells."""
     if reached is not None:
         return [reached] * 3
     planned = plan.planned_epochs or 0.0
     if plan.target is not None and run.epochs[-1] >= planned:
         return [math.inf] * 3
-    if foretold is None:
+    if predicted is None:
         return None
     best = _best(plan, run)
-    shares = foretold.shares_to(abs(best - (plan.target or 0.0)) / (best or 1.0))
+    shares = predicted.shares_to(abs(best - (plan.target or 0.0)) / (best or 1.0))
     ahead = [max(share * planned - run.epochs[-1], 0.0) for share in shares]
     return [run.hours[-1] + more * each for more, each in zip(ahead, run.hours_an_epoch(), strict=True)]
 
 
-def _end(run: _Run, plan: Plan, foretold: Forecast) -> tuple[float, float, float]:
+def _end(run: _Run, plan: Plan, predicted: Forecast) -> tuple[float, float, float]:
     best = _best(plan, run)
-    low, middle, high = foretold.end()
+    low, middle, high = predicted.end()
     return (best * (1 - high), best * (1 - middle), best * (1 - low)) if best else (low, middle, high)
 
 

@@ -1,4 +1,4 @@
-"""How well the end of a run is foretold from a part of it, by each of the ways that were tried: `python -m tools.partial_runs`.
+"""How well the end of a run is predicted from a part of it, by each of the ways that were tried: `python -m tools.partial_runs`.
 
 The table is in points of accuracy, each log left out of its family: FFCV's by run, MLPerf's by organisation.
 """

@@ -66,7 +66,7 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     try:
         device = find_device(options.device, options.accelerator)
         if known and not options.module:
-            _foretell(device.name, request, known)
+            _predict(device.name, request, known)
         found = measured(request, device, _tell)
     except CannotMeasure as error:
         stop(error, FAILED)
@@ -87,7 +87,7 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
         _keep_speed(settings, speed)
 
 
-def _foretell(device: str, request: Request, model: Model) -> None:
+def _predict(device: str, request: Request, model: Model) -> None:
     """Says before a processor is measured what answers take it for, if they can."""
     processors = this_machine.with_this_machine(load_evidence()).processors
     if device not in processors.named:
@@ -95,7 +95,7 @@ def _foretell(device: str, request: Request, model: Model) -> None:
     said = processors.images_per_second(Cluster(device, 1), model, request.image_size, request.precision or "fp32")
     if said:
         _tell(
-            f"foretold from its cores, clock and vector width, as answers do: {said.middle:,.3g} images/s, in 8 of 10 cases "
+            f"predicted from its cores, clock and vector width, as answers do: {said.middle:,.3g} images/s, in 8 of 10 cases "
             f"between {said.low:,.3g} and {said.high:,.3g}"
         )
 
@@ -196,7 +196,7 @@ def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:
 
 
 def compare(settings: Settings, name: str | None) -> None:
-    """Prints what was foretold of a run, or of all, beside what it took."""
+    """Prints what was predicted of a run, or of all, beside what it took."""
     from api.bootstrap import build_once
     from api.reports.plan_and_actual import comparisons, score
 
@@ -207,8 +207,8 @@ def compare(settings: Settings, name: str | None) -> None:
         return
     if name is not None:
         (one,) = compared
-        based = one.foretold_from or "nothing is known of this network, data set and metric without it"
-        click.echo(f"{one.run} on {one.machine or 'its machine'}; foretold from {based}")
+        based = one.predicted_from or "nothing is known of this network, data set and metric without it"
+        click.echo(f"{one.run} on {one.machine or 'its machine'}; predicted from {based}")
         lines = table(TERM_COLUMNS, one.terms, terminal_width())
     else:
         lines = table(COMPARED_COLUMNS, compared, terminal_width())
@@ -217,7 +217,7 @@ def compare(settings: Settings, name: str | None) -> None:
     found = score(compared)
     if found.mape is not None:
         click.echo(
-            f"hours off by {found.mape:.1%} on average over {found.foretold} of {found.runs}; {found.within} took as long as "
+            f"hours off by {found.mape:.1%} on average over {found.predicted} of {found.runs}; {found.within} took as long as "
             "the 80 % interval says"
         )
 
@@ -284,13 +284,13 @@ def _figure(value: float | None) -> str:
 
 TERM_COLUMNS = (
     Column("term", lambda each: each.name),
-    Column("foretold", lambda each: _figure(each.foretold), figures=True),
+    Column("predicted", lambda each: _figure(each.predicted), figures=True),
     Column("took", lambda each: _figure(each.took), figures=True),
     Column("unit", lambda each: each.unit),
 )
 COMPARED_COLUMNS = (
     Column("run", lambda each: each.run),
-    Column("hours foretold", lambda each: _figure(each.hours.foretold), figures=True),
+    Column("hours predicted", lambda each: _figure(each.hours.predicted), figures=True),
     Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), figures=True),
     Column("took", lambda each: _figure(each.hours.took), figures=True),
     Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", figures=True),

@@ -1,4 +1,4 @@
-"""What was foretold of one's own runs beside what they took, term by term, and how far off it was over all of them."""
+"""What was predicted of one's own runs beside what they took, term by term, and how far off it was over all of them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A part of the answer: what was foretold, None where nobody could, and what it was, None where the log does not tell."""
+    """A part of the answer: what was predicted, None where nobody could, and what it was, None where the log does not tell."""
 
     name: str
-    foretold: float | None
+    predicted: float | None
     took: float | None
     unit: str
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run beside what would have been answered on its day without it. `foretold_from` names what that rests on, None where
+    """A run beside what would have been answered on its day without it. `predicted_from` names what that rests on, None where
     nothing is known of its network. Hours have their 80 % interval; dollars are at the same rate."""
 
     run: str
-    foretold_from: str | None
+    predicted_from: str | None
     machine: str | None
     hours_low: float | None
     hours_high: float | None
@@ -54,9 +54,9 @@ class Comparison:
 
     @property
     def error(self) -> float | None:
-        """How far the foretold hours are off, as a share of what it took."""
-        foretold, took = self.hours.foretold, self.hours.took
-        return None if foretold is None or not took else foretold / took - 1
+        """How far the predicted hours are off, as a share of what it took."""
+        predicted, took = self.hours.predicted, self.hours.took
+        return None if predicted is None or not took else predicted / took - 1
 
     @property
     def is_within(self) -> bool | None:
@@ -68,11 +68,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Over the `foretold` of all `runs`: the mean absolute error of the hours, None without any, and how many took as long as
+    """Over the `predicted` of all `runs`: the mean absolute error of the hours, None without any, and how many took as long as
     their interval says."""
 
     runs: int
-    foretold: int
+    predicted: int
     mape: float | None
     within: int
 
@@ -89,7 +89,7 @@ def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, 
 
 
 def score(compared: Iterable[Comparison]) -> Score:
-    """How far off what was foretold is over all runs."""
+    """How far off what was predicted is over all runs."""
     found = list(compared)
     errors = [abs(one.error) for one in found if one.error is not None]
     mape = sum(errors) / len(errors) if errors else None
@@ -109,7 +109,7 @@ def _comparison(service: Service, own: OwnModel) -> Comparison:
     low, high = (share * (hours - one.overhead_hours) + one.overhead_hours for hours in (one.hours_low, one.hours_high))
     return Comparison(
         run=run.name,
-        foretold_from=f"{one.recipe}: {one.evidence_notes.throughput}",
+        predicted_from=f"{one.recipe}: {one.evidence_notes.throughput}",
         machine=f"{one.nodes} x {one.instance_type} of {one.provider}",
         hours_low=low,
         hours_high=high,
@@ -127,19 +127,19 @@ def _terms(run: Run, one: Estimate, bill: Bill, share: float, known_epochs: bool
     took = run.hours + one.overhead_hours
     yield Term("hours", hours, took, "h")
     yield Term("rate", float(one.hourly_rate), float(one.hourly_rate), f"{one.currency}/h")
-    foretold, paid = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
-    yield Term("dollars", foretold, paid, one.currency)
+    predicted, paid = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
+    yield Term("dollars", predicted, paid, one.currency)
 
 
 def _samples(service: Service, one: Estimate) -> float:
-    """What the foretold training goes through."""
+    """What the predicted training goes through."""
     recipes = service.evidence_about(one.model).recipes_of(one.model)
     per_epoch = next(recipe.samples_per_epoch for recipe in recipes if recipe.name == one.recipe)
     return one.epochs * per_epoch
 
 
 def _is_of_same_task(service: Service, run: Run, model: str) -> bool:
-    """Whether the epochs of what it is foretold from say something of its own: the same data set and metric."""
+    """Whether the epochs of what it is predicted from say something of its own: the same data set and metric."""
     other = service.own.get(normalised(model))
     if other:
         return (other.run.dataset, other.run.metric) == (run.dataset, run.metric)

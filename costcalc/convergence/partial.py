@@ -31,7 +31,7 @@ LEAST_REACH = 0.2  # in ln(error): how far beyond its family's logs a run may st
 
 
 class NoForecast(ValueError):
-    """A run that cannot be foretold; the message says why, and what would be needed."""
+    """A run that cannot be predicted; the message says why, and what would be needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The errors [STEPS] that a run is foretold at `shares` [STEPS], from the share seen to the end of the schedule.
+    """The errors [STEPS] that a run is predicted at `shares` [STEPS], from the share seen to the end of the schedule.
 
     `half_width` is that of its range at LEVEL in ln(error), `by_rule` where too few logs are known for a quantile; `logs` is how
     many there are.
@@ -107,10 +107,10 @@ def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
     rank = math.ceil((len(errors) + 1) * LEVEL)
     by_rule = rank > len(errors)
     half_width = BY_RULE * errors[-1] if by_rule else errors[rank - 1]
-    return Forecast(shares, foretold(seen, family, shares), half_width, by_rule, len(family))
+    return Forecast(shares, predicted(seen, family, shares), half_width, by_rule, len(family))
 
 
-def foretold(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:
+def predicted(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:
     """ln(error) at later shares [N] of the schedule, never rising."""
     window = seen.shares >= seen.shares[-1] - WINDOW
     stood, others = _stood(seen, seen.shares[window]), np.array([_stood(one, seen.shares[window]) for one in family])
@@ -126,12 +126,12 @@ def _stood(run: Course, shares: Floats) -> float:
 
 
 def _errors_left_out(family: Sequence[Course], share: float) -> list[float]:
-    """How far off the end of each log is foretold by the others, in ln(error), when this much of it was seen."""
+    """How far off the end of each log is predicted by the others, in ln(error), when this much of it was seen."""
     found = []
     for place, one in enumerate(family):
         others = [*family[:place], *family[place + 1 :]]
         seen = one.until(max(share, float(one.shares[0])))
-        found.append(abs(float(foretold(seen, others, np.array([1.0]))[0] - one.at(1.0))))
+        found.append(abs(float(predicted(seen, others, np.array([1.0]))[0] - one.at(1.0))))
     return found
 
 

@@ -71,6 +71,6 @@ def test_this_machine_follows_the_law_of_all_and_what_was_measured_of_its_kind(p
     assert high / middle == pytest.approx(middle / low) == pytest.approx(exp(LN_WIDTH_80))
 
 
-def test_a_network_of_unknown_arithmetic_is_not_foretold(packaged_evidence):
+def test_a_network_of_unknown_arithmetic_is_not_predicted(packaged_evidence):
     model = packaged_evidence.models["amoebanet_d"]
     assert packaged_evidence.processors.images_per_second(Cluster("EPYC 9R14", 0, 1, 8), model, 224, "fp32") is None

@@ -154,9 +154,9 @@ recipes.add_command(
 @recipes.command()
 @click.argument("name", required=False)
 def compare(name: str | None) -> None:
-    """Print what was foretold of your run NAME beside what it took; without NAME a score over all runs.
+    """Print what was predicted of your run NAME beside what it took; without NAME a score over all runs.
 
-    Foretold is what would have been answered on the day of the run without it: from an earlier run of yours of the same network,
+    Predicted is what would have been answered on the day of the run without it: from an earlier run of yours of the same network,
     data set and metric, else from what was published of the network.
     """
     from api.cli import own_runs as commands

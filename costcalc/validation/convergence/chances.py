@@ -82,7 +82,7 @@ def mlperf_chances(published: Published) -> Iterator[Chance]:
 
 def repeated_chances(published: Published) -> Iterator[Chance]:
     """Each published run of a schedule that the same code ran several times (split `repeated`), on other accelerators or in other
-    bits, as foretold by each other one; targets lie MARGINS below the foretelling end."""
+    bits, as predicted by each other one; targets lie MARGINS below the predicting end."""
     schedules: dict[str, list[Recipe]] = defaultdict(list)
     for name, group in published.groups.get("repeated", {}).items():
         schedules[group].append(published.recipes[name])

@@ -1,4 +1,4 @@
-"""The end of a run of which only a part is known, as `costcalc.convergence.partial` foretells it, and as simpler ways do."""
+"""The end of a run of which only a part is known, as `costcalc.convergence.partial` predicts it, and as simpler ways do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.convergence.partial import FEWEST_LOGS, WINDOW, Course, foretold
+from costcalc.convergence.partial import FEWEST_LOGS, WINDOW, Course, predicted
 from costcalc.training import Evaluation
 from costcalc.units import Floats
 from costcalc.validation.published import Published
@@ -16,7 +16,7 @@ from costcalc.validation.scores import Case
 
 SHARES = (0.3, 0.5, 0.7)  # of the schedule that are seen
 END = np.array([1.0])
-BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is foretold
+BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is predicted
 FFCV = "ffcv-rn50"  # a family, whose lengths are held out one at a time
 MLPERF = "mlperf-"  # what the names of families begin with that are held out by organisation
 OPEN = "-open-"
@@ -71,7 +71,7 @@ def ends(logs: list[WholeLog], share: float) -> list[Case]:
     """The error (1 - accuracy) at the end of each log, when this share was seen and its group held out. The baseline is the mean
     of the family's ends, whatever was seen."""
     return [
-        Case(log.name, log.group, float(foretold(seen, family, END)[0]) - log.end, _mean_end(family) - log.end)
+        Case(log.name, log.group, float(predicted(seen, family, END)[0]) - log.end, _mean_end(family) - log.end)
         for log, seen, family in _held_out(logs, share)
     ]
 
@@ -83,7 +83,7 @@ def crossings(logs: list[WholeLog], share: float) -> list[Case]:
         wanted = math.log(math.exp(log.end) + BELOW_THE_END)
         true = _share_at(log.course.shares, log.course.log_errors, wanted)
         later = np.linspace(share, 1.0, 1001)
-        said = _share_at(later, foretold(seen, family, later), wanted)
+        said = _share_at(later, predicted(seen, family, later), wanted)
         found.append(Case(log.name, log.group, math.log(said / true), math.log(1 / true)))
     return found
 
@@ -94,7 +94,7 @@ def simple_ends(logs: list[WholeLog], share: float) -> Mapping[str, list[float]]
     found: dict[str, list[float]] = {name: [] for name in ("mean of the family", *SCALES, "ratio, slope learned")}
     for log, seen, family in _held_out(logs, share):
         window = seen.shares[seen.shares >= seen.shares[-1] - WINDOW]
-        said = {"mean of the family": _mean_end(family), "ratio, slope learned": float(foretold(seen, family, END)[0])}
+        said = {"mean of the family": _mean_end(family), "ratio, slope learned": float(predicted(seen, family, END)[0])}
         for name, (scaled, back) in SCALES.items():
             apart = scaled(seen.at(window)).mean() - np.mean([scaled(one.at(window)).mean() for one in family])
             said[name] = float(back(np.mean([scaled(one.at(END)) for one in family], axis=0) + apart)[0])

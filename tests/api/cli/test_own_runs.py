@@ -54,7 +54,7 @@ def test_what_is_measured_is_stored_listed_used_and_removed(run):
     assert estimate["evidence"]["throughput"] != "measured"
 
 
-def test_a_processor_is_foretold_as_answers_have_it(run, monkeypatch, tmp_path):
+def test_a_processor_is_predicted_as_answers_have_it(run, monkeypatch, tmp_path):
     with forgotten():
         pretend(monkeypatch, tmp_path, EPYC, 2)
         monkeypatch.setattr(networks, "_published", lambda names: tiny())
@@ -64,8 +64,8 @@ def test_a_processor_is_foretold_as_answers_have_it(run, monkeypatch, tmp_path):
     assert f"{said.middle:,.3g} images/s, in 8 of 10 cases between {said.low:,.3g} and {said.high:,.3g}" in done.stderr
 
 
-def test_a_network_of_ones_own_is_not_foretold(run):
-    assert "foretold" not in run("measure", "resnet18", *TINY, "--no-store").stderr
+def test_a_network_of_ones_own_is_not_predicted(run):
+    assert "predicted" not in run("measure", "resnet18", *TINY, "--no-store").stderr
 
 
 def test_nothing_is_stored_unless_wanted(run):

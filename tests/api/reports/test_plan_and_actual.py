@@ -1,4 +1,4 @@
-"""What was foretold of one's own runs stands beside what they took, and is scored over all of them."""
+"""What was predicted of one's own runs stands beside what they took, and is scored over all of them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,35 +20,35 @@ def service_with(*runs):
 
 
 def terms(compared):
-    return {term.name: (term.foretold, term.took) for term in compared.terms}
+    return {term.name: (term.predicted, term.took) for term in compared.terms}
 
 
-def test_a_second_run_is_foretold_from_the_first_and_never_from_itself():
+def test_a_second_run_is_predicted_from_the_first_and_never_from_itself():
     slower = own_run(**LATER, accelerators=1, samples_per_second=900.0)
     _, second = comparisons(service_with(FIRST, slower))
     found = terms(second)
-    assert second.foretold_from.startswith("my-run: Your own speed, carried over to 1 accelerator, 2,000 samples/s")
+    assert second.predicted_from.startswith("my-run: Your own speed, carried over to 1 accelerator, 2,000 samples/s")
     assert found["epochs"] == (8, 8)
-    foretold, took = found["speed"]
-    assert (900 < foretold < 1400, took) == (True, 900)
+    predicted, took = found["speed"]
+    assert (900 < predicted < 1400, took) == (True, 900)
     assert found["rate"][0] == found["rate"][1] > 0
-    assert second.error == pytest.approx(second.hours.foretold / second.hours.took - 1)
+    assert second.error == pytest.approx(second.hours.predicted / second.hours.took - 1)
 
 
-def test_the_same_run_again_takes_as_long_as_foretold():
+def test_the_same_run_again_takes_as_long_as_predicted():
     _, second = comparisons(service_with(FIRST, own_run(**LATER)))
     assert second.error == pytest.approx(0, abs=0.01)
     assert second.is_within
     assert terms(second)["dollars"][0] == pytest.approx(terms(second)["dollars"][1], rel=0.01)
 
 
-def test_nothing_is_foretold_of_what_nobody_knows():
+def test_nothing_is_predicted_of_what_nobody_knows():
     (alone,) = comparisons(service_with(FIRST), "My Run")
-    assert (alone.foretold_from, alone.error, alone.is_within) == (None, None, None)
+    assert (alone.predicted_from, alone.error, alone.is_within) == (None, None, None)
     assert score([alone]).mape is None
 
 
-def test_a_known_network_on_other_data_has_its_speed_foretold_and_its_own_samples():
+def test_a_known_network_on_other_data_has_its_speed_predicted_and_its_own_samples():
     run = own_run(model="resnet50", ran_on=datetime(2026, 11, 19, tzinfo=UTC).date())
     (one,) = comparisons(service_with(run))
     found = terms(one)
@@ -57,10 +57,10 @@ def test_a_known_network_on_other_data_has_its_speed_foretold_and_its_own_sample
     assert found["training"][0] == pytest.approx(8 * 1_200_000 / found["speed"][0] / 3600, rel=0.05)
 
 
-def test_the_score_is_over_all_that_was_foretold():
+def test_the_score_is_over_all_that_was_predicted():
     compared = comparisons(service_with(FIRST, own_run(**LATER)))
     found = score(compared)
-    assert (found.runs, found.foretold, found.within) == (2, 1, 1)
+    assert (found.runs, found.predicted, found.within) == (2, 1, 1)
     assert found.mape == pytest.approx(0, abs=0.01)
 
 

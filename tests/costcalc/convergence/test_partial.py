@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from costcalc.convergence.partial import BY_RULE, Course, NoForecast, forecast, foretold
+from costcalc.convergence.partial import BY_RULE, Course, NoForecast, forecast, predicted
 
 SHARES = np.linspace(0.05, 1.0, 20)
 
@@ -48,13 +48,13 @@ def test_runs_that_all_end_alike_end_so_however_one_stands():
     # all come to one end, as MLPerf's do that stop at their target
     family = [falling(start, 0.24) for start in (0.6, 0.7, 0.8, 0.9)]
     seen = falling(0.75, 0.3).until(0.6)
-    assert math.exp(foretold(seen, family, np.array([1.0]))[0]) == pytest.approx(0.24, rel=0.03)
+    assert math.exp(predicted(seen, family, np.array([1.0]))[0]) == pytest.approx(0.24, rel=0.03)
 
 
 def test_a_family_of_equal_logs_lends_the_ratio_of_errors():
     family = [falling(0.8, 0.2)] * 3
     seen = falling(0.88, 0.22).until(0.5)
-    assert math.exp(foretold(seen, family, np.array([1.0]))[0]) == pytest.approx(0.22, rel=1e-6)
+    assert math.exp(predicted(seen, family, np.array([1.0]))[0]) == pytest.approx(0.22, rel=1e-6)
 
 
 def test_too_few_logs_for_a_quantile_have_a_range_by_rule():
@@ -70,7 +70,7 @@ def test_too_few_logs_for_a_quantile_have_a_range_by_rule():
 def _left_out(family):
     for one in family:
         others = [other for other in family if other is not one]
-        yield abs(float(foretold(one.until(0.5), others, np.array([1.0]))[0] - one.at(1.0)))
+        yield abs(float(predicted(one.until(0.5), others, np.array([1.0]))[0] - one.at(1.0)))
 
 
 def test_a_forecast_never_rises():
@@ -88,6 +88,6 @@ def test_a_forecast_never_rises():
         (lambda: Course.of([1.0], [0.0], 40.0), "above 0"),
     ],
 )
-def test_what_cannot_be_foretold_is_refused(asked, told):
+def test_what_cannot_be_predicted_is_refused(asked, told):
     with pytest.raises(NoForecast, match=told):
         asked()

@@ -42,7 +42,7 @@ def repeated(ends, groups=None):
 class TestMLPerf:
     """Runs that stop at their target."""
 
-    def test_each_run_is_foretold_by_the_others(self):
+    def test_each_run_is_predicted_by_the_others(self):
         low, high = mlperf_chances(mlperf(("Ada", "lars", (0.7590 + 0.005, 0.7580))))
         assert (low.reached, high.reached) == (True, False)
         common = RUNS_IN_COMMON * STOPPED_REACHED / STOPPED_RUNS
@@ -59,7 +59,7 @@ class TestMLPerf:
         assert [one.reached for one in found] == [True, True, False]
         assert found[0].said == pytest.approx(NormalDist().cdf(0.004 / (SIGMA * sqrt(1 + 1 / 2))))
 
-    def test_single_runs_and_unknown_recipes_foretell_nothing(self):
+    def test_single_runs_and_unknown_recipes_predict_nothing(self):
         published = mlperf(("Ada", "lars", (0.76,)))
         unknown = replace(published, repetitions=(Repetitions("unheard of", 2, 2, (0.76, 0.76)),))
         assert [*mlperf_chances(published), *mlperf_chances(unknown)] == []
@@ -84,7 +84,7 @@ class TestMLPerf:
 class TestRepeated:
     """Schedules that the same code ran several times."""
 
-    def test_each_run_foretells_each_other_at_every_margin(self):
+    def test_each_run_predicts_each_other_at_every_margin(self):
         found = list(repeated_chances(repeated([0.76, 0.762])))
         assert len(found) == 2 * len(MARGINS)
         margin = next(one for one in found if one.margin == 0.002)
@@ -92,10 +92,10 @@ class TestRepeated:
         assert margin.family == "tool"
 
     def test_what_ends_below_the_target_missed(self):
-        first_foretells = [one for one in repeated_chances(repeated([0.76, 0.7575])) if one.run.endswith("-2-1-512")]
-        assert [one.reached for one in first_foretells] == [False, False, False, True, True, True]
+        first_predicts = [one for one in repeated_chances(repeated([0.76, 0.7575])) if one.run.endswith("-2-1-512")]
+        assert [one.reached for one in first_predicts] == [False, False, False, True, True, True]
 
-    def test_other_schedules_foretell_nothing(self):
+    def test_other_schedules_predict_nothing(self):
         assert list(repeated_chances(repeated([0.76, 0.70], ["one", "two"]))) == []
 
     def test_the_score_is_the_mean_square(self):

@@ -209,7 +209,7 @@ def test_nothing_is_measured_where_no_batch_fits(monkeypatch):
         measure(Request(("mine",), TINY), CPU, lambda _: None)
 
 
-def test_what_decides_small_networks_is_measured_and_foretells_one_of_100_units(monkeypatch):
+def test_what_decides_small_networks_is_measured_and_predicts_one_of_100_units(monkeypatch):
     monkeypatch.setattr(small, "REPEAT_SECONDS", 0.002)
     found = small.small_device(CPU, "measured here")
     assert found.transfer_bytes_per_second is None

@@ -186,7 +186,7 @@ def test_what_is_wrong_is_told(log, environment, arguments, told):
     assert told in " ".join(result.stderr.split())
 
 
-def test_without_planned_epochs_nothing_is_foretold(log, environment):
+def test_without_planned_epochs_nothing_is_predicted(log, environment):
     result = run(environment, log(20), "--once", "--rate", "1", "--max-cost", "10", "--target", "0.7")
     assert (result.exit_code, "add --planned-epochs" in result.stderr) == (WRONG, True)
 
