@@ -12,6 +12,7 @@ from support.prices import NOW, listed, many
 
 from pricing.store.store import Store
 
+BEGINS = "begins"
 TESTS = Path(__file__).parents[1]
 IMPORTED_FROM = f"{TESTS}{os.pathsep}{TESTS.parent}"  # a fork server knows no sys.path (python/cpython#117378)
 FORKED = get_context("forkserver")
@@ -19,8 +20,8 @@ FORKED.set_forkserver_preload([__name__])
 
 
 def start_publisher(url: str, generation: int, offers: int) -> tuple[BaseProcess, Connection]:
-    """Publishes one generation of prices after the other, all at the rate generation + 1; says when it is ready and each
-    generation that stands in the store."""
+    """Publishes one generation of prices after the other, all at the rate generation + 1; says BEGINS before each publication
+    and its generation when it stands in the store."""
     hearing, telling = FORKED.Pipe(duplex=False)
     process = FORKED.Process(target=_publish, args=(telling, url, generation, offers), daemon=True)
     with pytest.MonkeyPatch.context() as environment:
@@ -32,9 +33,10 @@ def start_publisher(url: str, generation: int, offers: int) -> tuple[BaseProcess
 
 def _publish(telling: Connection, url: str, generation: int, offers: int) -> None:
     store = Store(url)
-    telling.send("ready")
     while True:
         moment = NOW + timedelta(minutes=generation)
-        store.publish(listed("aws", *many(offers, str(generation + 1), moment)), moment)
+        publication = listed("aws", *many(offers, str(generation + 1), moment))
+        telling.send(BEGINS)
+        store.publish(publication, moment)
         telling.send(generation)
         generation += 1
