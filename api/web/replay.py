@@ -10,9 +10,10 @@ from typing import Any
 
 from werkzeug.http import generate_etag, parse_etags, quote_etag
 
-SECONDS_KEPT = 60
-MOST_BYTES = 16 * 1024 * 1024
+SECONDS_KEPT = 600
+MOST_BYTES = 24 * 1024 * 1024
 LARGEST = 1024 * 1024
+ONCE = 0.25  # of the room
 KEEP = "costcalc.keep"
 REPLAYED = "costcalc.replayed"
 ROUTE = "costcalc.route"
@@ -65,19 +66,38 @@ class Keep:
         return "200 OK", self.headers, self.body
 
 
-class Replay:
-    """WSGI middleware that answers repeated GETs from memory for a minute, at most `most` and 16 MiB of them.
+class Shelf:
+    """Answers in the order in which they were last asked for. A plain dictionary: with cachetools a repeated answer took a
+    tenth longer over HTTP."""
 
-    What was not asked for longest is forgotten first, so that questions nobody repeats do not push out those many repeat.
-    A plain dictionary: with cachetools a repeated answer took a tenth longer over HTTP.
+    def __init__(self) -> None:
+        self.kept: dict[Key, tuple[Keep, float]] = {}
+        self.bytes = 0
+
+    def put(self, key: Key, keep: Keep, until: float) -> None:
+        """Keeps an answer, good until then, as the last to be forgotten."""
+        self.take(key)
+        self.kept[key] = keep, until
+        self.bytes += len(keep.body)
+
+    def take(self, key: Key) -> None:
+        """Forgets an answer, if it is here."""
+        if key in self.kept:
+            self.bytes -= len(self.kept.pop(key)[0].body)
+
+
+class Replay:
+    """WSGI middleware that answers repeated GETs from memory for ten minutes, at most `most` and 24 MiB of them.
+
+    What was not asked for longest is forgotten first. Answers that were asked for once make room before those asked for again
+    while they hold more than a quarter of it, so that questions nobody repeats do not push out those many repeat.
     """
 
     def __init__(self, app: Wsgi, state: Callable[[], str | None], most: int) -> None:
         self._app = app
         self._state = state
         self._most = most
-        self._kept: dict[Key, tuple[Keep, float]] = {}
-        self._bytes = 0
+        self._once, self._again = Shelf(), Shelf()
         self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -97,24 +117,28 @@ class Replay:
 
     def find(self, key: Key) -> Keep | None:
         """The answer to the GET of that key (the values of `KEY`), if one is kept that still holds."""
-        kept, until = self._kept.get(key, NOTHING_KEPT)
+        kept, until = self._again.kept.get(key) or self._once.kept.get(key) or NOTHING_KEPT
         if kept is None or until <= monotonic() or kept.state != self._state():
             return None
         with self._lock:
-            if key in self._kept:
-                self._kept[key] = self._kept.pop(key)
+            self._once.take(key)
+            self._again.put(key, kept, until)
         return kept
 
     def _store(self, key: Key, keep: Keep | None) -> None:
         if keep is None or len(keep.body) > LARGEST or not self._most:
             return
         with self._lock:
-            self._drop(key)
-            self._kept[key] = keep, monotonic() + SECONDS_KEPT
-            self._bytes += len(keep.body)
-            while len(self._kept) > self._most or self._bytes > MOST_BYTES:
-                self._drop(next(iter(self._kept)))
+            shelf = self._again if key in self._again.kept else self._once
+            shelf.put(key, keep, monotonic() + SECONDS_KEPT)
+            while self._holds_more_than(1, self._once, self._again):
+                self._make_room()
 
-    def _drop(self, key: Key) -> None:
-        if key in self._kept:
-            self._bytes -= len(self._kept.pop(key)[0].body)
+    def _make_room(self) -> None:
+        once_is_large = self._holds_more_than(ONCE, self._once)
+        shelf = self._once if once_is_large or not self._again.kept else self._again
+        shelf.take(next(iter(shelf.kept)))
+
+    def _holds_more_than(self, share: float, *shelves: Shelf) -> bool:
+        number, size = sum(len(shelf.kept) for shelf in shelves), sum(shelf.bytes for shelf in shelves)
+        return number > share * self._most or size > share * MOST_BYTES

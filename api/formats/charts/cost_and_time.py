@@ -46,17 +46,21 @@ def _layers(answer: Answer, frame: Frame, points: Iterable[Point]) -> Json:
     front = {"filter": "datum.frontier"}
     stress = {"condition": {"test": "datum.frontier", "value": 1}, "value": 0.4}
     hidden = {"condition": {"test": "datum.frontier", "value": 0.6}, "value": 0.12}
+    rule = {
+        "type": "rule",
+        "color": QUIET,
+        "opacity": 1,
+        "aria": False,
+    }  # a screen reader hears the range from its point
     return {
         "data": every,
         "layer": [
-            {"mark": {"type": "rule", "color": QUIET}, "encoding": {"x": _end(x, "low"), "x2": {"field": "hours_high"}, "y": y,
-                                                                     "opacity": hidden}},
-            {"mark": {"type": "rule", "color": QUIET}, "encoding": {"x": x, "y": _end(y, "low"), "y2": {"field": "cost_high"},
-                                                                     "opacity": hidden}},
+            {"mark": rule, "encoding": {"x": _end(x, "low"), "x2": {"field": "hours_high"}, "y": y, "strokeOpacity": hidden}},
+            {"mark": rule, "encoding": {"x": x, "y": _end(y, "low"), "y2": {"field": "cost_high"}, "strokeOpacity": hidden}},
             {"transform": [front], "mark": {"type": "line", "interpolate": "step-after", "color": INK, "strokeWidth": 1.5},
              "encoding": {"x": x, "y": y, "order": {"field": "hours"}}},
-            {"mark": {"type": "point", "filled": True, "size": 42},
-             "params": [ZOOM], "encoding": {"x": x, "y": y, "color": _colour(frame), "shape": _shape(), "opacity": stress,
+            {"mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
+             "params": [ZOOM], "encoding": {"x": x, "y": y, "color": _colour(frame), "shape": _shape(), "fillOpacity": stress,
                           "tooltip": [{"field": name} for name in TOLD]}},
             *_free(answer, x),
             {"data": {"values": _named(answer)}, "encoding": {"x": x, "y": y, "text": {"field": "name"}},

@@ -89,6 +89,17 @@ def test_svg_asks_nobody_for_anything(client):
     assert [link for link in links if not link.startswith("#")] == []
 
 
+def test_nothing_of_a_drawn_picture_is_clipped_which_makes_a_png_slow(client, spec):
+    assert any("params" in layer for layer in spec["layer"]), "a browser may zoom"
+    assert "clip-path" not in client.get(f"/cost.svg?{ASKED}").text
+
+
+def test_a_screen_reader_hears_each_estimate_once(client, spec):
+    drawn = ElementTree.fromstring(client.get(f"/cost.svg?{ASKED}").data)
+    told = [mark for mark in drawn.iter() if "machine: " in mark.get("aria-label", "")]
+    assert len(told) == len(spec["data"]["values"])
+
+
 def test_a_bad_question_is_told_as_everywhere(client):
     assert client.get("/cost.png?model=resnet50&target=75.7").json["errors"]["target"]
     assert client.get("/cost.svg?model=nope&target=0.7").status_code == 404

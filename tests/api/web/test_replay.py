@@ -75,7 +75,7 @@ def test_a_new_version_is_asked_again(backend):
     assert backend.calls == 2
 
 
-def test_an_answer_is_forgotten_after_a_minute(backend, monkeypatch):
+def test_an_answer_is_forgotten_after_ten_minutes(backend, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(caching, "monotonic", lambda: now[0])
     replay = over(backend)
@@ -88,8 +88,8 @@ def test_an_answer_is_forgotten_after_a_minute(backend, monkeypatch):
     assert backend.calls == 2
 
 
-def test_the_bounds_are_a_minute_and_sixteen_mebibytes():
-    assert (caching.SECONDS_KEPT, caching.MOST_BYTES, caching.LARGEST) == (60, 16_777_216, 1_048_576)
+def test_the_bounds_are_ten_minutes_and_24_mebibytes():
+    assert (caching.SECONDS_KEPT, caching.MOST_BYTES, caching.LARGEST) == (600, 25_165_824, 1_048_576)
 
 
 def test_the_oldest_make_room(backend):
@@ -106,6 +106,24 @@ def test_what_is_asked_again_outlives_what_nobody_repeats(backend):
     for query in ("asked often", "once", "asked often", "once more", "asked often"):
         ask(replay, query)
     assert backend.calls == 3
+
+
+def test_questions_that_nobody_repeats_push_out_none_that_are_repeated(backend):
+    replay = over(backend, most=8)
+    for query in (*"abcdef", *"abcdef", *(f"once {number}" for number in range(20))):
+        ask(replay, query)
+    assert backend.calls == 26
+    for query in "abcdef":
+        ask(replay, query)
+    assert backend.calls == 26
+
+
+def test_large_answers_asked_for_once_push_out_none_that_are_repeated(backend, monkeypatch):
+    monkeypatch.setattr(caching, "MOST_BYTES", 8 * len(backend.body))
+    replay = over(backend, most=100)
+    for query in (*"abcdef", *"abcdef", *(f"once {number}" for number in range(20)), *"abcdef"):
+        ask(replay, query)
+    assert backend.calls == 26
 
 
 def test_an_answer_that_is_given_anew_counts_once(backend, monkeypatch):
