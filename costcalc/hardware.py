@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 MACHINE_SHARE = 1.38
 """Watts of a whole machine in training for each on the data sheets of its accelerators: a node of eight H100, 700 W each, drew
@@ -23,7 +24,8 @@ class Accelerator:
     whether several in a machine exchange data without a detour through the host's memory, `rented_in_slices` whether a slice
     of any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline
     holds. Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: those of vendors with
-    several measured parts.
+    several measured parts. `introduced` is the year in which it was presented, `on_sale_from` the day from which one could
+    have it: the last one of the month or year where no day is known.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Accelerator:
     rented_in_slices: bool = False
     device_memory: bool = True
     predicted_unmeasured: bool = False
+    on_sale_from: date = date.min
 
     @classmethod
     def unlisted(cls, name: str) -> Accelerator:

@@ -112,8 +112,8 @@ def measured_batches() -> tuple[MeasuredBatch, ...]:
 
 
 def _is_card(chip: Accelerator, day: date) -> bool:
-    """Whether it computes out of a memory of known size, and was to be had in the year of that day."""
-    return bool(chip.memory_gib and chip.device_memory and (chip.introduced or 0) <= day.year)
+    """Whether it computes out of a memory of known size, and was on sale by that day."""
+    return bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= day
 
 
 class _Network:

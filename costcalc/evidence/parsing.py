@@ -7,6 +7,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import TypeVar
@@ -23,7 +24,7 @@ from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
-from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput
+from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput, Processor, ProcessorSpeed)
@@ -284,4 +285,5 @@ def _rate(line: Cells) -> Cells:
 
 
 def _accelerator(line: Cells) -> Cells:
-    return {**line, "name": line["accelerator"]}
+    told = str(line["released"] or line["introduced"] or "")
+    return {**line, "name": line["accelerator"], "on_sale_from": known_on(told, 0) if told else date.min}

@@ -65,7 +65,10 @@ class SoldFor:
 
 def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
     """What the asker's machine of these chips cost and draws: as the question says, else as it was last sold for by then, in the
-    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give where nobody knows."""
+    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give where nobody knows, or it was
+    not on sale yet."""
+    if as_of.date() < chip.on_sale_from:
+        raise LookupError(f"no {chip.name} was on sale before {chip.on_sale_from}: give a later as_of")
     sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
     if price is None and sold is None:
         raise LookupError(

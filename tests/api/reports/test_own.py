@@ -97,7 +97,9 @@ def test_prices_are_those_of_the_currency_asked_for(client):
         ("own=2xRTX4091", "own", "did you mean RTX 4090"),
         ("own=1xA100", "own", "A100-40GB"),
         ("own=1xTPU v3", "own", "no purchase price of TPU v3 is known: give own_price, 0 if it is paid for"),
-        ("own=1xRTX4090&as_of=2020-02-20", "own", "is known before 2022-09-20: give own_price"),
+        ("own=8xH100&as_of=2023-01-01", "own", "is known before 2023-05-29: give own_price"),
+        ("own=1xRTX4090&as_of=2022-10-11", "own", "no RTX 4090 was on sale before 2022-10-12: give a later as_of"),
+        ("own=1xRTX4090&own_price=0&as_of=2020-02-20", "own", "no RTX 4090 was on sale before 2022-10-12"),
         ("own=1xTPU v5e&own_price=0", "own", "no watts of TPU v5e are known: give own_watts"),
     ],
 )

@@ -1,7 +1,9 @@
 """The largest batch of a network on an accelerator: as measured, and modelled within the interval where it was not."""
 
+import csv
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
+from importlib import resources
 from math import floor, log, sqrt
 
 import numpy as np
@@ -42,6 +44,45 @@ def test_the_table_of_the_guide_is_given_back():
     batches = {(each.model, each.accelerator): each.largest_batch for each in found}
     assert [batches["nasnet_large", card] for card in CARDS] == [4, 8, 8, 8, 8, 32, 32, 64]
     assert [batches["pix2pix_hd", card] for card in CARDS] == [0, 0, 0, 0, 0, 1, 1, 2]
+
+
+DAYS = (
+    date(2013, 7, 30),
+    OF_THE_GUIDE,
+    date(2020, 9, 20),
+    date(2020, 11, 30),
+    date(2020, 12, 2),
+    date(2023, 12, 30),
+    TODAY,
+)
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_nothing_is_listed_before_its_release(day):
+    listed = {each.accelerator for each in fitted(["resnet50"], EVIDENCE.accelerators, day)}
+    cards = {each.accelerator for each in fitted(["resnet50"], EVIDENCE.accelerators)}
+    text = (resources.files("costcalc.evidence") / "data" / "accelerators.csv").read_text("utf-8")
+    told = {row["accelerator"]: row["released"] or row["introduced"] for row in csv.DictReader(text.splitlines())}
+    later = {name for name in cards if told[name] > day.isoformat()[: len(told[name])]}
+    earlier = {name for name in cards if told[name] < day.isoformat()[: len(told[name])]}
+    assert not listed & later
+    assert earlier <= listed
+
+
+def test_in_february_2020_the_cards_of_the_guide_are_listed_and_the_30_series_is_not():
+    listed = {each.accelerator for each in fitted(["resnet50"], EVIDENCE.accelerators, OF_THE_GUIDE)}
+    assert set(CARDS) <= listed
+    assert not [name for name in listed if name.startswith(("RTX 30", "RTX A", "A100"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [("RTX 3060 Ti", date(2020, 12, 2)), ("RTX A6000", date(2020, 12, 31)), ("L40S", date(2023, 12, 31))],
+)
+def test_a_month_or_a_year_counts_from_its_end(name, day):
+    assert EVIDENCE.accelerators[name].on_sale_from == day
+    assert not fitted(["resnet50"], [name], day - timedelta(1))
+    assert fitted(["resnet50"], [name], day)
 
 
 def off(row, model):

@@ -11,6 +11,7 @@ from itertools import combinations
 import pytest
 
 from costcalc.evidence import Evidence, load_evidence, normalised
+from costcalc.training import known_on
 
 DATA = resources.files("costcalc.evidence") / "data"
 KEYS = {"accelerators": "accelerator", "models": "model", "throughputs": "throughput"}
@@ -165,6 +166,8 @@ def test_accelerators_are_plausible() -> None:
     for row in table("accelerators"):
         assert row["vendor"], row
         assert 2013 <= int(row["introduced"]) <= 2026, row
+        assert bool(row["released"]) == bool(row["released_source"]), row
+        assert known_on(row["released"] or None, int(row["introduced"])).year >= int(row["introduced"]), row
         for column in ("memory_gib", "dense_16bit_tflops", "memory_bandwidth_gb_per_s", "power_watts"):
             assert not row[column] or float(row[column]) > 0, row
     assert len(table("accelerators")) > 90
