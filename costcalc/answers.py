@@ -235,7 +235,8 @@ class Hint:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `picks` are those to look at first. `free` has the free tiers
+    `count` is the number of estimates before limit and offset, `picks` are those to look at first; `none_is_sure` says what is
+    missing where none of them is the surest. `free` has the free tiers
     that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where
     the question asks for free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
@@ -256,6 +257,7 @@ class Answer:
     rejections: dict[str, int]
     best_reached: BestReached | None
     picks: tuple[Pick, ...] = ()
+    none_is_sure: str = ""
     free: tuple[Estimate, ...] = ()
     owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)

@@ -25,10 +25,10 @@ from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
-    is_sure,
     page,
     picks,
     rank,
+    sureness,
     within_limits,
 )
 from costcalc.costing.owning import cheapest_rental, own_candidates
@@ -46,7 +46,7 @@ from costcalc.costing.rentals import (
 from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
 from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
-from costcalc.estimate_details import EstimateDetails, RankedCandidate, why
+from costcalc.estimate_details import EstimateDetails, RankedCandidate, why, why_none_is_sure
 from costcalc.evidence import Evidence
 from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
@@ -86,7 +86,8 @@ def answer(
     """
     found = _found(query, evidence, catalogue, now, exchange, storage_and_egress)
     known, times, candidates = found.known, found.times, found.candidates
-    picked = picks(catalogue, candidates, is_sure(found.matrix, times)[candidates.time], found.as_of)
+    sure = sureness(catalogue, found.matrix, times, candidates)
+    picked = picks(catalogue, candidates, sure[-1], found.as_of)
     mine = own_candidates(catalogue, candidates) if query.own else []
     shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
     tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
@@ -109,6 +110,7 @@ def answer(
         picks=tuple(
             Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position]) for one in picked
         ),
+        none_is_sure="" if sure[-1].any() or not sure.size else why_none_is_sure(sure),
         count=len(candidates.row),
         estimates=tuple(estimates.values())[:on_page],
         free=tuple(map(details.priced, tiers)),

@@ -10,6 +10,8 @@ from functools import cached_property, lru_cache
 from math import isfinite, isnan
 from typing import NamedTuple
 
+import numpy as np
+
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
@@ -32,7 +34,7 @@ from costcalc.assumptions import (
     whose_code,
 )
 from costcalc.costing.bills import ZERO, Bill, Terms, break_even_hours
-from costcalc.costing.candidates import SURE, Picked
+from costcalc.costing.candidates import WHAT_MAKES_SURE, Picked
 from costcalc.costing.owning import WATTS_PER_KILOWATT, owning_pays_from
 from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
@@ -46,9 +48,10 @@ from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spo
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
+from costcalc.throughput.provenance import listed
 from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Recipe, Tier
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import SECONDS_PER_HOUR, Flags
 
 GROUNDS_KEPT = 1024
 LOGGED = "Speed as logged on this very system."
@@ -426,10 +429,16 @@ def why(picked: Picked, estimate: Estimate, basis: Basis) -> str:
         "balanced": ("Has the least cost x time", " that no other beats on both cost and time"),
         "surest": (
             "Costs least",
-            " with a recipe that somebody ran, a speed measured on such accelerators, a probability of "
-            f"{SURE * 100:.0f} % or more, and a rate of the provider's own, here {days} old",
+            f" with {', '.join(WHAT_MAKES_SURE[:-1])}, and {WHAT_MAKES_SURE[-1]}, here {days} old",
         ),
     }[picked.name]
     of = f"{best} of {picked.among:,} estimates" if picked.among > 1 else "The only estimate"
     share = ", by its share of the bill" if basis == "effective" and picked.name != "fastest" else ""
     return f"{of}{among}{share}."
+
+
+def why_none_is_sure(sure: Flags) -> str:
+    """What is missing where no candidate is sure, in one sentence. `sure` has a row for each of WHAT_MAKES_SURE."""
+    missing = int(np.argmin(sure.any(axis=1)))
+    having = f" with {listed(WHAT_MAKES_SURE[:missing])}" if missing else ""
+    return f"No estimate{having} has {WHAT_MAKES_SURE[missing]}."

@@ -106,7 +106,8 @@ class Choice(Parameter):
         self.also: Mapping[str, str] = keywords.pop("also", {})
         super().__init__(meaning, **keywords)
         self.choices = {str(choice): choice for choice in choices}
-        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *self.also.items()])
+        also = ((word, choice) for word, choice in self.also.items() if choice in self.choices)
+        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *also])
 
     def parse(self, text: str) -> Any:
         """The choice itself."""

@@ -79,12 +79,13 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class CostDocument:
-    """The JSON answer. `query` is the question as understood; `exchange` is null for dollars; `quoted_exchange` has
-    the rates of further currencies that offers here are quoted in."""
+    """The JSON answer. `query` is the question as understood; `none_is_sure` is empty where there is a surest; `exchange` is null
+    for dollars; `quoted_exchange` has the rates of further currencies that offers here are quoted in."""
 
     query: EstimateQuery
     prices: PriceBasis
     picks: tuple[Pick, ...]
+    none_is_sure: str
     count: int
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
@@ -164,6 +165,7 @@ def cost_document(answer: Answer) -> CostDocument:
         query=with_moment(answer.query, answer.prices.as_of),
         prices=answer.prices,
         picks=answer.picks,
+        none_is_sure=answer.none_is_sure,
         count=answer.count,
         estimates=answer.estimates,
         free=answer.free,

@@ -122,7 +122,8 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
 
 def _picks(answer: Answer) -> str:
     """A line for each pick: how long it takes, what it costs, where, how it is bought, and why it is picked."""
-    return "\n".join(f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks)
+    lines = [f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks]
+    return "\n".join([*lines, *([f"*Surest:* {answer.none_is_sure}"] if answer.none_is_sure else [])])
 
 
 def _owned(answer: Answer) -> str:

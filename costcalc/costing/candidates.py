@@ -21,6 +21,12 @@ from costcalc.training import Tier
 from costcalc.units import SECONDS_PER_DAY, Flags, Floats, Indices
 
 MOST_FREE, FRESH_DAYS, SURE = 3, 30, 0.95
+WHAT_MAKES_SURE = (
+    "a recipe that somebody ran",
+    "a speed measured on such accelerators",
+    f"a probability of {SURE * 100:.0f} % or more",
+    "a rate of the provider's own",
+)
 
 Order = tuple[NDArray[Any], ...]  # keys, the first decides
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
@@ -124,7 +130,7 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     """The candidates to look at first: the cheapest, the fastest, the balanced and the surest, those there are.
 
     The balanced has the least cost x time of the frontier, the surest the least cost of those that are `sure` and have the
-    freshest price of a provider's own.
+    freshest price.
     """
     front, safe = np.flatnonzero(candidates.on_frontier), np.flatnonzero(sure)
     safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
@@ -138,26 +144,29 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     return [Picked(name, int(among[first(order, 1)[0]]), len(among)) for name, among, order in ways if len(among)]
 
 
-def is_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
-    """The training times of recipes that somebody ran, at a measured or transferred speed, that most likely reach the target."""
+def sureness(catalogue: Catalogue, matrix: TrainingMatrix, times: TrainingTimes, candidates: Candidates) -> Flags:
+    """Which candidates have the first of WHAT_MAKES_SURE, the first two, and so on: a row each, of which the last has the sure.
+
+    The speed of a log's own machine is measured, and one that is transferred was measured on such accelerators.
+    """
     tier = matrix.speeds.tier[matrix.speed_row[times.recipe], times.cluster]
     known = times.logged | (tier <= TIERS.index(Tier.TRANSFERRED))
     ran = ~matrix.recipes.is_interpolated[times.recipe]
-    return np.asarray(ran & known & (times.success_probability >= SURE))
+    trained = np.array([ran, known, times.success_probability >= SURE])
+    own_rate = catalogue.first_hand[candidates.row]
+    return np.logical_and.accumulate([*trained[:, candidates.time], own_rate])
 
 
 def _freshest(catalogue: Catalogue, row: Indices, as_of: datetime) -> Indices:
-    """The positions of the rows whose provider itself stated the rate at most 30 days before; if there are none, of the newest
-    that each provider stated."""
+    """The positions of the rows whose rate was seen at most 30 days before; if there are none, of the newest of each provider."""
     columns = catalogue.columns
-    own = np.flatnonzero(catalogue.first_hand[row])
-    days = (int(as_of.timestamp()) - columns.observed[row[own]]) // SECONDS_PER_DAY
+    days = (int(as_of.timestamp()) - columns.observed[row]) // SECONDS_PER_DAY
     if (days <= FRESH_DAYS).any():
-        return own[days <= FRESH_DAYS]
-    provider = catalogue.provider_of_instance[columns.instance[row[own]]]
+        return np.flatnonzero(days <= FRESH_DAYS)
+    provider = catalogue.provider_of_instance[columns.instance[row]]
     newest = np.full(len(catalogue.vocabulary.instances), np.iinfo(np.int64).max)
     np.minimum.at(newest, provider, days)
-    return np.asarray(own[days == newest[provider]])
+    return np.flatnonzero(days == newest[provider])
 
 
 def rank(order: Order, position: int) -> int:

@@ -63,7 +63,7 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
             NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks."
         )
     source = named(base) if base else _own_log(recipe)
-    to = _listed(list(_changes(recipe, cluster, base)))
+    to = listed(list(_changes(recipe, cluster, base)))
     if is_reference(recipe):
         carried = f", carried over to {to}" if to else ""
         return f"Speed fitted to all of MLPerf's results; nearest: {source}{carried}."
@@ -76,7 +76,7 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
 
 
 def _own_speed(cluster: Cluster, kind: int, base: Throughput) -> str:
-    to = _listed(list(_other_machines(base.system, cluster)))
+    to = listed(list(_other_machines(base.system, cluster)))
     carried = f"carried over to {to}, " if to and kind != TRANSFERRED else ""
     unit = "samples/s" if base.stack == OWN_DATA else "images/s"
     return f"Your own speed, {carried}{base.images_per_second:,.4g} {unit} on {_where(base)}: {base.source}."
@@ -122,12 +122,13 @@ def _other_work(recipe: Recipe, base: Throughput) -> Iterator[str]:
     if bits(base.precision) != bits(recipe.precision):
         yield recipe.precision or "an unknown precision"
     if sizes != [base.image_size]:
-        yield f"{_listed([str(size) for size in sizes])} pixels"
+        yield f"{listed([str(size) for size in sizes])} pixels"
     if base.stack != recipe.stack:
         yield "this recipe's code"
     if base.is_synthetic:
         yield "real images"
 
 
-def _listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """One thing; one and another; one, another and a third."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

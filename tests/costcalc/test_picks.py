@@ -200,9 +200,19 @@ def test_where_nothing_is_fresh_the_newest_rate_of_each_provider_is(packaged_evi
 
 
 def test_nothing_is_surest_where_all_rates_are_second_hand_or_all_speeds_modelled(packaged_evidence):
-    assert list(picked(ask_of(packaged_evidence, machines(1, flags=("second_hand",))))) == NAMES[:3]
-    unseen = offer(machine=Machine("A100-40GB", 3, 40.0))
-    assert list(picked(ask_of(packaged_evidence, unseen))) == NAMES[:3]
+    second_hand = ask_of(packaged_evidence, machines(1, flags=("second_hand",)))
+    unseen = ask_of(packaged_evidence, offer(machine=Machine("A100-40GB", 3, 40.0)))
+    assert list(picked(second_hand)) == list(picked(unseen)) == NAMES[:3]
+    assert second_hand.none_is_sure == (
+        "No estimate with a recipe that somebody ran, a speed measured on such accelerators and a probability of 95 % or more "
+        "has a rate of the provider's own."
+    )
+    assert unseen.none_is_sure == "No estimate has a recipe that somebody ran."
+
+
+def test_nothing_is_said_of_sureness_where_there_is_a_surest_or_no_estimate(packaged_evidence):
+    assert ask_of(packaged_evidence, machines(1)).none_is_sure == ""
+    assert ask_of(packaged_evidence, machines(1), max_hours=1e-9).none_is_sure == ""
 
 
 def test_a_reason_says_of_how_many_and_by_what(packaged_evidence):

@@ -133,6 +133,7 @@ def test_the_question_in_the_comments_gives_the_same_estimate(report, client):
     [
         ({"to": "skypilot", "provider": "cirrascale"}, "provider", "SkyPilot rents from aws, azure"),
         ({"to": "dstack", "purchase": "reserved"}, "purchase", "on_demand or spot"),
+        ({"to": "dstack", "purchase": "capacity blocks"}, "purchase", "on_demand or spot"),
         ({"to": "skypilot", "max_cost": "0.001"}, "to", "no estimate remains: "),
         ({"to": "kubernetes"}, "to", "skypilot or dstack"),
         ({}, "to", "missing: add to=skypilot"),
