@@ -1,6 +1,7 @@
 """What goes wrong in a company's cluster, while it is asked: nobody notices, or everybody is told."""
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -179,7 +180,27 @@ def test_make_cluster_says_where_it_is_and_stops_cleanly(tmp_path):
         assert requests.get(f"http://127.0.0.1:{port}{ASKED}", headers=BEARER, timeout=30).ok
     finally:
         process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopping\n"
+        process.send_signal(signal.SIGINT)  # an impatient person's
         assert process.wait(120) == 0
         process.stdout.close()
     assert not Path(told[3].split()[1]).exists()
     assert not is_open(port)
+
+
+@pytest.mark.parametrize(
+    ("port", "beside", "told"),
+    [
+        (None, 0, "port {} is taken: CLUSTER_PORT=9000"),
+        (None, 10, "port {} is taken: CLUSTER_PORT=9000"),
+        (65_530, 10, "there is no port {}: CLUSTER_PORT may be 1 to 65525"),
+    ],
+)
+def test_make_cluster_says_which_port_it_cannot_have(port, beside, told):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        first = port or taken.getsockname()[1] - beside
+        command = [sys.executable, "-m", "tools.cluster", "--port", str(first), "--servers", "1"]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr.startswith(told.format(first + beside))) == (1, True), ended.stderr

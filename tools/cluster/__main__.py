@@ -14,6 +14,8 @@ import sys
 from tools.cluster.cluster import Cluster, Ports, running
 from tools.cluster.program import NotStarted
 
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
 
 def main() -> int:
     """Starts everything, prints the addresses, and waits."""
@@ -24,8 +26,8 @@ def main() -> int:
     parser.add_argument("--servers", type=int, default=2, choices=range(1, 10), help="how many servers of costcalc")
     given = parser.parse_args()
     settings = {name: value for name, value in os.environ.items() if name.startswith("COSTCALC_")}
-    for asked_to_stop in (signal.SIGTERM, signal.SIGINT):  # a shell's background commands begin with SIGINT ignored
-        signal.signal(asked_to_stop, signal.default_int_handler)
+    for each in STOPS:  # a shell's background commands begin with SIGINT ignored
+        signal.signal(each, stop)
     try:
         with running(Ports.from_first(given.port, given.servers), **settings) as cluster:
             tell(cluster)
@@ -36,6 +38,14 @@ def main() -> int:
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def stop(*_: object) -> None:
+    """Ends the waiting. Who asks again, while everything is stopped, would leave the rest of it running."""
+    for each in STOPS:
+        signal.signal(each, signal.SIG_IGN)
+    print("stopping", flush=True)
+    raise KeyboardInterrupt
 
 
 def tell(cluster: Cluster) -> None:

@@ -50,6 +50,14 @@ class Ports:
             nginx, redis, *others = (each.getsockname()[1] for each in taken)
         return cls(nginx, redis, tuple(others))
 
+    def check(self) -> None:
+        """Raises NotStarted where one is no port, or somebody listens there."""
+        for port in (self.nginx, *self.servers, self.redis):
+            if not 0 < port < 65_536:
+                raise NotStarted(f"there is no port {port}: CLUSTER_PORT may be 1 to {65_535 - REDIS_PORT}")
+            if is_open(port):
+                raise NotStarted(f"port {port} is taken: CLUSTER_PORT=9000 takes 9000 to {9000 + REDIS_PORT} instead")
+
 
 @dataclass
 class Cluster:
@@ -71,6 +79,7 @@ class Cluster:
 
     def start(self) -> None:
         """Starts every part, and returns when questions are answered. Raises NotStarted."""
+        self.ports.check()
         self._start_postgres()
         compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
         self.redis = self._redis(compose["services"]["memory"]["command"])
@@ -91,7 +100,7 @@ class Cluster:
             part = getattr(self, name, [])
             for each in part if isinstance(part, list) else [part]:
                 each.stop()
-        if hasattr(self, "database_url"):
+        if hasattr(self, "postgres"):
             self.postgres.stop()
 
     def server(self, port: int, command: Sequence[str] = COSTCALC, **settings: str) -> Program:

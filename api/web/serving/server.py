@@ -87,6 +87,7 @@ def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
     master = os.getpid()
 
     def load() -> Asgi:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # granian forks its workers deaf, until they have loaded
         from api.bootstrap import build
         from api.web.serving.front import create_front
 

@@ -1,6 +1,7 @@
 """The production server over real HTTP: what only a real server shows."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 import requests
 from support.live_server import COSTCALC, clean_environment, start_server
+
+from tools.cluster.cluster import wait_for
 
 ROOT = Path(__file__).parents[4]
 ASKED = "/cost?model=resnet50&target=0.757&limit=3"
@@ -176,6 +179,25 @@ def test_it_stops_when_told(tmp_path, stop):
     server.process.send_signal(stop)
     assert server.process.wait(30) == 0
     assert "Traceback" not in server.log.read_text()
+
+
+def test_it_stops_at_once_while_its_workers_still_load(tmp_path):
+    log, environment = tmp_path / "log", clean_environment(tmp_path, COSTCALC_WORKERS="1")
+    with log.open("w") as output:
+        command = [COSTCALC, "serve", "--bind", "127.0.0.1:0"]
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    try:
+        wait_for(lambda: [hears(worker) for worker in children(process.pid)] == [True], 30)
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+    assert "refused to gracefully stop" not in log.read_text()
+
+
+def hears(worker):
+    """Whether SIGTERM ends it, which it does while it loads; a handler of its own stands before and after."""
+    caught = int(re.search(r"SigCgt:\s*(\w+)", Path(f"/proc/{worker}/status").read_text())[1], 16)
+    return not caught >> (signal.SIGTERM - 1) & 1
 
 
 def children(pid):
