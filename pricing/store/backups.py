@@ -58,7 +58,10 @@ def restore(url: str | None, source: Path, now: datetime) -> Path | None:
     if not source.is_file():
         raise StoreError(f"there is no backup at {source}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    _copy(source, new)
+    try:
+        _copy(source, new)
+    except StoreError as error:
+        raise StoreError(f"{error}; the store stands as it was") from error
     aside = _set_aside(path, "replaced", now) if path.exists() else None
     new.replace(path)
     return aside
@@ -86,10 +89,11 @@ def _copy(source: Path, target: Path) -> None:
         with closing(open_sqlite(source, "ro", WAIT_SECONDS)) as old, closing(sqlite3.connect(new)) as copy:
             old.backup(copy)
         if found := _wrong(new):
-            raise StoreError(f"{source} cannot be used ({found}): {target} was not written")
+            raise StoreError(f"{source} cannot be used: {found}")
         os.replace(new, target)
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{source} cannot be copied to {target}: {error}") from error
+        what = "be used" if is_damage(error) else f"be copied to {target}"
+        raise StoreError(f"{source} cannot {what}: {error}") from error
     finally:
         for ending in BESIDE:
             Path(f"{new}{ending}").unlink(missing_ok=True)
@@ -101,6 +105,8 @@ def _wrong(path: Path) -> str | None:
         if found := fault(path, WAIT_SECONDS):
             return found
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
+                return "it is no copy of a store, such as `costcalc prices backup` writes"
             [(revision,)] = connection.execute("SELECT version_num FROM alembic_version")
         if revision >= HEAD:
             Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()

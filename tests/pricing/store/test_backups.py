@@ -107,8 +107,15 @@ def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
         backups.backup(url, tmp_path / "there")
     with pytest.raises(StoreError, match="there is no backup at"):
         backups.restore(url, tmp_path / "missing", NOW)
-    with pytest.raises(StoreError, match="cannot be copied"):
+    not_a_database = rf"^{tmp_path}/there cannot be used: file is not a database; the store stands as it was$"
+    with pytest.raises(StoreError, match=not_a_database):
         backups.restore(url, tmp_path / "there", NOW)
+    with closing(sqlite3.connect(tmp_path / "other")) as other:
+        other.execute("CREATE TABLE songs (name TEXT)")
+    no_store = "other cannot be used: it is no copy of a store, such as `costcalc prices backup` writes; the store"
+    with pytest.raises(StoreError, match=no_store):
+        backups.restore(url, tmp_path / "other", NOW)
+    (tmp_path / "other").unlink()
     flip(path, 8192, 40960)
     with pytest.raises(StoreError, match="cannot be used"):
         backups.backup(url, tmp_path / "copy")
