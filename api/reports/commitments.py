@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from api.questions.errors import BadParameters
@@ -20,8 +20,8 @@ from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
-PAGES = (20, *[100] * 10)
-"""How many candidates are asked for at once: the first few nearly always hold all machines."""
+CANDIDATES_PER_MACHINE, MOST_CANDIDATES = 7, 1020
+"""How many candidates are asked for at first, which often hold all machines, and how many altogether."""
 NO_HOURS = Decimal(0)
 NOTES = (
     "A month is 730 hours and a year is twelve months. "
@@ -104,9 +104,10 @@ class CommitmentsDocument:
 
 
 def question_beside(query: EstimateQuery) -> EstimateQuery:
-    """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost."""
+    """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
+    machine that the asker owns among those for rent."""
     free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
-    return replace(query, **free, basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
+    return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class CommitmentsReport:
     query: EstimateQuery
     runs_per_month: Decimal | None = None
     table: Literal["break_even", "cash"] = "break_even"
+    _answers: dict[EstimateQuery, Answer] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -131,7 +133,7 @@ class CommitmentsReport:
 
     def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """The whole answer, and the bills behind each of its machines."""
-        first = self._page(0, PAGES[0])
+        first = self._page(0, self._first_candidates)
         pairs = tuple(islice(self._machines(first), self.query.limit))
         found = tuple(machine for machine, _ in pairs)
         document = CommitmentsDocument(
@@ -154,7 +156,10 @@ class CommitmentsReport:
             yield OWNED
 
     def _ask(self, query: EstimateQuery) -> Answer:
-        return self.service.answer(query, self.catalogue)
+        """The answer to a question, which many machines ask alike."""
+        if query not in self._answers:
+            self._answers[query] = self.service.answer(query, self.catalogue)
+        return self._answers[query]
 
     def _page(self, offset: int, limit: int) -> Answer:
         """Candidates for what is compared, in the order of the question."""
@@ -171,16 +176,23 @@ class CommitmentsReport:
                     yield compared, bills
 
     def _candidates(self, first: Answer) -> Iterator[Estimate]:
+        """Those of the first page, then of further ones, each twice as long as the one before: all are ranked for every page."""
         yield from first.estimates
-        for start, size in zip(accumulate(PAGES), PAGES[1:], strict=False):
-            if self.query.offset + start >= first.count:
-                return
-            yield from self._page(start, size).estimates
+        start = size = self._first_candidates
+        last = min(MOST_CANDIDATES, first.count - self.query.offset)
+        while start < last:
+            size *= 2
+            yield from self._page(start, min(size, last - start)).estimates
+            start += size
+
+    @property
+    def _first_candidates(self) -> int:
+        return CANDIDATES_PER_MACHINE * self.query.limit
 
     def _compared(self, estimate: Estimate) -> tuple[Compared, MachineBills]:
         fixed = self._ask(self._on(estimate, self._fixed))
         on_demand, bill = self._baseline(estimate)
-        bills = MachineBills(fixed_bills(fixed.bills), bill)
+        bills = MachineBills(fixed_bills(bill for _, bill in _on_as_many(fixed, estimate.nodes)), bill)
         rate = bill.effective_hourly(NO_HOURS) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
         compared = Compared(
@@ -217,33 +229,47 @@ class CommitmentsReport:
         return tuple(option for option in self.query.purchase if option in FIXED) or FIXED
 
     def _on(self, estimate: Estimate, purchase: tuple[PurchaseOption, ...]) -> EstimateQuery:
-        """The same question about this machine alone, in its region, bought so."""
+        """The same question about this machine alone, in its region, bought so; in as many as the question asks about, because
+        the speeds of those are known already."""
         return replace(
             self._plain(),
             provider=(estimate.provider,),
             region=(estimate.region,),
             instance_type=(estimate.instance_type,),
-            nodes=estimate.nodes,
             purchase=purchase,
         )
 
     def _plain(self) -> EstimateQuery:
         """The question without limits and order, which only choose machines."""
-        free = {"max_cost": None, "max_hours": None, "accelerators": None, "accelerator": (), "frontier": False}
+        free = {"max_cost": None, "max_hours": None, "accelerator": (), "frontier": False}
         return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)  # type: ignore[arg-type]
 
     def _baseline(self, estimate: Estimate) -> tuple[OnDemand | None, Bill | None]:
         """The same machine on demand in the same region; where it can't be had, the cheapest with the same accelerators."""
         same = replace(self._on(estimate, (PurchaseOption.ON_DEMAND,)), term=(), payment=())
-        alike = replace(
-            same, provider=(), region=(), instance_type=(), accelerator=(estimate.accelerator,), nodes=estimate.nodes
-        )
-        for query in (same, alike):
-            answer = self._ask(query)
-            for found, bill in zip(answer.estimates, answer.bills, strict=True):
-                if found.accelerators == estimate.accelerators:
-                    return _on_demand(found, bill, query is same), bill
+        for found, bill in _on_as_many(self._ask(same), estimate.nodes):
+            return _on_demand(found, bill, True), bill
+        alike = replace(same, provider=(), region=(), instance_type=(), accelerator=(estimate.accelerator,))
+        for position in self._as_large(alike, estimate):
+            cheapest = self._ask(replace(alike, offset=position, limit=1))
+            [found], [bill] = cheapest.estimates, cheapest.bills
+            return _on_demand(found, bill, False), bill
         return None, None
+
+    def _as_large(self, query: EstimateQuery, estimate: Estimate) -> Iterator[int]:
+        """Where the estimates of as many machines with as many accelerators stand in the answer to a question."""
+        all_found, catalogue = self.service.overview(query, self.catalogue)
+        instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
+        for position, (row, nodes) in enumerate(zip(all_found.row.tolist(), all_found.nodes.tolist(), strict=True)):
+            *_, machine = catalogue.vocabulary.instances[instances[row]]
+            if nodes == estimate.nodes and machine.accelerators == per_node:
+                yield position
+
+
+def _on_as_many(answer: Answer, nodes: int) -> Iterator[tuple[Estimate, Bill]]:
+    """The estimates of an answer on so many machines, each with its bill."""
+    pairs = zip(answer.estimates, answer.bills, strict=True)
+    return ((estimate, bill) for estimate, bill in pairs if estimate.nodes == nodes)
 
 
 def _on_demand(estimate: Estimate, bill: Bill, is_same: bool) -> OnDemand:

@@ -8,6 +8,8 @@ import pytest
 from openpyxl import load_workbook
 from support.office import rows_of
 
+from costcalc import estimate
+
 ASKED = "model=resnet50&target=0.757"
 RISEML = f"{ASKED}&as_of=2018-04-26&overheads=none&crossing=first"
 FIXED = {"reserved", "savings_plan", "committed_use", "monthly"}
@@ -126,6 +128,23 @@ def test_the_sheet_of_payments_has_a_row_for_each_month(client):
     assert {row["paid_so_far"] for row in last} == {row["total"] for row in last}
     assert rows[0]["utilization"] == "1.0"
     assert float(rows[0]["on_demand_so_far"]) == pytest.approx(float(rows[0]["on_demand_hourly_rate"]) * 730, abs=0.005)
+
+
+def test_it_works_out_the_speeds_of_one_list_of_machines(client, monkeypatch):
+    """The machines that stand first are two, four and more of a kind: all are in the list that the question asks about."""
+    made, make = [], estimate.training_matrix
+    monkeypatch.setattr(estimate, "training_matrix", lambda *asked: made.append(asked) or make(*asked))
+    answer = get(client, "images_per_second=1234.5@1xA100-40GB&sort=time&limit=20").json
+    assert len({machine["nodes"] for machine in answer["machines"]}) > 2
+    assert len(made) == 1
+
+
+def test_a_machine_of_ones_own_is_not_taken_for_one_on_demand(client):
+    asked = "provider=aws&instance_type=p4de.24xlarge&own=8xA100-80GB"
+    [machine, *_] = load_workbook(io.BytesIO(get(client, asked, "/cost.xlsx").data), data_only=True)[
+        "Machines"
+    ].iter_rows(min_row=2, values_only=True)
+    assert machine[10:13:2] == ("aws", "p4de.24xlarge")
 
 
 @pytest.mark.parametrize("path", ["/commitments.xlsx", "/cost.xlsx"])
