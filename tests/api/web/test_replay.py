@@ -108,6 +108,13 @@ def test_what_is_asked_again_outlives_what_nobody_repeats(backend):
     assert backend.calls == 3
 
 
+def test_an_answer_that_is_asked_for_again_takes_the_room_of_one(backend):
+    replay = over(backend, most=3)
+    for query in ("once", "again", "again", "new", "once"):
+        ask(replay, query)
+    assert backend.calls == 3
+
+
 def test_questions_that_nobody_repeats_push_out_none_that_are_repeated(backend):
     replay = over(backend, most=8)
     for query in (*"abcdef", *"abcdef", *(f"once {number}" for number in range(20))):

@@ -3,11 +3,16 @@
 from dataclasses import replace
 from math import isnan, log
 
+import numpy as np
 import pytest
+from support.speeds import recipe
 
 from costcalc.fitting.processors import fitted_law
 from costcalc.hardware import Cluster
-from costcalc.throughput.processors import LAW, LN_WIDTH_80, Processors
+from costcalc.throughput.prediction import REFUSALS
+from costcalc.throughput.processors import LAW, LN_WIDTH_80, Processors, with_processor_speeds
+from costcalc.throughput.speed_model import empty_table
+from costcalc.training import Phase
 from costcalc.validation.outside_mlperf.processors import organisations_left_out
 from costcalc.validation.scores import half_width
 
@@ -98,3 +103,36 @@ def test_what_was_measured_of_a_processor_counts_for_the_part_that_so_many_rates
 
 def test_a_network_without_known_arithmetic_has_no_speed(known):
     assert isnan(LAW.work(known.models["amoebanet_d"], 224, 64))
+
+
+def on(known, clusters, *recipes, barred=False):
+    """The speeds of these recipes on clusters of processors, of which nothing else is known."""
+    phases = max(len(each.phases) for each in recipes)
+    table = replace(empty_table((), len(recipes), len(clusters), phases), recipes=recipes, clusters=tuple(clusters))
+    return with_processor_speeds(table, known, np.full((len(recipes), len(clusters)), barred))
+
+
+def test_only_where_the_code_is_not_seen_to_fail_its_speed_is_carried_over(known):
+    first, second = (Cluster(name, 1) for name in list(known.named)[:2])
+    one = recipe(model="resnet50", precision="fp32")
+    found = on(known, (first, second), one, barred=[True, False])
+    assert [REFUSALS[code] for code in found.refusal[0]] == ["no_throughput", ""]
+    assert isnan(found.seconds_per_epoch[0, 0, 0])
+    assert found.seconds_per_epoch[0, 1, 0] == pytest.approx(one.samples_per_epoch / rate(known, second))
+
+
+def test_a_recipe_has_as_many_speeds_as_phases(known):
+    short = recipe(model="resnet50")
+    long = replace(short, phases=(Phase(128, 0, 5), Phase(224, 5, 10)))
+    found = on(known, [Cluster(next(iter(known.named)), 1)], short, long).seconds_per_epoch[:, 0]
+    assert np.isnan(found).tolist() == [[False, True], [False, False]]
+    assert found[0, 0] == found[1, 1]
+
+
+@pytest.mark.parametrize(("gib", "reason"), [(2, "does_not_fit_memory"), (3, "")])
+def test_the_system_takes_one_gib_of_the_memory_of_a_machine(known, gib, reason):
+    """ResNet-50 needs 0.4 GiB itself and libraries 0.6, and each of its images takes 0.16 in 32 bits."""
+    name = next(iter(known.named))
+    small = replace(known, named={**known.named, name: replace(known.named[name], memory_gib=gib)})
+    found = on(small, [Cluster(name, 1)], recipe(model="resnet50", precision="fp32"))
+    assert REFUSALS[found.refusal[0, 0]] == reason
