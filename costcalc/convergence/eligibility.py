@@ -178,7 +178,7 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     return EligibleRecipes(to_target, probability, requested & reaches & sure, *widths, rejections)
 
 
-def success_probability(end_accuracy: Floats, target: float, sigma: Floats, published_runs: Floats) -> Floats:
+def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:
     """The chance that a new run ends at or above the target, for each recipe [R].
 
     Normal seed noise of standard deviation `sigma` about an end accuracy that is known from so many runs:

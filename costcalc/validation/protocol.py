@@ -21,6 +21,7 @@ from costcalc.throughput.workloads import bits
 from costcalc.training import Code
 from costcalc.validation.convergence.chances import brier_scores
 from costcalc.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
+from costcalc.validation.convergence.own_runs import own_run_scores, reliability
 from costcalc.validation.convergence.partial_runs import SHARES, crossings, ends, ffcv_logs, mlperf_logs
 from costcalc.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from costcalc.validation.held_out import HeldOut, Learner
@@ -114,7 +115,8 @@ def report(published: Published, found: Sequence[Experiment]) -> Report:
             "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Learner(published)),
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
-        chances=brier_scores(published),
+        chances=(*brier_scores(published), *own_run_scores(published)),
+        reliability=reliability(published),
     )
 
 

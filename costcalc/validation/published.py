@@ -23,7 +23,7 @@ FROZEN = {
     "splits_4": "c53676fac67b628930ba55624f0caf5766db43fc1fb231058debc74e1718d838",
 }
 """The tables of groups, with their SHA-256: the later ones were added in November 2026, before anything was scored with them."""
-TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", "unseen_curves", *FROZEN)
+TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", "unseen_curves", "seed_curves", *FROZEN)
 FITTED_TO = (
     *("accelerators", "models", "phases", "rcps", "recipes", "results", "splits", "system_networks"),
     "throughputs",
@@ -91,7 +91,8 @@ class Published:
     """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with.
 
     Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them. `unseen_curves[shape][name]` are logs of
-    a kind of schedule, or of a family; their errors make widths, and nothing else rests on them.
+    a kind of schedule, or of a family; their errors make widths, and nothing else rests on them. `seed_curves[recipe]` are the
+    logs of its equal runs.
     """
 
     evidence: Evidence
@@ -102,6 +103,7 @@ class Published:
     unseen_speeds: tuple[Throughput, ...] = ()
     unseen_runs: tuple[WholeRun, ...] = ()
     unseen_curves: Mapping[str, Mapping[str, tuple[Evaluation, ...]]] = field(default_factory=dict)
+    seed_curves: Mapping[str, tuple[tuple[Evaluation, ...], ...]] = field(default_factory=dict)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -204,6 +206,7 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
         unseen_speeds=tuple(typed("unseen_speeds.csv", speeds, Throughput)),
         unseen_runs=tuple(typed("unseen_runs.csv", _lines(texts, "unseen_runs"), WholeRun)),
         unseen_curves=_curves(texts),
+        seed_curves=_seed_curves(texts),
     )
 
 
@@ -213,6 +216,14 @@ def _curves(texts: Mapping[str, str]) -> dict[str, dict[str, tuple[Evaluation, .
     for line, point in zip(lines, typed("unseen_curves.csv", lines, Evaluation), strict=True):
         curves[str(line["schedule_shape"])][str(line["log"])] += (point,)
     return curves
+
+
+def _seed_curves(texts: Mapping[str, str]) -> dict[str, tuple[tuple[Evaluation, ...], ...]]:
+    found: dict[str, tuple[tuple[Evaluation, ...], ...]] = defaultdict(tuple)
+    for line in _lines(texts, "seed_curves"):
+        points = zip(str(line["epochs"]).split(";"), str(line["top1"]).split(";"), strict=True)
+        found[str(line["recipe"])] += (tuple(Evaluation(float(at), None, float(top1), None) for at, top1 in points),)
+    return found
 
 
 def _lines(texts: Mapping[str, str], name: str) -> list[dict[str, str | bool | None]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 from costcalc.validation.convergence.chances import Brier
+from costcalc.validation.convergence.own_runs import Reliability
 from costcalc.validation.regret import Regret
 from costcalc.validation.scores import Coverage, Score
 
@@ -26,6 +28,7 @@ class Report:
     scores: tuple[Score, ...]
     regrets: dict[str, Regret]
     chances: tuple[Brier, ...]
+    reliability: Mapping[str, tuple[Reliability, ...]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
@@ -53,6 +56,12 @@ class Report:
             f"Chance of success, {one.family}: said {one.said:.3f}, reached {one.reached:.3f}, Brier score {one.score:.4f} "
             f"({one.baseline:.4f} by the share of others), {one.chances} chances of {one.runs} runs."
             for one in self.chances
+        ]
+        remarks += [
+            f"Said and reached, {kind}: "
+            + ", ".join(f"{one.said:.2f} and {one.reached:.2f} ({one.chances})" for one in bins)
+            + "; in brackets the number of chances."
+            for kind, bins in self.reliability.items()
         ]
         return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
 

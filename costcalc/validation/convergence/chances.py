@@ -32,6 +32,9 @@ class Chance:
     reached: bool
 
 
+Scored = tuple[Chance, float]  # with its baseline
+
+
 @dataclass(frozen=True, slots=True)
 class Brier:
     """Mean squared error of the chances said of a family's runs, with the mean chance and the share that reached the target.
@@ -53,17 +56,17 @@ def brier_scores(published: Published) -> tuple[Brier, ...]:
 
     MLPerf's families with fewer than FEWEST_RUNS runs stand together.
     """
-    families: dict[str, list[tuple[Chance, float]]] = defaultdict(list)
+    families: dict[str, list[Scored]] = defaultdict(list)
     for kind, chances in (
         ("MLPerf", list(mlperf_chances(published))),
         ("repeated schedules", list(repeated_chances(published))),
     ):
         sizes = _sizes(chances)
-        for chance, baseline in zip(chances, _pooled(chances), strict=True):
+        for chance, baseline in with_baseline(chances):
             small = chance.margin is None and sizes[chance.family] < FEWEST_RUNS
             for name in (f"all {kind}", f"other {kind}" if small else chance.family):
                 families[name].append((chance, baseline))
-    return tuple(sorted((_brier(name, found) for name, found in families.items()), key=lambda one: -one.chances))
+    return tuple(sorted((brier(name, found) for name, found in families.items()), key=lambda one: -one.chances))
 
 
 def mlperf_chances(published: Published) -> Iterator[Chance]:
@@ -124,22 +127,23 @@ def _sizes(chances: Iterable[Chance]) -> Mapping[str, int]:
     return {family: len(names) for family, names in runs.items()}
 
 
-def _pooled(chances: Sequence[Chance]) -> list[float]:
-    """The share of other groups' runs at the same margin that reached their target; a half where there are none."""
+def with_baseline(chances: Sequence[Chance]) -> Iterator[Scored]:
+    """Each chance with the share of other groups' runs at the same margin that reached their target; a half where there are
+    none."""
     everybody: dict[float | None, list[int]] = defaultdict(lambda: [0, 0])
     own: dict[tuple[str, float | None], list[int]] = defaultdict(lambda: [0, 0])
     for one in chances:
         for counts in (everybody[one.margin], own[one.group, one.margin]):
             counts[0] += one.reached
             counts[1] += 1
-    shares = []
     for one in chances:
-        reached, runs = np.subtract(everybody[one.margin], own[one.group, one.margin])
-        shares.append(float(reached / runs) if runs else 0.5)
-    return shares
+        (reached, runs), (own_reached, own_runs) = everybody[one.margin], own[one.group, one.margin]
+        others = runs - own_runs
+        yield one, (reached - own_reached) / others if others else 0.5
 
 
-def _brier(family: str, found: Sequence[tuple[Chance, float]]) -> Brier:
+def brier(family: str, found: Sequence[Scored]) -> Brier:
+    """The score of these chances beside that of their baselines."""
     said, reached, baseline = (
         np.array(column, float)
         for column in zip(*((one.said, one.reached, share) for one, share in found), strict=True)

@@ -128,4 +128,9 @@ def test_each_curve_may_have_a_target_of_its_own():
 
 
 def test_a_log_without_noise_is_as_sure_as_imagenets_recipes():
-    assert evaluation_sigma([0.1, 0.3, 0.5, 0.86]) == pytest.approx(0.0015 * 0.76 / 1.2)
+    assert evaluation_sigma([0.1, 0.5, 0.86, 0.86]) == pytest.approx(0.0015 * 0.76 / 1.2)
+
+
+def test_a_log_that_still_rises_may_scatter_by_a_share_of_its_last_rise():
+    assert evaluation_sigma([0.1, 0.3, 0.5, 0.86]) == pytest.approx(0.14 * 0.36 / 1.2)
+    assert evaluation_sigma([0.1, 0.3, 0.8, 0.6]) == pytest.approx(0.1)  # what is seen is more

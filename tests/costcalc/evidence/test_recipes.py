@@ -116,6 +116,17 @@ def test_every_table_speaks_of_known_recipes():
     assert {row["recipe"] for row in rows("seed_noise.csv")} <= set(RECIPES)
 
 
+def test_logs_of_equal_runs_end_where_their_ends_say():
+    ends = {row["recipe"]: sorted(row["top1_of_runs"].split(";")) for row in rows("seed_noise.csv")}
+    logged = defaultdict(list)
+    for row in rows("seed_curves.csv"):
+        epochs = [float(each) for each in row["epochs"].split(";")]
+        assert epochs == sorted(set(epochs)), row
+        logged[row["recipe"]].append(row["top1"].rpartition(";")[2])
+    assert logged.keys() == ends.keys()
+    assert [name for name in ends if sorted(map(float, logged[name])) != sorted(map(float, ends[name]))] == []
+
+
 def test_models_and_accelerators_are_those_of_the_other_tables():
     models = {row["model"] for row in rows("models.csv")}
     accelerators = {row["accelerator"] for row in rows("accelerators.csv")} | {""}

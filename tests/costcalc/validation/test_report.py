@@ -4,6 +4,7 @@ import math
 import pytest
 
 from costcalc.validation.convergence.chances import Brier
+from costcalc.validation.convergence.own_runs import Reliability
 from costcalc.validation.regret import Regret
 from costcalc.validation.report import Report
 from costcalc.validation.scores import Coverage, Goal, Score
@@ -23,7 +24,9 @@ def row(name, goal=None):
 def report():
     scores = (row("speeds"), row("a goal met", MET), row("a goal missed, with a longer name", MISSED))
     regrets = {"schedule length": Regret(41, 0.034, 0.75)}
-    return Report("evidence", "0123456789abcdef", scores, regrets, (Brier("lars", 9, 18, 0.95, 0.9449, 0.04758, 0.04),))
+    chances = (Brier("lars", 9, 18, 0.95, 0.9449, 0.04758, 0.04),)
+    bins = {"own runs": (Reliability(12, 0.55, 0.5), Reliability(3, 0.99, 1.0))}
+    return Report("evidence", "0123456789abcdef", scores, regrets, chances, bins)
 
 
 CELLS = "8.0 % 4.0 % 0.50 {} 3.0 % 12.3 % -1.2 % 1.050 0.80 (0.70-0.90) 1.100 by rule 0.50 (0.40-0.60) !"
@@ -48,10 +51,11 @@ def test_markdown_is_one_table_and_a_list(report):
 
 
 def test_the_remarks_say_regret_chances_and_tables(report):
-    assert report.text().splitlines()[-3:] == [
+    assert report.text().splitlines()[-4:] == [
         "Selection regret, schedule length: mean 3.4 %, worst 75.0 %, 41 choices.",
         "Chance of success, lars: said 0.950, reached 0.945, Brier score 0.0476 (0.0400 by the share of others), "
         "18 chances of 9 runs.",
+        "Said and reached, own runs: 0.55 and 0.50 (12), 0.99 and 1.00 (3); in brackets the number of chances.",
         "Evidence evidence; frozen groups 0123456789abcdef.",
     ]
 
