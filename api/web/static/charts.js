@@ -35,7 +35,9 @@ async function draw(chart) {
     fitting.config.legend.disable = hero;
     if (hero) fitting.height = chart.clientHeight;
     const { view } = await vegaEmbed(place, fitting, options);
-    chart.replaceChildren(place);
+    for (const picture of chart.children) picture.classList.add("printed");
+    place.className = dark.matches ? "drawn" : "drawn light";
+    chart.append(place);
     view.addEventListener("click", (_, item) => { 
       const { rank } = item?.datum ?? {};
       if (rank && chart.dataset.open) location.href = `${chart.dataset.open}&offset=${rank - 1}`;
