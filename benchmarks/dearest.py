@@ -76,6 +76,8 @@ def _costs() -> Iterator[Dear]:
     for end in ("", ".csv", ".xlsx"):
         asked = f"/commitments{end}?{EVERYTHING}{TARGET}&limit=20&runs_per_month=1000000"
         yield Dear(f"/commitments{end} of 20 machines in 200 ways", asked, rows=200)
+        own = f"{asked}&sort=time&images_per_second=1{len(end)}{{number}}0@1xA100-40GB"
+        yield Dear(f"/commitments{end} of the 20 fastest, by a speed of the asker's own", own, rows=200)
     few = EVERYTHING.replace("&recipes=all", "")
     yield Dear("/accuracy of everything", f"/accuracy?{few}&limit=100&budget=1{{target}}", rows=100)
 
