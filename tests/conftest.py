@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tools.cluster.postgres import PostgresServer, binaries
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
+settings.register_profile("busy", settings(), deadline=None)  # on a busy machine an example takes what it takes
+settings.load_profile("busy")
 REQUIRED = os.environ.get("CI") == "true"  # there a missing server is a failure, elsewhere a skip
 
 
