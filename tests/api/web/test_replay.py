@@ -125,6 +125,15 @@ def test_questions_that_nobody_repeats_push_out_none_that_are_repeated(backend):
     assert backend.calls == 26
 
 
+def test_a_new_answer_takes_the_place_of_the_one_not_asked_for_longest_where_all_are_repeated(backend):
+    replay = over(backend, most=4)
+    for query in (*"abcd", *"abcd", "new", "new", *"bcd"):
+        ask(replay, query)
+    assert backend.calls == 5
+    ask(replay, "a")
+    assert backend.calls == 6
+
+
 def test_large_answers_asked_for_once_push_out_none_that_are_repeated(backend, monkeypatch):
     monkeypatch.setattr(caching, "MOST_BYTES", 8 * len(backend.body))
     replay = over(backend, most=100)

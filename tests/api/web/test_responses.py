@@ -143,6 +143,12 @@ def test_a_page_shows_some_rows_of_a_list_and_programs_get_all(client):
     assert 10 < page.count("<tr") < len(whole)
 
 
+@pytest.mark.parametrize(("path", "kind"), [("/plan", "text/html"), ("/plan.csv", "text/csv")])
+def test_a_browser_gets_the_page_of_a_path_and_the_files_that_it_asks_for(client, path, kind):
+    response = client.get(f"{path}?model=resnet50&target=0.757", headers={"Accept": "text/html"})
+    assert (response.status_code, response.mimetype) == (200, kind)
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [
