@@ -19,7 +19,7 @@ from api.web.access import Tokens, check_access
 from api.web.compression import pack
 from api.web.interface import documents
 from api.web.pages import question
-from api.web.pages.known_names import known_names
+from api.web.pages.known_names import asked_again, known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
@@ -101,6 +101,7 @@ def _everywhere() -> dict[str, object]:
         "signed_in": access.COOKIE in request.cookies,
         "example": EXAMPLE,
         "known_names": known_names,
+        "asked_again": asked_again,
     }
 
 

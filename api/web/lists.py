@@ -10,6 +10,7 @@ from api.formats import sheets
 from api.formats.charts import history as history_chart
 from api.formats.charts.drawing import pictures
 from api.formats.json import to_json
+from api.questions.errors import BadParameters
 from api.questions.schemas import (
     ChangesSchema,
     CompareSchema,
@@ -59,8 +60,13 @@ def changes() -> Response:
 @blueprint.get("/offers/history.csv")
 @blueprint.get("/offers/history")
 def history() -> Response:
-    """Every rate observed for the machines asked about, with its source."""
-    return answered(HISTORY, history_report, {"html": listed.HISTORY, "csv": sheets.history_csv}, ROWS)
+    """Every rate observed for the machines asked about, with its source; without a machine, the form that asks for one."""
+    try:
+        return answered(HISTORY, history_report, {"html": listed.HISTORY, "csv": sheets.history_csv}, ROWS)
+    except BadParameters as wrong:
+        if wants_page() and list(wrong.errors) == ["instance_type"] and not any(arguments().get("instance_type", [])):
+            return Response(listed.HISTORY.form(), headers={"Cache-Control": "no-store", "Vary": "Accept"})
+        raise
 
 
 @blueprint.get("/offers/history.vl")

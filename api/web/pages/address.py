@@ -18,7 +18,7 @@ class Address:
     path: str
     given: Given
 
-    def __call__(self, path: str | None = None, **changes: object) -> str:
+    def __call__(self, path: str | None = None, /, **changes: object) -> str:
         """The address with these parameters changed, or without those that are None or empty; another question starts at its
         first row."""
         kept = {name: values for name, values in self.given.items() if name not in changes and name != "offset"}

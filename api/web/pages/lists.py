@@ -85,6 +85,13 @@ class ListPage:
             offset=offset,
         ).encode()
 
+    def form(self) -> bytes:
+        """The page before it is asked for rows."""
+        at = Address(request.path, arguments())
+        return render_template(
+            "list.html", page=self, at=at, fields=[self._entry(name, at) for name in self.fields], rows=None
+        ).encode()
+
     def _entry(self, name: str, at: Address) -> Entry:
         field: Any = self.schema.fields[name]
         choices = tuple(field.choices) if isinstance(field, Choice) else ()
