@@ -23,6 +23,7 @@ PACKED = {
 }
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
 PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
+SQLITE = b"SQLite format 3"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
@@ -47,6 +48,10 @@ def _refuse_packed(head: bytes) -> None:
         raise LogRefused("this is a pickle, which may run any program: export the metrics as CSV")
     if head.startswith(LFS_POINTER):
         raise LogRefused("this is a pointer of Git LFS: fetch the file itself with git lfs pull")
+    if head.startswith(SQLITE):
+        raise LogRefused(
+            "this is a database, such as MLflow keeps: write the metric as CSV, with columns step, timestamp and its name"
+        )
     packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
     if packed:
         raise LogRefused(f"this is {packed}: unpack it and give the log inside")

@@ -158,10 +158,26 @@ def mlflow(folder):
     return next(folder.glob("mlruns/*/*/metrics/train_loss")), {"train_loss": [metric.value for metric in told]}
 
 
+def mlflow_model(folder):
+    """MLflow 3 keeps the metrics of a model apart, with the run and the data set in each line."""
+    import mlflow
+    from mlflow.data.http_dataset_source import HTTPDatasetSource
+    from mlflow.data.meta_dataset import MetaDataset
+
+    mlflow.set_tracking_uri((folder / "mlruns").as_uri())
+    data = MetaDataset(HTTPDatasetSource("https://data.example/small.csv"), name="my small set")
+    with mlflow.start_run():
+        model = mlflow.initialize_logged_model("plain")
+        losses = [loss for loss, _ in plainly_trained()]
+        for epoch, loss in enumerate(losses, 1):
+            mlflow.log_metric("loss", loss, step=epoch * len(BATCHES), dataset=data, model_id=model.model_id)
+    return next(folder.glob("mlruns/*/models/*/metrics/loss")), {"loss": losses}
+
+
 if __name__ == "__main__":
     wrote = {}
     with_torchvision()
-    for train in (keras, lightning, transformers, timm, tensorboard, mlflow):
+    for train in (keras, lightning, transformers, timm, tensorboard, mlflow, mlflow_model):
         log, told = train(Path(sys.argv[1]).absolute())
         wrote[train.__name__] = {"log": str(log), "told": told}
     print(json.dumps(wrote))

@@ -61,6 +61,8 @@ DEIT = "\n".join(
     for epoch, acc1 in enumerate((12.5, 50.25))
 )  # fmt: skip
 MLFLOW = "1700000000000 0.4 100\n1700000060000 0.6 200\n"
+RUN = "5b243ae35bba46f98f80ce8f7d62d129"  # as MLflow 3 writes it of a model, with the name and the digest of a data set
+OF_MODEL = MLFLOW.replace("\n", f" {RUN} my small set 987cd74d\n")
 
 
 def log_of(folder, content, name="log.csv"):
@@ -89,6 +91,7 @@ def curve(log, metric):
         (TRAINER, "transformers", "eval_accuracy", [(1, 500, None, 0.4), (2, 1000, None, 0.6)]),
         (MLPERF, "MLPerf", "accuracy", [(4, None, 60, 0.4), (8, None, 120, 0.6)]),
         (MLFLOW, "MLflow", "log.csv", [(None, 100, 0, 0.4), (None, 200, 60, 0.6)]),
+        (OF_MODEL, "MLflow", "log.csv", [(None, 100, 0, 0.4), (None, 200, 60, 0.6)]),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
@@ -450,3 +453,14 @@ def test_nor_does_a_damaged_one(tmp_path_factory, whole, at, cut, put):
     except LogRefused:
         return
     assert log.points
+
+
+@pytest.mark.parametrize("other", [OF_MODEL.replace("small", "large"), OF_MODEL.replace(RUN, RUN[::-1]), MLFLOW])
+def test_values_of_several_runs_or_data_sets_are_no_curve(tmp_path, other):
+    with pytest.raises(LogRefused, match="line 3: is of another run or data set than the first"):
+        log_of(tmp_path, OF_MODEL + other, "loss")
+
+
+def test_mlflows_database_is_refused_with_what_to_write(tmp_path):
+    with pytest.raises(LogRefused, match="write the metric as CSV, with columns step, timestamp and its name"):
+        log_of(tmp_path, b"SQLite format 3\0" + bytes(100), "mlflow.db")

@@ -50,6 +50,7 @@ def trained(tmp_path_factory):
         ("timm", "timm", BY_EPOCH),
         ("tensorboard", "TensorBoard", ([1, 2, 3], [3, 6, 9])),
         ("mlflow", "MLflow", BY_STEP),
+        ("mlflow_model", "MLflow", BY_STEP),
     ],
 )
 def test_what_is_read_is_what_the_library_told(trained, library, writer, places):
