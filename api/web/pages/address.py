@@ -18,6 +18,11 @@ class Address:
     path: str
     given: Given
 
+    @property
+    def here(self) -> str:
+        """The path as browsers ask for it, below that of the service."""
+        return f"{request.script_root}{self.path}"
+
     def __call__(self, path: str | None = None, /, **changes: object) -> str:
         """The address with these parameters changed, or without those that are None or empty; another question starts at its
         first row."""

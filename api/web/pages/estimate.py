@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from flask import render_template, request, url_for
+from flask import render_template, request
 
 from api.formats import words
 from api.formats.source_links import parts
@@ -36,7 +36,7 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         in_words=in_words,
         sources=parts,
         overhead=[line for line in estimate.assumptions if line.startswith(OF_OVERHEAD)] if estimate else [],
-        back=Address(url_for("pages.page"), arguments())(limit=None),
+        back=Address("/", arguments())(limit=None),
         permanent=to_url(own, f"{request.script_root}/estimate"),
         curve=to_url(own, f"{request.script_root}/estimate"),
         taken=taking(query, estimate) if estimate else None,

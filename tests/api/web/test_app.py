@@ -35,10 +35,29 @@ def below(service):
 
 @pytest.mark.parametrize("prefix", ["", "/tools/costcalc"])  # whether or not a proxy takes it off
 def test_below_a_path_every_link_of_the_pages_stays_below_it(below, prefix):
-    for page in ("/", "/docs"):
-        links = re.findall(r' (?:href|action|src)="([^"#][^"]*)"', below.get(prefix + page).get_data(as_text=True))
+    question = "?model=resnet50&target=0.757"
+    paths = (
+        "/",
+        "/docs",
+        f"/estimate{question}",
+        f"/commitments{question}",
+        "/compare",
+        "/offers",
+        "/models/resnet5",
+        "/plan",
+        "/recipes",
+        "/accuracy?model=resnet50",
+        "/offers/history?instance_type=p3.8xlarge",
+        "/fit",
+        "/models",
+        "/nowhere",
+    )
+    for page in paths:
+        told = below.get(prefix + page, headers={"Accept": "text/html"}).get_data(as_text=True)
+        links = re.findall(r' (?:href|action|src|formaction|data-\w+)="([^"#][^"]*/[^"]*)"', told)
         assert len(links) > 5
-        assert {link for link in links if not link.startswith("/tools/costcalc/")} == set()
+        ours = [link for link in links if not link.startswith("https:")]
+        assert {link for link in ours if re.match("/tools/costcalc/(?!tools/)", link) is None} == set(), page
     assert below.get(prefix + ASKED).json["count"] > 3
     assert below.get(f"{prefix}/openapi.json").json["servers"] == [{"url": "/tools/costcalc"}]
 
