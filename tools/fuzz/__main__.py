@@ -30,7 +30,7 @@ LEAST_FOR_MEMORY = 10_000  # fewer requests do not fill what is remembered
 BATCH = 20
 FORMULA = ("=", "@", "\t", "\r")
 SEPARATORS = ",;|\t"
-INSIDE = (b"Traceback (most recent", b'File "/', b"werkzeug.exceptions")
+INSIDE = (b"Traceback (most recent", b'File "/')
 
 
 @dataclass

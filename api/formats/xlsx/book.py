@@ -33,6 +33,8 @@ FORMATS = {
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
     "doubtful": {"bg_color": "#F8CBAD", "num_format": '0;-0;"FALSE"'},
 }
+LOOKS: Mapping[type, str] = {bool: "logical", datetime: "moment", date: "day"}
+"""The format of a value that is given none."""
 A4 = 9
 LARGEST = sys.float_info.max
 HEADING_HEIGHT = 45  # points: three lines
@@ -115,13 +117,15 @@ class Sheet:
 
     def put(self, row: int, column: int, value: Any, form: str | None = None) -> None:
         """Writes a value as what it is. Text is never read as a formula, a number or a link; moments lose their UTC."""
-        look = self._formats[form] if form else self._look(value)
+        look = self._formats.get(form or LOOKS.get(type(value), ""))
         if value is None or value == "":
             if form:
                 self.plain.write_blank(row, column, None, look)
+        elif isinstance(value, str):
+            self.plain.write_string(row, column, value, look)
         elif isinstance(value, Formula):
             self.plain.write_formula(row, column, value.text, look, _cached(value.value))
-        elif isinstance(value, str) or _is_beyond_numbers(value):
+        elif _is_beyond_numbers(value):
             self.plain.write_string(row, column, str(value), look)
         elif isinstance(value, bool):
             self.plain.write_boolean(row, column, value, look)
@@ -131,10 +135,6 @@ class Sheet:
             self.plain.write_datetime(row, column, _without_zone(value), look)
         else:
             self.plain.write_string(row, column, ";".join(map(str, value)), look)
-
-    def _look(self, value: Any) -> Any:
-        kinds = {bool: "logical", datetime: "moment", date: "day"}
-        return self._formats.get(kinds.get(type(value), ""))
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], frozen: int = 0) -> int:
         """A table from the first row on, with filters in its headings, of which the first `frozen` columns stay in sight.
