@@ -30,7 +30,7 @@ for command in OF_OTHER_FILES:
 
 
 @main.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"], case_sensitive=False))
 def completion(shell: str) -> None:
     """Print the script by which SHELL completes commands and names.
 
@@ -123,7 +123,9 @@ def settings() -> None:
 
 
 @main.command()
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json"], case_sensitive=False), default="table", show_default=True
+)
 @click.option(
     "--into",
     type=click.Path(exists=True, dir_okay=False, writable=True),
@@ -152,7 +154,11 @@ def slack() -> None:
 
 @slack.command()
 @click.option(
-    "--every", type=click.Choice(["day", "week"]), default="week", show_default=True, help="Period to compare with."
+    "--every",
+    type=click.Choice(["day", "week"], case_sensitive=False),
+    default="week",
+    show_default=True,
+    help="Period to compare with.",
 )
 @click.option("--moved", default="10%", show_default=True, help="Smallest move to report, such as 10% or 0.1.")
 @click.option("--ask", default="resnet50 0.757", show_default=True, help="Question to answer, as typed after /cost.")

@@ -33,10 +33,18 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 @click.argument("model", default="resnet50")
 @click.option("--module", metavar="PACKAGE.MODULE:FACTORY", help="Measure what this function returns, as MODEL.")
 @click.option("--image-size", type=click.IntRange(1, 4096), default=224, show_default=True, help="Pixels a side.")
-@click.option("--precision", type=click.Choice(["fp32", "bf16", "fp16"]), help="Default: the fastest of the device.")
+@click.option(
+    "--precision",
+    type=click.Choice(["fp32", "bf16", "fp16"], case_sensitive=False),
+    help="Default: the fastest of the device.",
+)
 @click.option("--batch-size", type=click.IntRange(1), help="Default: double it as long as it fits and is faster.")
 @click.option("--seconds", type=click.FloatRange(0.1, 600), default=10, show_default=True, help="For each batch.")
-@click.option("--device", type=click.Choice(["cuda", "mps", "xla", "cpu"]), help="Default: the fastest there is.")
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "mps", "xla", "cpu"], case_sensitive=False),
+    help="Default: the fastest there is.",
+)
 @click.option("--accelerator", metavar="NAME", help="What to call the device, if not what it calls itself.")
 @click.option("--store/--no-store", default=True, show_default=True, help="Have answers use it from now on.")
 @click.option("--small", is_flag=True, help="Measure what decides small networks instead: see `costcalc small`.")

@@ -8,6 +8,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import click
 import pytest
 from click.testing import CliRunner
 from support.live_server import COSTCALC, clean_environment
@@ -43,6 +44,29 @@ def test_csv_is_the_sheet_of_http(run, client):
     printed = run(*ASKED, "--format", "csv", "--sep", ";", "--decimal", ",")
     sheet = client.get("/cost.csv?model=resnet50&target=0.757&limit=3&as_of=2024-06-30&sep=;&decimal=,")
     assert printed.stdout_bytes == sheet.data
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_formats_may_be_written_in_capitals(run, form):
+    asked = ["offers", "--provider", "lambda", "--limit", "2", "--as-of", "2024-06-30", "--format"]
+    small, *large = (run(*asked, written) for written in (form, form.upper(), form.title()))
+    assert small.exit_code == 0
+    assert [each.stdout_bytes for each in large] == [small.stdout_bytes] * 2
+
+
+def choices(command):
+    """Every parameter of a command and those below it that takes one of a few words."""
+    yield from (each for each in command.params if isinstance(each.type, click.Choice))
+    for one in getattr(command, "commands", {}).values():
+        yield from choices(one)
+
+
+def test_a_word_of_a_few_may_be_written_in_capitals():
+    found = list(choices(main))
+    assert {"form", "every", "shell"} <= {each.name for each in found}
+    for each in found:
+        word = each.type.choices[0]
+        assert each.type.convert(word.upper(), each, None) == word
 
 
 def test_the_table_shows_time_cost_range_and_price_date(run, client):
