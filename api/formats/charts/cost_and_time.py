@@ -46,12 +46,7 @@ def _layers(answer: Answer, frame: Frame, points: Iterable[Point]) -> Json:
     front = {"filter": "datum.frontier"}
     stress = {"condition": {"test": "datum.frontier", "value": 1}, "value": 0.4}
     hidden = {"condition": {"test": "datum.frontier", "value": 0.6}, "value": 0.12}
-    rule = {
-        "type": "rule",
-        "color": QUIET,
-        "opacity": 1,
-        "aria": False,
-    }  # a screen reader hears the range from its point
+    rule = {"type": "rule", "color": QUIET, "opacity": 1, "aria": False}  # its point tells a screen reader the range
     return {
         "data": every,
         "layer": [
