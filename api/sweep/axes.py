@@ -17,6 +17,7 @@ from api.questions.fields import Moment, Number, Parameter
 from api.questions.suggestions import Guesses, clip
 
 MOST_STEPS = 100_000
+MOST = f", for at most {MOST_STEPS:,} values"
 WRITE = "write NAME=VALUE,VALUE,..., such as target=0.75,0.757 or as_of=2018-05..2026-11/1mo"
 HOLDS_PLUS = "instance_type"  # such as n1-highmem-16+2xV100
 _STEP = re.compile(r"([1-9][0-9]{0,4})(d|w|mo|y)")
@@ -89,9 +90,12 @@ def _range(name: str, text: str, field: Parameter) -> Iterable[str]:
 
 def _example(field: Parameter) -> str:
     if isinstance(field, Moment):
-        return "write the first and the last date and a step, such as 2018-05..2026-11/1mo; steps are d, w, mo and y"
+        return (
+            "write the first and the last date and a step, such as 2018-05..2026-11/1mo; steps are d, w, mo and y"
+            + MOST
+        )
     if isinstance(field, Number):
-        return "write the first and the last number and a step, such as 0.70..0.80/0.01"
+        return "write the first and the last number and a step, such as 0.70..0.80/0.01" + MOST
     return "only dates and numbers have ranges; write each value, with commas between them"
 
 

@@ -55,6 +55,7 @@ def test_every_axis_keeps_its_place():
         (["target=0.7..0.8"], "such as 0.70..0.80/0.01"),
         (["target=0.8..0.7/0.01"], "such as 0.70..0.80/0.01"),
         (["target=0.7..0.8/0"], "such as 0.70..0.80/0.01"),
+        (["target=0..1/0.00001"], "such as 0.70..0.80/0.01, for at most 100,000 values"),
         (["target=0.7..nan/0.1"], "such as 0.70..0.80/0.01"),
         (["as_of=2018-05..2026-11"], "such as 2018-05..2026-11/1mo"),
         (["as_of=2018-05..2026-11/1h"], "steps are d, w, mo and y"),
