@@ -17,19 +17,22 @@ CLOCK = (
 )
 
 ZOOM = {"name": "zoom", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
+MOST_DRAWN = 3000  # a library that draws half a million needs more memory than it has
 TOLD = ("machine", "bought", "time", "price", "rank")
 
 
 def spec(report: CostReport) -> Json:
     """The picture of a question's estimates; words in its place where there are none."""
     answer, points = report.answer, report.glance.points
-    query, front = answer.query, sum(point.frontier for point in points)
+    query, front, one_in = answer.query, sum(point.frontier for point in points), 1 + len(points) // MOST_DRAWN
+    drawn = [point for number, point in enumerate(points) if point.frontier or number % one_in == 0]
+    left_out = f"; one in {one_in:,} of the others is drawn" if one_in > 1 else ""
     if not points:
         return nothing()
     return chart(
         f"{query.model} to {query.target:g} {words.metric(query.metric)}: cost against time",
-        f"{front:,} of {answer.count:,} on the frontier; prices of {answer.prices.as_of:%Y-%m-%d}",
-        **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), points),
+        f"{front:,} of {answer.count:,} on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
+        **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), drawn),
     )
 
 

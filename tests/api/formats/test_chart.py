@@ -124,3 +124,18 @@ def test_a_picture_that_cannot_be_drawn_is_asked_for_again(client, monkeypatch):
     response = client.get("/cost.svg?model=resnet50&target=0.7123")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
     assert response.json["detail"] == "the picture could not be drawn now; ask again in a few seconds"
+
+
+def test_of_many_estimates_the_frontier_is_drawn_and_some_of_the_others(service, monkeypatch):
+    """With regions=all&recipes=all there are 770,000: the library ran out of memory over them, and the answer was a 500."""
+    given = {"model": ["resnet50"], "target": ["0.757"]}
+    every = spec_of(service, given)
+    monkeypatch.setattr(cost_and_time, "MOST_DRAWN", 100)
+    some = spec_of(service, given)
+    whole, drawn = every["data"]["values"], some["data"]["values"]
+    front = [row for row in whole if row["frontier"]]
+    assert len(drawn) <= 100 + len(front) < len(whole)
+    assert [row for row in drawn if row["frontier"]] == front
+    one_in = 1 + len(whole) // 100
+    assert f"; one in {one_in} of the others is drawn" in some["title"]["subtitle"]
+    assert "is drawn" not in every["title"]["subtitle"]
