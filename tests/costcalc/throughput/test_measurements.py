@@ -151,6 +151,11 @@ def test_the_nearest_row_is_of_the_same_accelerator_then_alike_in_machines_then_
     assert measured(rows[0], rate(500, accelerators=2)).nearest(UNDATED)[1] == 0  # as far from both: the first
 
 
+def test_two_machines_are_like_many_rather_than_like_one():
+    rows = [rate(1000), rate(9000, accelerators=64, nodes=8)]
+    assert measured(*rows, clusters=[Cluster("new", 8, nodes) for nodes in (1, 2)]).nearest(UNDATED).tolist() == [0, 1]
+
+
 def test_where_nobody_measured_the_accelerator_its_chip_with_another_memory_is_nearest():
     rows = [rate(300, "old", 8), rate(9000, accelerators=64, nodes=8)]
     assert measured(*rows).nearest(UNDATED).tolist() == [1, 1, 1, 0, 1]
