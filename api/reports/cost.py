@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
 
 from api.reports.left_out import Hints
 from api.reports.paging import Rest, rest_of
@@ -19,11 +21,13 @@ from costcalc.convergence.eligibility import BestReached
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
+from costcalc.units import Indices
 
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument, MachineBills
 
-COUNTED = ("provider", "accelerator", "purchase")
+
+Counted = Literal["provider", "accelerator", "purchase"]
 
 
 class Point(NamedTuple):
@@ -48,6 +52,53 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Points:
+    """Every estimate in the question's order: its figures in columns, and the catalogue that has its offers."""
+
+    figures: Overview
+    catalogue: Catalogue
+
+    def __len__(self) -> int:
+        return len(self.figures.row)
+
+    def at(self, positions: Indices) -> tuple[Point, ...]:
+        """The estimates at these positions, which are those of its columns."""
+        return tuple(self._at(positions))
+
+    def counted(self, name: Counted) -> Counter[str]:
+        """How many estimates have each provider, accelerator or way to buy."""
+        columns = self.catalogue.columns
+        codes = columns.option if name == "purchase" else columns.instance
+        counted: Counter[str] = Counter()
+        for code, number in enumerate(np.bincount(codes[self.figures.row]).tolist()):
+            if number:
+                counted[self._name(name, code)] += number
+        return counted
+
+    def _name(self, name: Counted, code: int) -> str:
+        if name == "purchase":
+            return OPTIONS[code].value
+        provider, _, machine = self.catalogue.vocabulary.instances[code]
+        return provider if name == "provider" else machine.accelerator
+
+    def _at(self, positions: Indices) -> Iterator[Point]:
+        columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
+        row = found.row[positions]
+        codes = (
+            positions + 1,
+            *(each[row] for each in (columns.instance, columns.region, columns.option, columns.term)),
+        )
+        cost = (found.cost, found.cost_low, found.cost_high)
+        numbers = (found.nodes, found.hours, found.hours_low, found.hours_high, *cost, found.on_frontier)
+        offers = zip(*(each.tolist() for each in codes), strict=True)
+        figures = zip(*(each[positions].tolist() for each in numbers), strict=True)
+        for (rank, instance, region, option, term), (nodes, *told) in zip(offers, figures, strict=True):
+            provider, name, machine = words.instances[instance]
+            offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
+            yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *told)
+
+
+@dataclass(frozen=True)
 class Glance:
     """Overviews of one question, and of the questions beside it that leave one filter out."""
 
@@ -56,20 +107,18 @@ class Glance:
     query: EstimateQuery
 
     @cached_property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> Points:
         """Every estimate in the question's order."""
-        return tuple(_points(*self.service.overview(self.query, self.catalogue)))
+        return Points(*self.service.overview(self.query, self.catalogue))
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""
-        whole = self.points
-        return {name: self._counted(name, whole) for name in COUNTED}
+        return {name: self._counted(name) for name in get_args(Counted)}
 
-    def _counted(self, name: str, whole: tuple[Point, ...]) -> list[tuple[str, int]]:
+    def _counted(self, name: Counted) -> list[tuple[str, int]]:
         chosen = getattr(self.query, name)
-        points = replace(self, query=self._without(name)).points if chosen else whole
-        column = Point._fields.index("purchase_option" if name == "purchase" else name)
-        counted = {**dict.fromkeys(map(str, chosen), 0), **Counter(str(point[column]) for point in points)}
+        points = replace(self, query=self._without(name)).points if chosen else self.points
+        counted = {**dict.fromkeys(map(str, chosen), 0), **points.counted(name)}
         return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def _without(self, name: str) -> EstimateQuery:
@@ -85,7 +134,6 @@ class CostDocument:
     query: EstimateQuery
     prices: PriceBasis
     picks: tuple[Pick, ...]
-    none_is_sure: str
     count: int
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
@@ -96,6 +144,7 @@ class CostDocument:
     quoted_exchange: tuple[ExchangeRate, ...]
     hints: tuple[Hint, ...]
     owned: tuple[OwnedMachine, ...]
+    none_is_sure: str
 
 
 @dataclass(frozen=True)
@@ -165,7 +214,6 @@ def cost_document(answer: Answer) -> CostDocument:
         query=with_moment(answer.query, answer.prices.as_of),
         prices=answer.prices,
         picks=answer.picks,
-        none_is_sure=answer.none_is_sure,
         count=answer.count,
         estimates=answer.estimates,
         free=answer.free,
@@ -176,6 +224,7 @@ def cost_document(answer: Answer) -> CostDocument:
         exchange=answer.exchange,
         quoted_exchange=answer.quoted_exchange,
         hints=answer.hints,
+        none_is_sure=answer.none_is_sure,
     )
 
 
@@ -242,23 +291,3 @@ class EstimateReport:
 def estimate_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> EstimateReport:
     """The report that parsed parameters ask for; they are those of `/cost`."""
     return EstimateReport(service, catalogue, query_of({**values, "limit": 1}))
-
-
-def _points(found: Overview, catalogue: Catalogue) -> Iterator[Point]:
-    columns, words = catalogue.columns, catalogue.vocabulary
-    codes = (columns.instance, columns.region, columns.option, columns.term)
-    offers = zip(*(code[found.row].tolist() for code in codes), strict=True)
-    figures = (
-        found.hours,
-        found.hours_low,
-        found.hours_high,
-        found.cost,
-        found.cost_low,
-        found.cost_high,
-        found.on_frontier,
-    )
-    rows = zip(offers, found.nodes.tolist(), zip(*(each.tolist() for each in figures), strict=True), strict=True)
-    for rank, ((instance, region, option, term), nodes, numbers) in enumerate(rows, 1):
-        provider, name, machine = words.instances[instance]
-        offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
-        yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *numbers)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from api.formats import words
 from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame
 from api.formats.charts.theme import INK, MONEY, PALETTE, QUIET, Json, chart, nothing
@@ -24,14 +26,14 @@ TOLD = ("machine", "bought", "time", "price", "rank")
 def spec(report: CostReport) -> Json:
     """The picture of a question's estimates; words in its place where there are none."""
     answer, points = report.answer, report.glance.points
-    query, front, one_in = answer.query, sum(point.frontier for point in points), 1 + len(points) // MOST_DRAWN
-    drawn = [point for number, point in enumerate(points) if point.frontier or number % one_in == 0]
+    query, front, one_in = answer.query, points.figures.on_frontier, 1 + len(points) // MOST_DRAWN
+    drawn = points.at(np.flatnonzero(front | (np.arange(len(points)) % one_in == 0)))
     left_out = f"; one in {one_in:,} of the others is drawn" if one_in > 1 else ""
-    if not points:
+    if not len(points):
         return nothing()
     return chart(
         f"{query.model} to {query.target:g} {words.metric(query.metric)}: cost against time",
-        f"{front:,} of {answer.count:,} on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
+        f"{front.sum():,} of {answer.count:,} on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
         **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), drawn),
     )
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+import numpy as np
+
 from api.formats.words import SIGNS
-from api.reports.cost import Point
+from api.reports.cost import Points
+from costcalc.units import Floats
 
 MINUTE, DAY = 1 / 60, 24
 TIMES = tuple(
@@ -58,10 +60,11 @@ class Axis:
     high: float
 
     @classmethod
-    def around(cls, values: Iterable[float]) -> Axis:
+    def around(cls, values: Sequence[float] | Floats) -> Axis:
         """The axis that holds these values with a little room."""
-        known = [value for value in values if value > 0] or [1.0]
-        low, high = log10(min(known)), log10(max(known))
+        every = np.asarray(values, float)
+        known = every[every > 0] if (every > 0).any() else np.ones(1)
+        low, high = log10(known.min()), log10(known.max())
         room = max((high - low) * MARGIN, 0.05)
         return cls(10 ** (low - room), 10 ** (high + room))
 
@@ -99,16 +102,14 @@ class Frame:
     providers: tuple[str, ...]
 
     @classmethod
-    def of(cls, points: Iterable[Point], waiting: Iterable[float] = ()) -> Frame:
+    def of(cls, points: Points, waiting: Iterable[float] = ()) -> Frame:
         """That of these points and of what is free and ends after so many hours."""
-        every = tuple(points)
-        paid = [point for point in every if point.cost > 0]
-        front = [point for point in paid if point.frontier]
-        most = max((point.cost for point in front), default=1) * FAR_ABOVE
-        shown = [point.cost for point in paid if point.cost <= most]
-        ranges = [end for point in front for end in (point.cost_low, point.cost_high)]
-        hours = [*(point.hours for point in every), *waiting]
-        return cls(Axis.around(hours), Axis.around([*shown, *ranges]), coloured(every))
+        found = points.figures
+        cost, front = found.cost, found.on_frontier & (found.cost > 0)
+        shown = cost <= (cost[front].max(initial=0) or 1) * FAR_ABOVE
+        costs = np.concatenate([cost[shown], found.cost_low[front], found.cost_high[front]])
+        hours = np.concatenate([found.hours, np.fromiter(waiting, float)])
+        return cls(Axis.around(hours), Axis.around(costs), coloured(points.counted("provider")))
 
     def colour(self, provider: str) -> int:
         """The number of a provider's colour."""
@@ -118,13 +119,8 @@ class Frame:
         """What stands in the legend."""
         return provider if provider in self.providers else REST
 
-    def is_beyond(self, point: Point) -> bool:
-        """Whether it costs more than the axis holds."""
-        return point.cost > self.cost.high
 
-
-def coloured(points: Iterable[Point]) -> tuple[str, ...]:
+def coloured(counted: Mapping[str, int]) -> tuple[str, ...]:
     """The providers with a colour: always the same for the three largest, and those of most estimates beside them."""
-    counted = Counter(point.provider for point in points)
     others = [name for name, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])) if name not in COLOURED]
     return (*COLOURED, *others[: MOST_COLOURS - len(COLOURED)])

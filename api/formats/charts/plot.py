@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from api.formats import words
 from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Tick, short
-from api.reports.cost import Point
+from api.reports.cost import Point, Points
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.query import Basis
@@ -91,14 +93,14 @@ class Plot:
     cards: dict[str, Card]
 
 
-def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
+def plot(answer: Answer, points: Points) -> Plot:
     """The picture of an answer, all of whose estimates are these points."""
     frame = Frame.of(points, [each.calendar_hours for each in answer.free])
-    inside = [point for point in points if point.cost > 0 and not frame.is_beyond(point)]
-    front = sorted((point for point in inside if point.frontier), key=lambda point: point.hours)
+    cost, on_frontier = points.figures.cost, points.figures.on_frontier
+    inside, beyond = (cost > 0) & (cost <= frame.cost.high), np.flatnonzero(cost > frame.cost.high)
+    front = sorted(points.at(np.flatnonzero(inside & on_frontier)), key=lambda point: point.hours)
     one_in = 1 + len(points) // MOST_DRAWN
-    drawn = [point for point in inside if not point.frontier][::one_in]
-    beyond = [point for point in points if frame.is_beyond(point)]
+    drawn = points.at(np.flatnonzero(inside & ~on_frontier)[::one_in])
     return Plot(
         across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
         up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(answer.query.currency)],
@@ -108,9 +110,9 @@ def plot(answer: Answer, points: tuple[Point, ...]) -> Plot:
         steps=list(_steps(frame, front)),
         front_ranges=[segment for point in front for segment in _ends(frame, point)],
         front=[_told(frame, point, answer.query.currency) for point in front],
-        beyond=[_mark(frame, point) for point in beyond[::one_in]],
+        beyond=[_mark(frame, point) for point in points.at(beyond[::one_in])],
         many_beyond=len(beyond),
-        free=list(_free(frame, answer, points)),
+        free=list(_free(frame, answer, points.at(np.flatnonzero(cost == 0)))),
         names=list(_names(frame, answer)),
         legend=_legend(frame, points),
         shapes=_shapes(points),
@@ -200,13 +202,12 @@ def _steps(frame: Frame, front: list[Point]) -> Iterator[Segment]:
 
 
 def _free(frame: Frame, answer: Answer, points: Iterable[Point]) -> Iterator[Mark]:
-    """What costs nothing: the free tiers beside the estimates, and those among them."""
+    """What costs nothing: the free tiers beside the estimates, and these among them."""
     for each in answer.free:
         yield _beside(frame, each)
     for point in points:
-        if not point.cost:
-            mark = _mark(frame, point)
-            yield mark._replace(words=f"{point.provider} {point.instance_type}: {in_words(point.hours)}")
+        told = f"{point.provider} {point.instance_type}: {in_words(point.hours)}"
+        yield _mark(frame, point)._replace(words=told)
 
 
 def _beside(frame: Frame, each: Estimate) -> Mark:
@@ -228,16 +229,18 @@ def _names(frame: Frame, answer: Answer) -> Iterator[Mark]:
         yield Mark(_percent(x), _percent(1 - y), "", 0, 0, ", ".join(names), x > 1 / 2)
 
 
-def _legend(frame: Frame, points: Iterable[Point]) -> list[Entry]:
-    counted = Counter(frame.name(point.provider) for point in points)
+def _legend(frame: Frame, points: Points) -> list[Entry]:
+    counted: Counter[str] = Counter()
+    for provider, number in points.counted("provider").items():
+        counted[frame.name(provider)] += number
     entries = [Entry(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
     rest = [Entry(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
     return sorted(entries, key=lambda entry: -entry.many) + rest
 
 
-def _shapes(points: Iterable[Point]) -> list[tuple[str, str]]:
+def _shapes(points: Points) -> list[tuple[str, str]]:
     """The shapes that occur with the ways to buy that they stand for."""
-    used = {point.purchase_option for point in points}
+    used = points.counted("purchase")
     by_shape: dict[str, list[str]] = {}
     for option, shape in SHAPES.items():
         if option in used:

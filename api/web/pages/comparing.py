@@ -56,8 +56,8 @@ def compare_page(schema: CompareSchema) -> Response:
 def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
     both = document.a, document.b
     frame = Frame(
-        Axis.around(hours for each in both for hours in (each.calendar_hours, each.hours_low, each.hours_high)),
-        Axis.around(float(cost) for each in both for cost in each.cost(BASIS)),
+        Axis.around([hours for each in both for hours in (each.calendar_hours, each.hours_low, each.hours_high)]),
+        Axis.around([float(cost) for each in both for cost in each.cost(BASIS)]),
         tuple(dict.fromkeys(each.provider for each in both)),
     )
     return {
