@@ -86,8 +86,9 @@ def answer(
     """
     found = _found(query, evidence, catalogue, now, exchange, storage_and_egress)
     known, times, candidates = found.known, found.times, found.candidates
-    sure = sureness(catalogue, found.matrix, times, candidates)
-    picked = picks(catalogue, candidates, sure[-1], found.as_of)
+    sure = sureness(found.matrix, times)
+    picked = picks(catalogue, candidates, sure[-1][candidates.time], found.as_of)
+    is_surest_missing = bool(picked) and picked[-1].name != "surest"
     mine = own_candidates(catalogue, candidates) if query.own else []
     shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
     tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
@@ -110,7 +111,7 @@ def answer(
         picks=tuple(
             Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position]) for one in picked
         ),
-        none_is_sure="" if sure[-1].any() or not sure.size else why_none_is_sure(sure),
+        none_is_sure=why_none_is_sure(sure[:, candidates.time]) if is_surest_missing else "",
         count=len(candidates.row),
         estimates=tuple(estimates.values())[:on_page],
         free=tuple(map(details.priced, tiers)),

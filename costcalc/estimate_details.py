@@ -438,7 +438,7 @@ def why(picked: Picked, estimate: Estimate, basis: Basis) -> str:
 
 
 def why_none_is_sure(sure: Flags) -> str:
-    """What is missing where no candidate is sure, in one sentence. `sure` has a row for each of WHAT_MAKES_SURE."""
-    missing = int(np.argmin(sure.any(axis=1)))
+    """What is missing where no candidate is the surest, in one sentence. `sure` has their columns of `sureness`."""
+    missing = int(np.count_nonzero(sure.any(axis=1)))
     having = f" with {listed(WHAT_MAKES_SURE[:missing])}" if missing else ""
     return f"No estimate{having} has {WHAT_MAKES_SURE[missing]}."

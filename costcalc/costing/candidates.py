@@ -130,7 +130,7 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     """The candidates to look at first: the cheapest, the fastest, the balanced and the surest, those there are.
 
     The balanced has the least cost x time of the frontier, the surest the least cost of those that are `sure` and have the
-    freshest price.
+    freshest price of a provider's own.
     """
     front, safe = np.flatnonzero(candidates.on_frontier), np.flatnonzero(sure)
     safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
@@ -144,29 +144,30 @@ def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: date
     return [Picked(name, int(among[first(order, 1)[0]]), len(among)) for name, among, order in ways if len(among)]
 
 
-def sureness(catalogue: Catalogue, matrix: TrainingMatrix, times: TrainingTimes, candidates: Candidates) -> Flags:
-    """Which candidates have the first of WHAT_MAKES_SURE, the first two, and so on: a row each, of which the last has the sure.
+def sureness(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
+    """Which training times have the first of WHAT_MAKES_SURE, the first two, and the first three: a row each. The fourth is the
+    rate's.
 
     The speed of a log's own machine is measured, and one that is transferred was measured on such accelerators.
     """
     tier = matrix.speeds.tier[matrix.speed_row[times.recipe], times.cluster]
     known = times.logged | (tier <= TIERS.index(Tier.TRANSFERRED))
     ran = ~matrix.recipes.is_interpolated[times.recipe]
-    trained = np.array([ran, known, times.success_probability >= SURE])
-    own_rate = catalogue.first_hand[candidates.row]
-    return np.logical_and.accumulate([*trained[:, candidates.time], own_rate])
+    return np.logical_and.accumulate([ran, known, times.success_probability >= SURE])
 
 
 def _freshest(catalogue: Catalogue, row: Indices, as_of: datetime) -> Indices:
-    """The positions of the rows whose rate was seen at most 30 days before; if there are none, of the newest of each provider."""
+    """The positions of the rows whose provider itself stated the rate at most 30 days before; if there are none, of the newest
+    that each provider stated."""
     columns = catalogue.columns
-    days = (int(as_of.timestamp()) - columns.observed[row]) // SECONDS_PER_DAY
+    own = np.flatnonzero(catalogue.first_hand[row])
+    days = (int(as_of.timestamp()) - columns.observed[row[own]]) // SECONDS_PER_DAY
     if (days <= FRESH_DAYS).any():
-        return np.flatnonzero(days <= FRESH_DAYS)
-    provider = catalogue.provider_of_instance[columns.instance[row]]
+        return own[days <= FRESH_DAYS]
+    provider = catalogue.provider_of_instance[columns.instance[row[own]]]
     newest = np.full(len(catalogue.vocabulary.instances), np.iinfo(np.int64).max)
     np.minimum.at(newest, provider, days)
-    return np.flatnonzero(days == newest[provider])
+    return np.asarray(own[days == newest[provider]])
 
 
 def rank(order: Order, position: int) -> int:
