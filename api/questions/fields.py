@@ -103,11 +103,11 @@ class Choice(Parameter):
     """One of a few words; case and signs are ignored. `also` has other words for them."""
 
     def __init__(self, choices: Iterable[Any], meaning: str, **keywords: Any) -> None:
-        self.also: Mapping[str, str] = keywords.pop("also", {})
+        also: Mapping[str, str] = keywords.pop("also", {})
         super().__init__(meaning, **keywords)
         self.choices = {str(choice): choice for choice in choices}
-        also = ((word, choice) for word, choice in self.also.items() if choice in self.choices)
-        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *also])
+        others = ((word, choice) for word, choice in also.items() if choice in self.choices)
+        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *others])
 
     def parse(self, text: str) -> Any:
         """The choice itself."""

@@ -26,7 +26,6 @@ from costcalc.units import Indices
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument, MachineBills
 
-
 Counted = Literal["provider", "accelerator", "purchase"]
 
 
@@ -62,7 +61,7 @@ class Points:
         return len(self.figures.row)
 
     def at(self, positions: Indices) -> tuple[Point, ...]:
-        """The estimates at these positions, which are those of its columns."""
+        """The estimates at these positions of the columns."""
         return tuple(self._at(positions))
 
     def counted(self, name: Counted) -> Counter[str]:

@@ -90,12 +90,9 @@ def _range(name: str, text: str, field: Parameter) -> Iterable[str]:
 
 def _example(field: Parameter) -> str:
     if isinstance(field, Moment):
-        return (
-            "write the first and the last date and a step, such as 2018-05..2026-11/1mo; steps are d, w, mo and y"
-            + MOST
-        )
+        return f"write the first and the last date and a step, such as 2018-05..2026-11/1mo; steps are d, w, mo and y{MOST}"
     if isinstance(field, Number):
-        return "write the first and the last number and a step, such as 0.70..0.80/0.01" + MOST
+        return f"write the first and the last number and a step, such as 0.70..0.80/0.01{MOST}"
     return "only dates and numbers have ranges; write each value, with commas between them"
 
 
