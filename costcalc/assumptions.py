@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from math import ceil, exp
@@ -19,7 +19,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, Code, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -27,7 +27,6 @@ from costcalc.units import HOURS_PER_DAY
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
-OLD_PRICE = timedelta(days=30)
 SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
@@ -276,7 +275,7 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
 
 def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
     age = as_of - offer.observed_at
-    if age > OLD_PRICE:
+    if age.days > OLD_DAYS:
         yield f"The price was last seen on {offer.observed_at.date()}, {age.days} days before the date asked for."
     if offer.purchase_option in COMMITMENTS:
         yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."

@@ -35,6 +35,8 @@ class Payment(StrEnum):
     ALL_UPFRONT = "all_upfront"
 
 
+OLD_DAYS = 30
+"""A rate that was last seen longer ago is old: answers mark it, and it is not fresh enough to be sure of."""
 SPOT_RATE_WIDTH, SPOT_RATE_DAYS = 0.28, 365
 """ln half-width at 80 % after a year. Of 31 series of Google's spot rates, 2023 to 2026 (one machine of each family and region in
 the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14 after 90, 0.22 after 180 and 0.28 after 365. No

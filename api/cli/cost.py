@@ -8,6 +8,7 @@ from api.cli.estimates import estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
 from api.formats.words import highest_accuracy, machine, owned, picked, rates_seen
+from api.questions.suggestions import many
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
@@ -42,7 +43,9 @@ def _heading(found: Answer) -> str:
 def _how_many(found: Answer) -> str:
     query, shown = found.query, len(found.estimates)
     if not shown:
-        return f"None of {found.count:,} estimates." if found.count else "No estimate answers this question."
+        return f"None of {many(found.count, 'estimate')}." if found.count else "No estimate answers this question."
+    if found.count == 1:
+        return "The only estimate:"
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
     order = "fastest" if query.sort == "time" else "cheapest"
     return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"

@@ -17,6 +17,7 @@ from api.bootstrap import build_once, utc_now
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
+from api.questions.suggestions import many
 from api.reports.prices.offers import OfferRow, offer_filter, offer_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
@@ -64,7 +65,7 @@ def refresh(settings: Settings, names: tuple[str, ...]) -> int:
     published = report.published
     _say((f"{name}: ended, no longer listed", "; ".join(gone)) for name, gone in report.ended)
     counted = (
-        f"{published.new} new rates",
+        many(published.new, "new rate"),
         f"{published.seen_again} seen again unchanged",
         f"{len(published.ended)} ended",
     )
@@ -81,7 +82,7 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
         def watch(result: refreshing.SourceResult) -> None:
             progress.update(task, advance=1)
             if not result.missing:
-                told = result.error or f"{len(result.offers)} offers"
+                told = result.error or many(len(result.offers), "offer")
                 console.print(f"{result.name}: {told} ({result.seconds:.1f} s)", soft_wrap=True)
 
         return refreshing.refresh(names, store, os.environ, utc_now(), watch)
@@ -110,7 +111,7 @@ def try_source(name: str, folder: Path | None) -> int:
     click.echo(document(columns_of(OfferRow), map(offer_row, result.offers), Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
-        f"{result.name}: {len(result.offers)} offers in {result.seconds:.1f} s, "
+        f"{result.name}: {many(len(result.offers), 'offer')} in {result.seconds:.1f} s, "
         f"observed {_moment(min(seen, default=None))} to {_moment(max(seen, default=None))}; nothing was stored",
         err=True,
     )
@@ -124,7 +125,9 @@ def _save(recording: Recording, folder: Path, name: str) -> None:
         click.echo(f"{name}: nothing to keep: no answer came over the network, or none that was read whole", err=True)
         return
     origin = f"Answers to costcalc prices try {name} on {utc_now():%Y-%m-%d}; its secrets are cut out."
-    click.echo(f"{name}: {len(recording)} answers kept in {recording.save(folder, origin)}; read them first", err=True)
+    click.echo(
+        f"{name}: {many(len(recording), 'answer')} kept in {recording.save(folder, origin)}; read them first", err=True
+    )
 
 
 def describe_all() -> int:

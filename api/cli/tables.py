@@ -14,6 +14,7 @@ from api.cli.estimates import estimate_lines
 from api.cli.grid import Column, View, paragraph, table
 from api.cli.options import as_options
 from api.formats.words import bought, in_one_line, in_region, machine
+from api.questions.suggestions import many
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport, Compared
 from api.reports.comparison import CompareReport
@@ -74,7 +75,7 @@ def fit_lines(report: FitReport, view: View) -> Iterator[str]:
     found = report.document()
     models = tuple(dict.fromkeys(each.model for each in found.fits))
     if found.count > len(found.fits) or len(models) > MOST_GRID:
-        yield from _headed("largest batches", found.count, FITS, found.fits, view)
+        yield from _headed("largest batch size", "", found.count, FITS, found.fits, view)
     else:
         yield from paragraph(f"Largest batches that fit, as known on {_day(found.as_of)}:", view.width)
         yield from table([ACCELERATOR, *map(_of_network, models)], _by_accelerator(found.fits), view.width)
@@ -119,38 +120,38 @@ def models_lines(report: ModelsReport, view: View) -> Iterator[str]:
     """Every model; of a single one also its recipes and its measured speeds."""
     found = report.document()
     if isinstance(found, ModelsDocument):
-        yield from _headed("models", len(found.models), MODELS, found.models, view)
+        yield from _headed("model", "", len(found.models), MODELS, found.models, view)
         return
-    recipes, speeds = found.recipes, found.throughputs
+    recipes, speeds, of_it = found.recipes, found.throughputs, f"of {found.model.model}"
     yield from table(MODELS, [found.model], view.width)
-    yield from _headed(f"recipes of {found.model.model}", len(recipes), RECIPES, recipes, view)
-    yield from _headed(f"measured speeds of {found.model.model}", len(speeds), SPEEDS, speeds, view)
+    yield from _headed("recipe", of_it, len(recipes), RECIPES, recipes, view)
+    yield from _headed("measured speed", of_it, len(speeds), SPEEDS, speeds, view)
 
 
 def offers_lines(report: OffersReport, view: View) -> Iterator[str]:
     """The price sheet."""
     found = report.document()
-    yield from _headed(f"rates, at prices of {_day(found.as_of)}", found.count, OFFERS, found.offers, view)
+    yield from _headed("rate", f"at prices of {_day(found.as_of)}", found.count, OFFERS, found.offers, view)
 
 
 def history_lines(report: HistoryReport, view: View) -> Iterator[str]:
     """Every rate of a machine and how long it held."""
     found = report.document()
-    yield from _headed(f"rates until {_day(found.until)}", found.count, HISTORY, found.history, view)
+    yield from _headed("rate", f"until {_day(found.until)}", found.count, HISTORY, found.history, view)
 
 
 def changes_lines(report: ChangesReport, view: View) -> Iterator[str]:
     """What each rate was and is."""
     found = report.document()
-    what = f"new or different rates from {_day(found.since)} to {_day(found.as_of)}"
-    yield from _headed(what, found.count, CHANGES, found.changes, view)
+    period = f"from {_day(found.since)} to {_day(found.as_of)}"
+    yield from _headed("new or different rate", period, found.count, CHANGES, found.changes, view)
 
 
 def throughput_lines(report: ThroughputReport, view: View) -> Iterator[str]:
     """Measured speeds, most images for the money first."""
     found = report.document()
-    what = f"measured speeds on offers, most images for the money first, at prices of {_day(found.as_of)}"
-    yield from _headed(what, found.count, THROUGHPUTS, found.throughputs, view)
+    order = f"on offers, most images for the money first, at prices of {_day(found.as_of)}"
+    yield from _headed("measured speed", order, found.count, THROUGHPUTS, found.throughputs, view)
 
 
 def _missing(prices: PriceBasis, view: View) -> Iterator[str]:
@@ -158,9 +159,12 @@ def _missing(prices: PriceBasis, view: View) -> Iterator[str]:
         yield from paragraph(line, view.width, 4)
 
 
-def _headed(what: str, count: int, columns: Sequence[Column], rows: Sequence[Any], view: View) -> Iterator[str]:
-    shown = f"{len(rows):,} of {count:,}" if len(rows) < count else f"{count:,}"
-    yield from paragraph(f"{shown} {what}", view.width)
+def _headed(
+    noun: str, which: str, count: int, columns: Sequence[Column], rows: Sequence[Any], view: View
+) -> Iterator[str]:
+    """The table under a line that says how many there are, and how many of them are shown."""
+    shown = f"{len(rows):,} of " if len(rows) < count else ""
+    yield from paragraph(f"{shown}{many(count, noun)} {which}", view.width)
     if rows:
         yield from table(columns, rows, view.width)
 

@@ -9,14 +9,13 @@ from typing import Protocol
 from costcalc.answers import Answer, Estimate, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.query import Basis
 from costcalc.training import Metric
 
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 REGIONS = {"unspecified": "", "any": ", any region"}
 OLD, SECOND_HAND, NONE_FREE = "†", "‡", "∅"
-OLD_DAYS = 30
 MEANINGS = {
     OLD: f"the rate is more than {OLD_DAYS} days old.",
     SECOND_HAND: "a third party states it, not the provider.",

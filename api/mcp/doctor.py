@@ -9,12 +9,13 @@ from importlib.util import find_spec
 from typing import Literal
 
 from api.questions.errors import NotReady
+from api.questions.suggestions import many
 from api.service import Service
 from costcalc import __version__
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.offers import OLD_DAYS
 
 EVERY_OFFER = OfferFilter()
-OLD_DAYS = 30
 EXTRAS = {"vl_convert": "charts", "psycopg": "postgresql", "redis": "redis", "scipy": "validate"}
 """By module, the extra of this package that brings it."""
 
@@ -58,9 +59,8 @@ def _prices(service: Service) -> Iterator[Finding]:
         for gap in catalogue.gaps
     )
     for source, count in Counter(service.prices.quarantined()).items():
-        yield Finding(
-            "quarantine", "worth knowing", f"{count} rates of {source} look odd", "costcalc prices release SOURCE"
-        )
+        found = f"{many(count, 'odd rate')} of {source} left out"
+        yield Finding("quarantine", "worth knowing", found, f"costcalc prices release {source}")
 
 
 def _age(service: Service, catalogue: Catalogue) -> Finding:
@@ -68,7 +68,7 @@ def _age(service: Service, catalogue: Catalogue) -> Finding:
     if newest is None:
         return Finding("prices", "wrong", "the snapshot is empty", "costcalc prices refresh")
     days = (service.clock() - newest).days
-    found = f"{len(catalogue):,} rates, the newest {days} days old"
+    found = f"{many(len(catalogue), 'rate')}, the newest {many(days, 'day')} old"
     if days > OLD_DAYS:
         return Finding("prices", "worth knowing", found, "costcalc prices refresh")
     return Finding("prices", "well", found)

@@ -1,4 +1,4 @@
-"""Text for messages: the nearest known names, lists of words, and short echoes of input."""
+"""Text for messages: the nearest known names, lists of words, counts, and short echoes of input."""
 
 from __future__ import annotations
 
@@ -105,6 +105,11 @@ def either(names: Iterable[str]) -> str:
     """`a`, `a or b`, `a, b or c`."""
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def many(count: int, noun: str) -> str:
+    """`1 rate`, `1,234 rates`; a noun of several words ends in the one that is counted."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class Guesses:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from api.questions.errors import NotFound
 from api.questions.schemas import BY_THE_HOUR
+from api.questions.suggestions import many
 from api.reports.left_out import left_out
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate
@@ -66,7 +67,7 @@ class LaunchReport:
 
     def _nothing(self, answer: Answer) -> str:
         if answer.count:
-            return f"{self.title} rents none of the machines of {answer.count} estimates: allow more machines"
+            return f"{self.title} rents none of the machines of {many(answer.count, 'estimate')}: allow more machines"
         return f"no estimate remains: {left_out(answer)}"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
+from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
 from costcalc.evidence import Evidence
 from costcalc.query import EstimateQuery
@@ -197,9 +198,9 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
 def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
     written = change.written()
     joined = written if written.startswith("without") else f"with {written}"
-    many = f"{answer.count:,} estimate{'' if answer.count == 1 else 's'}"
     query = replace(found.query, **{"offset": 0, **change.values})
-    return Hint(written, answer.count, f"{many} {joined}{_least(change, answer)}{change.because}.", to_url(query, ""))
+    sentence = f"{many(answer.count, 'estimate')} {joined}{_least(change, answer)}{change.because}."
+    return Hint(written, answer.count, sentence, to_url(query, ""))
 
 
 def _least(change: Change, answer: Answer) -> str:

@@ -15,12 +15,13 @@ from costcalc.costing.rentals import Rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
+from costcalc.offers import OLD_DAYS
 from costcalc.query import EstimateQuery
 from costcalc.throughput import TIERS
 from costcalc.training import Tier
 from costcalc.units import SECONDS_PER_DAY, Flags, Floats, Indices
 
-MOST_FREE, FRESH_DAYS, SURE = 3, 30, 0.95
+MOST_FREE, SURE = 3, 0.95
 WHAT_MAKES_SURE = (
     "a recipe that somebody ran",
     "a speed measured on such accelerators",
@@ -157,13 +158,13 @@ def sureness(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
 
 
 def _freshest(catalogue: Catalogue, row: Indices, as_of: datetime) -> Indices:
-    """The positions of the rows whose provider itself stated the rate at most 30 days before; if there are none, of the newest
+    """The positions of the rows whose provider itself stated the rate within `OLD_DAYS`; if there are none, of the newest
     that each provider stated."""
     columns = catalogue.columns
     own = np.flatnonzero(catalogue.first_hand[row])
     days = (int(as_of.timestamp()) - columns.observed[row[own]]) // SECONDS_PER_DAY
-    if (days <= FRESH_DAYS).any():
-        return own[days <= FRESH_DAYS]
+    if (days <= OLD_DAYS).any():
+        return own[days <= OLD_DAYS]
     provider = catalogue.provider_of_instance[columns.instance[row[own]]]
     newest = np.full(len(catalogue.vocabulary.instances), np.iinfo(np.int64).max)
     np.minimum.at(newest, provider, days)

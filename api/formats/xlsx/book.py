@@ -14,7 +14,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
-from api.formats.words import OLD_DAYS
+from costcalc.offers import OLD_DAYS
 
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 FORMATS = {

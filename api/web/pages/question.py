@@ -13,6 +13,7 @@ from api.formats import words
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, to_url
+from api.questions.suggestions import many
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.web.pages import columns, filters
@@ -71,6 +72,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     return {
         "answer": answer,
         "words": words,
+        "many": many,
         "in_words": in_words,
         "waiting": waiting,
         "taking": partial(taking, query),

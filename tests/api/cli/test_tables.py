@@ -211,6 +211,14 @@ def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch,
     assert all(f"No new prices from {gap.source}: {gap.reason}\n" in long for gap in reasons)
 
 
+def test_one_of_a_kind_is_not_said_as_several(run):
+    asked = "--provider aws --region us-east-1 --purchase on_demand"
+    assert run(f"offers --instance-type p3.8xlarge {asked} --as-of {DAY}").startswith("1 rate at prices of")
+    assert run(f"history p3.8xlarge {asked} --limit 1").split(" until ")[0].endswith("rates")
+    alone = run(f"cost resnet50 0.757 --instance-type p3.8xlarge {asked} --nodes 1 --as-of {DAY}")
+    assert "\nThe only estimate:\n" in alone
+
+
 def test_an_empty_answer_says_what_to_change_as_an_option(run):
     printed = run("cost resnet50 0.757 --accelerator RTX-2080-Ti --as-of 2026-11-20", 80)
     assert "\nNo estimate answers this question.\n" in printed
