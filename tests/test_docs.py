@@ -109,11 +109,28 @@ def test_the_readme_lists_every_command():
             assert f"`costcalc {path}" in text
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_between_documents_lead_somewhere(name):
-    document = ROOT / name
-    for link in re.findall(r"\]\((?!http)([^)#]+)\)", document.read_text("utf-8")):
-        assert (document.parent / link).exists(), link
+@pytest.mark.parametrize("document", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(document):
+    for link, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", document.read_text("utf-8")):
+        linked = document.parent / link if link else document
+        assert linked.exists(), link
+        assert not anchor or anchor in anchors(linked.read_text("utf-8")), anchor
+
+
+def anchors(text):
+    """What GitHub calls the headings of a page in links."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_is_linked_from_the_readme_or_from_a_page_that_is():
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        seen.add(page.name)
+        linked = {page.parent / link for link in re.findall(r"\]\((?!http)([^)#]+\.md)", page.read_text("utf-8"))}
+        todo += [path for path in linked if path.name not in seen]
+    assert {path.name for path in ROOT.glob("docs/*.md")} <= seen
 
 
 def test_the_lines_of_python_print_what_the_page_shows():

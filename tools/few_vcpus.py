@@ -1,4 +1,4 @@
-"""What machines with few vCPUs are answered, before and after the limits of the host: `python -m tools.few_vcpus`.
+"""How fast machines with few vCPUs are, by their accelerators alone and as a whole: `python -m tools.few_vcpus`.
 
 Of two questions the twenty machines that lose most: ResNet-18 by FFCV's own code, and ResNet-50 by the same with PyTorch's
 DataLoader (`pipeline=pytorch`). Beside the answer stand the images per second that the processors prepare at the lowest and at
@@ -51,15 +51,15 @@ QUESTIONS = (
 
 
 class Row(NamedTuple):
-    """One machine before and after."""
+    """One machine by its accelerators alone, and as a whole."""
 
-    before: Estimate
-    after: Estimate
+    alone: Estimate
+    whole: Estimate
 
     @property
     def share(self) -> float:
         """What is left of the speed."""
-        return self.after.images_per_second / self.before.images_per_second
+        return self.whole.images_per_second / self.alone.images_per_second
 
 
 def estimates(
@@ -81,8 +81,8 @@ def estimates(
 
 def rows(question: Question, evidence: Evidence, catalogue: Catalogue) -> list[Row]:
     """The machines that lose most."""
-    before, after = (estimates(question, evidence, catalogue, pipeline) for pipeline in ("none", question.pipeline))
-    pairs = [Row(before[name], after[name]) for name in sorted(before.keys() & after.keys())]
+    alone, whole = (estimates(question, evidence, catalogue, pipeline) for pipeline in ("none", question.pipeline))
+    pairs = [Row(alone[name], whole[name]) for name in sorted(alone.keys() & whole.keys())]
     return sorted(pairs, key=lambda row: row.share)[:MACHINES]
 
 
@@ -97,14 +97,14 @@ def measured(question: Question, evidence: Evidence, accelerator: str) -> list[f
 def lines(question: Question, evidence: Evidence, catalogue: Catalogue) -> Iterator[str]:
     """The table of a question."""
     yield f"\n## {question.model} by {question.recipe}, {question.pipelines[0]}\n"
-    yield "| machine | accelerators | vCPUs | before | after | 80 % range | limited by | measured pipelines allow |"
+    yield "| machine | accelerators | vCPUs | accelerators alone | whole machine | 80 % range | limited by | measured pipelines allow |"
     yield "|---|---|---:|---:|---:|---:|---|---:|"
-    for before, after in rows(question, evidence, catalogue):
-        vcpus, speed, rates = after.vcpus or 0, after.images_per_second, measured(question, evidence, after.accelerator)
-        low, high = (speed * after.hours / hours for hours in (after.hours_high, after.hours_low))
+    for alone, whole in rows(question, evidence, catalogue):
+        vcpus, speed, rates = whole.vcpus or 0, whole.images_per_second, measured(question, evidence, whole.accelerator)
+        low, high = (speed * whole.hours / hours for hours in (whole.hours_high, whole.hours_low))
         yield (
-            f"| {after.provider} {after.instance_type} | {after.accelerators} {after.accelerator} | {vcpus} "
-            f"| {before.images_per_second:,.0f} | {speed:,.0f} | {low:,.0f}–{high:,.0f} | {after.limited_by} "
+            f"| {whole.provider} {whole.instance_type} | {whole.accelerators} {whole.accelerator} | {vcpus} "
+            f"| {alone.images_per_second:,.0f} | {speed:,.0f} | {low:,.0f}–{high:,.0f} | {whole.limited_by} "
             f"| {min(rates) * vcpus:,.0f}–{max(rates) * vcpus:,.0f} |"
         )
 
