@@ -97,7 +97,10 @@ def measured(question: Question, evidence: Evidence, accelerator: str) -> list[f
 def lines(question: Question, evidence: Evidence, catalogue: Catalogue) -> Iterator[str]:
     """The table of a question."""
     yield f"\n## {question.model} by {question.recipe}, {question.pipelines[0]}\n"
-    yield "| machine | accelerators | vCPUs | accelerators alone | whole machine | 80 % range | limited by | measured pipelines allow |"
+    yield (
+        "| machine | accelerators | vCPUs | accelerators alone | whole machine "
+        "| 80 % range | limited by | measured pipelines allow |"
+    )
     yield "|---|---|---:|---:|---:|---:|---|---:|"
     for alone, whole in rows(question, evidence, catalogue):
         vcpus, speed, rates = whole.vcpus or 0, whole.images_per_second, measured(question, evidence, whole.accelerator)
