@@ -1,9 +1,11 @@
-"""The commands about live prices: refresh, try and status, and the settings that the sources read."""
+"""What `costcalc prices` does: asks the price sources, says how they fare, corrects what they said, and keeps the store."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.bootstrap import build_once, utc_now
+from api.cli.failing import FAILED, stop
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
@@ -34,7 +37,6 @@ from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
 from pricing.store.store import Store
 
-FINE, FAILED, WRONG_USE = 0, 1, 2
 SHOWN = 20  # offers that a question names
 NOT_CONFIGURED = "not configured"
 
@@ -49,17 +51,24 @@ def source_settings() -> Iterator[Setting]:
     yield from listed.values()
 
 
+@contextmanager
+def _faults_told() -> Iterator[None]:
+    """Ends the command with a message where no source has a name, or where the store or the packaged prices cannot be used."""
+    try:
+        yield
+    except refreshing.UnknownSource as error:
+        stop(error)
+    except (StoreError, PackagedTableError) as error:
+        stop(error, FAILED)
+
+
+@_faults_told()
 def refresh(settings: Settings, names: tuple[str, ...]) -> int:
     """Pulls these sources, or all, into the store, and says how each fared. Returns the exit status."""
-    try:
-        specs = refreshing.chosen(names)
-        store = Store(settings.database_url)
-        store.fill(utc_now())
-        report = _watched(names, len(specs), store)
-    except refreshing.UnknownSource as error:
-        return _failed(error, WRONG_USE)
-    except StoreError as error:
-        return _failed(error, FAILED)
+    specs = refreshing.chosen(names)
+    store = Store(settings.database_url)
+    store.fill(utc_now())
+    report = _watched(names, len(specs), store)
     _print(RESULTS, report.results)
     _say((result.name, _told(result)) for result in report.results)
     published = report.published
@@ -94,20 +103,18 @@ def _told(result: refreshing.SourceResult) -> str:
     return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))
 
 
-def try_source(name: str, folder: Path | None) -> int:
+@_faults_told()
+def try_source(name: str, folder: Path | None) -> None:
     """Runs one source; its offers go to standard output as CSV, how it fared to standard error. Stores nothing.
 
     What the provider answered goes to `folder` as a recording, if there is one.
     """
-    try:
-        recording = refreshing.recording_of(name, os.environ)
-        result = refreshing.try_source(name, os.environ, utc_now(), recording if folder else None)
-        if folder:
-            _save(recording, folder, name)
-    except refreshing.UnknownSource as error:
-        return _failed(error, WRONG_USE)
+    recording = refreshing.recording_of(name, os.environ)
+    result = refreshing.try_source(name, os.environ, utc_now(), recording if folder else None)
+    if folder:
+        _save(recording, folder, name)
     if result.error:
-        return _failed(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
+        stop(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
     click.echo(document(columns_of(OfferRow), map(offer_row, result.offers), Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
@@ -117,7 +124,8 @@ def try_source(name: str, folder: Path | None) -> int:
     )
     for gap in result.gaps:
         click.echo(f"{gap.source}: {gap.reason}", err=True)
-    return FAILED if result.faults else FINE
+    if result.faults:
+        sys.exit(FAILED)
 
 
 def _save(recording: Recording, folder: Path, name: str) -> None:
@@ -130,143 +138,117 @@ def _save(recording: Recording, folder: Path, name: str) -> None:
     )
 
 
-def describe_all() -> int:
+def describe_all() -> None:
     """Every source: what it lists, what it needs and what it cannot see."""
     for spec in SOURCES.values():
         click.echo(f"{spec.name}: {spec.label}")
         _say((("  rates", spec.rates), ("  needs", spec.needs), ("  cannot see", spec.cannot_see)))
-    return FINE
 
 
-def describe(name: str) -> int:
+@_faults_told()
+def describe(name: str) -> None:
     """One source: its description, its settings and how its rates come about."""
-    try:
-        [spec] = refreshing.chosen([name])
-    except refreshing.UnknownSource as error:
-        return _failed(error, WRONG_USE)
+    [spec] = refreshing.chosen([name])
     click.echo(f"{spec.name}: {spec.label}\n\n{SOURCES.notes(name)}\n")
     click.echo(f"rates: {spec.rates}\nneeds: {spec.needs}\ncannot see: {spec.cannot_see}\n")
     for setting in spec.settings:
         default = f" [{setting.default}]" if setting.default else ""
         click.echo(f"{setting.variable}: {setting.meaning}{default}")
-    return FINE
 
 
-def status(settings: Settings) -> int:
-    """How each source last fared."""
-    try:
-        store = Store(settings.database_url)
-        states, odd = refreshing.status(store), refreshing.quarantined(store)
-    except StoreError as error:
-        return _failed(error, FAILED)
+@_faults_told()
+def status(settings: Settings) -> None:
+    """How each source last fared, and the rates in quarantine."""
+    store = Store(settings.database_url)
+    states, odd = refreshing.status(store), refreshing.quarantined(store)
     _print(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
     for source, rates in odd.items():
         for each in rates[:SHOWN]:
             click.echo(_in_quarantine(each))
         click.echo(f"{source}: {len(rates)} in quarantine; costcalc prices release {source} lets them pass")
-    return FINE
 
 
-def export(settings: Settings, folder: Path) -> int:
+@_faults_told()
+def export(settings: Settings, folder: Path) -> None:
     """Writes what the store knows as the next packaged edition, and says how it differs from the present one."""
     own = [spec.name for spec in SOURCES.values() if spec.is_own]
+    store = Store(settings.database_url)
+    store.fill(utc_now())
     try:
-        store = Store(settings.database_url)
-        store.fill(utc_now())
         for line in exporting.export(store.all_offers(own), folder, utc_now()):
             click.echo(line)
-    except (StoreError, PackagedTableError, OSError) as error:
-        return _failed(error, FAILED)
-    return FINE
+    except OSError as error:
+        stop(error, FAILED)
 
 
-def backup(settings: Settings, file: Path) -> int:
+@_faults_told()
+def backup(settings: Settings, file: Path) -> None:
     """Copies the store into a new file."""
-    try:
-        backups.backup(settings.database_url, file)
-    except StoreError as error:
-        return _failed(error, FAILED)
+    backups.backup(settings.database_url, file)
     click.echo(f"{file} is a whole copy of the store")
-    return FINE
 
 
-def restore(settings: Settings, file: Path) -> int:
+@_faults_told()
+def restore(settings: Settings, file: Path) -> None:
     """Puts a copy in the place of the store, and says where the former one lies."""
-    try:
-        aside = backups.restore(settings.database_url, file, utc_now())
-        snapshot = Store(settings.database_url).current_snapshot_id()
-    except StoreError as error:
-        return _failed(error, FAILED)
+    aside = backups.restore(settings.database_url, file, utc_now())
+    snapshot = Store(settings.database_url).current_snapshot_id()
     prices = f"snapshot {snapshot}" if snapshot else "in which no refresh has stored prices"
     click.echo(f"the store is {file} again, {prices}")
     if aside:
         click.echo(f"the former store is kept as {aside}")
-    return FINE
 
 
-def rebuild(settings: Settings) -> int:
+@_faults_told()
+def rebuild(settings: Settings) -> None:
     """Begins a new store where the present one is damaged, and says what is lost."""
-    try:
-        done = backups.rebuild(settings.database_url, utc_now())
-    except (StoreError, PackagedTableError) as error:
-        return _failed(error, FAILED)
+    done = backups.rebuild(settings.database_url, utc_now())
     click.echo(f"the damaged store is kept as {done.path}")
     click.echo(f"lost: {done.lost}")
     own = "cannot be read, and are lost too" if done.own_runs is None else f"are taken over: {done.own_runs}"
     click.echo(f"your own measurements {own}")
     click.echo("the new store has the packaged prices: costcalc prices refresh adds today's")
-    return FINE
 
 
-def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> int:
-    """Takes the rates of a source that pass the filters back, after a person agreed. Raises Refused, CannotStart."""
-    try:
-        name, store = refreshing.withdrawable(source), Store(settings.database_url)
-        store.fill(utc_now())
-        offers = store.standing_offers(name)
-        catalogue = Catalogue.from_offers(offers, name)
-        values, _ = build_once(settings).parse(WithdrawSchema(), filters, catalogue)
-        rows = catalogue.passing_rows(np.arange(len(offers)), offer_filter(values))
-        wrong = [catalogue.offer(row) for row in rows.tolist()]
-        if not wrong:
-            return _failed(f"{name} has no current rate that passes these filters: nothing to withdraw", FAILED)
-        _say_which(name, wrong)
-        if not sure and not click.confirm(
-            f"Withdraw {'this rate' if len(wrong) == 1 else f'these {len(wrong)} rates'}?"
-        ):
-            return FAILED
-        published = store.withdraw(name, frozenset(offer.key for offer in wrong), utc_now())
-    except refreshing.UnknownSource as error:
-        return _failed(error, WRONG_USE)
-    except StoreError as error:
-        return _failed(error, FAILED)
+@_faults_told()
+def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> None:
+    """Takes the rates of a source that pass the filters back, once a person agrees. Raises Refused, CannotStart."""
+    name, store = refreshing.withdrawable(source), Store(settings.database_url)
+    store.fill(utc_now())
+    offers = store.standing_offers(name)
+    catalogue = Catalogue.from_offers(offers, name)
+    values, _ = build_once(settings).parse(WithdrawSchema(), filters, catalogue)
+    rows = catalogue.passing_rows(np.arange(len(offers)), offer_filter(values))
+    wrong = [catalogue.offer(row) for row in rows.tolist()]
+    if not wrong:
+        stop(f"{name} has no current rate that passes these filters: nothing to withdraw", FAILED)
+    _say_which(name, wrong)
+    _agreed("Withdraw", len(wrong), sure)
+    published = store.withdraw(name, frozenset(offer.key for offer in wrong), utc_now())
     click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
-    return FINE
 
 
-def release(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> int:
-    """Lets odd rates of a source that pass the filters pass the checks, after a person agreed. Raises Refused, CannotStart."""
-    try:
-        [spec], store = refreshing.chosen([source]), Store(settings.database_url)
-        service = build_once(settings)
-        values, _ = service.parse(ReleaseSchema(), filters, service.catalogue())
-        odd = [each for each in refreshing.quarantined(store).get(spec.name, []) if _passes(each, values)]
-        if not odd:
-            return _failed(
-                f"{spec.name} has no rate in quarantine that passes these filters: nothing to release", FAILED
-            )
-        for each in odd:
-            click.echo(_in_quarantine(each))
-        if not sure and not click.confirm(f"Release {'this rate' if len(odd) == 1 else f'these {len(odd)} rates'}?"):
-            return FAILED
-        store.release(odd, utc_now())
-    except refreshing.UnknownSource as error:
-        return _failed(error, WRONG_USE)
-    except StoreError as error:
-        return _failed(error, FAILED)
+@_faults_told()
+def release(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> None:
+    """Lets odd rates of a source that pass the filters pass the checks, once a person agrees. Raises Refused, CannotStart."""
+    [spec], store = refreshing.chosen([source]), Store(settings.database_url)
+    service = build_once(settings)
+    values, _ = service.parse(ReleaseSchema(), filters, service.catalogue())
+    odd = [each for each in refreshing.quarantined(store).get(spec.name, []) if _passes(each, values)]
+    if not odd:
+        stop(f"{spec.name} has no rate in quarantine that passes these filters: nothing to release", FAILED)
+    for each in odd:
+        click.echo(_in_quarantine(each))
+    _agreed("Release", len(odd), sure)
+    store.release(odd, utc_now())
     click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} takes over what is still listed")
-    return FINE
+
+
+def _agreed(what: str, count: int, sure: bool) -> None:
+    """Asks whether to do this to so many rates, unless that is sure. Ends the command where the answer is no."""
+    if not sure:
+        click.confirm(f"{what} {'this rate' if count == 1 else f'these {count} rates'}?", abort=True)
 
 
 def _passes(odd: Quarantined, filters: Mapping[str, Sequence[str]]) -> bool:
@@ -321,11 +303,6 @@ def _say(told: Iterable[tuple[str, str | None]]) -> None:
     for name, text in told:
         for line in paragraph(f"{name}: {text}", terminal_width(), 4) if text else ():
             click.echo(line)
-
-
-def _failed(error: object, exit_status: int) -> int:
-    click.echo(f"costcalc: {error}", err=True)
-    return exit_status
 
 
 RESULTS: tuple[Column, ...] = (

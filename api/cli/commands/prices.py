@@ -36,7 +36,10 @@ def describe_sources(source: str | None) -> None:
     """List every price source with what it needs and cannot see, or describe one SOURCE with its settings."""
     from api.cli import prices as commands
 
-    sys.exit(commands.describe(source) if source else commands.describe_all())
+    if source:
+        commands.describe(source)
+    else:
+        commands.describe_all()
 
 
 @prices.command("try")
@@ -51,7 +54,7 @@ def try_source(source: str, save: Path | None) -> None:
     """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
     from api.cli import prices as commands
 
-    sys.exit(commands.try_source(source, save))
+    commands.try_source(source, save)
 
 
 @prices.command()
@@ -63,7 +66,7 @@ def export(folder: Path) -> None:
     """
     from api.cli import prices as commands
 
-    sys.exit(commands.export(settings_of_environment(), folder))
+    commands.export(settings_of_environment(), folder)
 
 
 @prices.command()
@@ -72,7 +75,7 @@ def backup(file: Path) -> None:
     """Copy the SQLite store into the new FILE, also while a server or a refresh uses it. The copy is read before it is named."""
     from api.cli import prices as commands
 
-    sys.exit(commands.backup(settings_of_environment(), file))
+    commands.backup(settings_of_environment(), file)
 
 
 @prices.command()
@@ -81,7 +84,7 @@ def restore(file: Path) -> None:
     """Put the backup FILE in the place of the SQLite store. Servers go on from it; the former store is kept beside it."""
     from api.cli import prices as commands
 
-    sys.exit(commands.restore(settings_of_environment(), file))
+    commands.restore(settings_of_environment(), file)
 
 
 @prices.command()
@@ -89,7 +92,7 @@ def rebuild() -> None:
     """Begin anew where the SQLite store is damaged: it is set aside, and what is lost is named. Prefer a backup."""
     from api.cli import prices as commands
 
-    sys.exit(commands.rebuild(settings_of_environment()))
+    commands.rebuild(settings_of_environment())
 
 
 @prices.command()
@@ -97,7 +100,7 @@ def status() -> None:
     """Show the last success, age, number of rows and last error of each source."""
     from api.cli import prices as commands
 
-    sys.exit(commands.status(settings_of_environment()))
+    commands.status(settings_of_environment())
 
 
 def withdrawal() -> Schema:
@@ -120,7 +123,7 @@ def withdraw(source: str, yes: bool, **filters: Any) -> None:
     from api.cli import prices as commands
 
     with told():
-        sys.exit(commands.withdraw(settings_of_environment(), source, texts(filters), yes))
+        commands.withdraw(settings_of_environment(), source, texts(filters), yes)
 
 
 def releasing() -> Schema:
@@ -143,4 +146,4 @@ def release(source: str, yes: bool, **filters: Any) -> None:
     from api.cli import prices as commands
 
     with told():
-        sys.exit(commands.release(settings_of_environment(), source, texts(filters), yes))
+        commands.release(settings_of_environment(), source, texts(filters), yes)
