@@ -1,4 +1,4 @@
-"""`costcalc measure` and `costcalc recipes`: what one measured oneself, kept beside the prices."""
+"""What `costcalc measure`, `costcalc small` and `costcalc recipes` do: one's own runs and speeds, kept beside the prices."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from api.cli.failing import FAILED, stop, told
 from api.cli.grid import Column, table, terminal_width
 from api.cli.options import dashed
 from api.questions.errors import BadParameters
+from api.questions.suggestions import many
 from api.reports.small_networks import SmallReport
 from api.settings import Settings
 from costcalc.evidence import load_evidence
@@ -31,7 +32,7 @@ from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
 
 if TYPE_CHECKING:
-    from own_runs.measure.measuring import Request
+    from own_runs.measure.measuring import Measurement, Request
 
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
@@ -71,20 +72,11 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     except CannotMeasure as error:
         stop(error, FAILED)
     speed = found.speed(utc_now().replace(microsecond=0))
-    click.echo(
-        f"{speed.model}: {speed.images_per_second:,.4g} images/s on {speed.accelerator} in {speed.precision}, batch "
-        f"{speed.batch_size}, repeats within {speed.spread:.1%}; the {found.limited_by} limits it "
-        f"(accelerator {found.best.images_per_second:,.4g}, data pipeline {found.pipeline_images_per_second:,.4g} images/s)"
-    )
-    if found.is_disturbed:
-        _tell(
-            f"only {found.processor_share:.0%} of the cores' time was left to it: what others took is not counted, but they "
-            "share caches and memory, so measure again while nothing else runs"
-        )
+    _say_measured(found, speed)
     if known is None:
         _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")
     if options.store:
-        _keep_speed(settings, speed)
+        _keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
 
 
 def _predict(device: str, request: Request, model: Model) -> None:
@@ -97,6 +89,20 @@ def _predict(device: str, request: Request, model: Model) -> None:
         _tell(
             f"predicted from its cores, clock and vector width, as answers do: {said.middle:,.3g} images/s, in 8 of 10 cases "
             f"between {said.low:,.3g} and {said.high:,.3g}"
+        )
+
+
+def _say_measured(found: Measurement, speed: MeasuredSpeed) -> None:
+    """Prints the speed, what limits it, and whether other programs disturbed the measurement."""
+    click.echo(
+        f"{speed.model}: {speed.images_per_second:,.4g} images/s on {speed.accelerator} in {speed.precision}, batch "
+        f"{speed.batch_size}, repeats within {speed.spread:.1%}; the {found.limited_by} limits it "
+        f"(accelerator {found.best.images_per_second:,.4g}, data pipeline {found.pipeline_images_per_second:,.4g} images/s)"
+    )
+    if found.is_disturbed:
+        _tell(
+            f"only {found.processor_share:.0%} of the cores' time was left to it: what others took is not counted, but they "
+            "share caches and memory, so measure again while nothing else runs"
         )
 
 
@@ -132,12 +138,12 @@ def compare_small(settings: Settings, training: Training, rate: Decimal) -> None
     measured = (small_device(run) for run in _runs(settings, SMALL_DEVICE))
     found = SmallReport(training, rate, (*measured, *small_devices())).document()
     click.echo(
-        f"{found.layers} layers, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
-        f"{found.steps:,} steps of {found.batch_size}\n"
+        f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
+        f"{found.steps:,} steps of {found.batch_size}"
     )
     for line in table(SMALL_COLUMNS, found.devices, terminal_width()):
         click.echo(line.rstrip())
-    click.echo(f"\nWorth up to: the hourly rate at which it costs as much as {found.reference} at {rate}.")
+    click.echo(f"Worth up to: the hourly rate at which it costs as much as {found.reference} at {rate}.")
 
 
 SMALL_COLUMNS = (
@@ -152,10 +158,6 @@ SMALL_COLUMNS = (
     ),
     Column("evidence", lambda each: each.evidence, leave=1),
 )
-
-
-def _keep_speed(settings: Settings, speed: MeasuredSpeed) -> None:
-    _keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
 
 
 def _keep(settings: Settings, run: OwnRun, used: str) -> None:
@@ -227,7 +229,7 @@ def list_runs(settings: Settings) -> None:
     rows = list(reversed(_runs(settings, RUN, SPEED)))
     runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
     speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
-    for columns, listed in ((RUN_COLUMNS, runs), (COLUMNS, speeds)):
+    for columns, listed in ((RUN_COLUMNS, runs), (SPEED_COLUMNS, speeds)):
         for line in table(columns, listed, terminal_width()) if listed else ():
             click.echo(line.rstrip())
     if not rows:
@@ -258,7 +260,7 @@ def _day(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d}"
 
 
-COLUMNS = (
+SPEED_COLUMNS = (
     Column("name", lambda each: each[0].id),
     Column("model", lambda each: each[1].model),
     Column("accelerator", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),

@@ -236,13 +236,15 @@ def owned(each: OwnedMachine) -> str:
     share = f"{money(one.effective_cost, one.currency)} of electricity and loss in value"
     if not each.break_even:
         return f"{machine(one)}: {time(one)}, {share}"
-    even = one.break_even_hours
-    pays = (
-        "its electricity alone costs more than renting"
-        if even is None
-        else f"pays from {even:,.0f} h of use in its life on"
-    )
-    return f"{machine(one)}: {time(one)}, {share}; against the cheapest rental on demand, {pays}"
+    return f"{machine(one)}: {time(one)}, {share}; against the cheapest rental on demand, {_pays(one.break_even_hours)}"
+
+
+def _pays(break_even_hours: float | None) -> str:
+    if break_even_hours is None:
+        return "its electricity alone costs more than renting"
+    if break_even_hours == 0:
+        return "pays from its first hour on"
+    return f"pays from {break_even_hours:,.0f} h of use in its life on"
 
 
 def highest_accuracy(answer: Answer) -> str:

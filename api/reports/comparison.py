@@ -145,6 +145,8 @@ def pays(each: OwnedMachine) -> str:
     hours = each.break_even[0].break_even_hours
     if hours is None:
         return f"{own} never pays: its electricity alone costs as much as the other machine."
+    if hours == 0:
+        return f"{own} pays from its first hour on: the same work costs more on the other machine."
     months = hours / HOURS_PER_MONTH
     return f"{own} pays from {hours:,.0f} hours of use in its life on: {months:,.1f} months without a pause."
 

@@ -25,7 +25,7 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
     except InvalidOperation:
         found = Decimal("nan")
     if value is not None and not (found.is_finite() and found > 0):
-        raise click.BadParameter(f"must be a number above 0, such as 200; got {value}", context, option)
+        raise click.BadParameter(f"must be a number above 0, such as 12.24; got {value}", context, option)
     return found if value is not None else None
 
 
@@ -68,28 +68,21 @@ def measure(small: bool, **options: Any) -> None:
 @click.option("--samples", type=click.IntRange(1, 10**12), default=60_000, show_default=True, help="Of the data set.")
 @click.option("--batch-size", type=click.IntRange(1, 10**9), default=64, show_default=True, help="Samples a step.")
 @click.option("--epochs", type=click.IntRange(1, 10**6), default=10, show_default=True, help="Times that all are seen.")
-@click.option("--rate", default="0.10", show_default=True, help="What an hour of this machine costs.")
-def small(layers: str, samples: int, batch_size: int, epochs: int, rate: str) -> None:
+@click.option("--rate", callback=amount, default="0.10", show_default=True, help="What an hour of this machine costs.")
+def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal) -> None:
     """Compare this machine with GPUs for a network so small that launches and transfer decide.
 
     LAYERS are those of a dense network, such as mlp:784-512-512-10, or of a small convolutional one, such as
     cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the classes.
     """
-    from decimal import Decimal, InvalidOperation
-
     from api.cli import own_runs as commands
     from costcalc.small_networks import Training, WrongLayers, small_network
 
     try:
         training = Training(small_network(layers), samples, batch_size, epochs)
-        money = Decimal(rate)
     except WrongLayers as error:
         stop(error)
-    except InvalidOperation:
-        money = Decimal("nan")
-    if not (money.is_finite() and money > 0):
-        stop(f"--rate must be a number above 0, such as 0.10; got {rate}")
-    commands.compare_small(settings_of_environment(), training, money)
+    commands.compare_small(settings_of_environment(), training, rate)
 
 
 @click.command()

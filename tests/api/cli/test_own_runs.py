@@ -140,8 +140,8 @@ def test_small_networks_are_compared_on_packaged_devices_and_on_this_machine(run
 
 @pytest.mark.parametrize(("arguments", "told"), [
     (("mlp:784-many-10",), "layers must be whole numbers with - between them"),
-    (("mlp:784-10", "--rate", "-1"), "--rate must be a number above 0, such as 0.10; got -1"),
-    (("mlp:784-10", "--rate", "ten"), "--rate must be a number above 0"),
+    (("mlp:784-10", "--rate", "-1"), "must be a number above 0, such as 12.24; got -1"),
+    (("mlp:784-10", "--rate", "ten"), "must be a number above 0"),
 ])  # fmt: skip
 def test_wrong_small_networks_are_refused_with_what_to_type(run, arguments, told):
     done = run("small", *arguments)

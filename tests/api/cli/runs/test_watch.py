@@ -172,7 +172,7 @@ def test_an_alarm_is_posted_once_and_watching_goes_on(log, meanwhile, environmen
     [
         ((), "write --rate, what an hour costs, or --instance"),
         (("--rate", "1", "--instance", "aws:p4d.24xlarge"), "write --rate, what an hour costs, or --instance"),
-        (("--rate", "0"), "must be a number above 0, such as 200; got 0"),
+        (("--rate", "0"), "must be a number above 0, such as 12.24; got 0"),
         (("--instance", "aws:p4d.24xlarg"), "--instance aws:p4d.24xlarg: unknown instance type"),
         (("--rate", "1", "--like", "ffcv-rn18-*"), "0 logs, 3 are needed; there are "),
         (("--rate", "1", "--metric", "acc"), "the log has no acc: add --metric with one of top1"),
