@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Protocol
 
 from api.formats import csv_export
@@ -46,6 +47,7 @@ _NESTED: dict[str, list[Column]] = {
 }
 
 
+@cache
 def estimate_columns() -> tuple[Column, ...]:
     """The estimate's keys in order, nested ones flat."""
     columns: list[Column] = []
