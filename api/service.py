@@ -20,11 +20,10 @@ from api.questions.own_runs import OF_THE_RUN, of_the_run, without_its_own
 from api.questions.parsing import Arguments, parse
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, not_by_its_layers, unknown
-from costcalc.answers import Answer, Overview
+from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
-from costcalc.costing.storage_and_egress import StorageAndEgressRates
-from costcalc.estimate import answer, overview
+from costcalc.estimate import Asked
 from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
 from costcalc.money import ExchangeRate
@@ -46,7 +45,6 @@ OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT = 8
 PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
-Asked = tuple[EstimateQuery, Evidence, Catalogue, datetime, dict[str, ExchangeRate], StorageAndEgressRates]
 
 
 class Prices(Protocol):
@@ -228,22 +226,22 @@ class Service:
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""
-        found = answer(*self._asked(query, catalogue))
+        return self.answered(self.asked(query, catalogue))
+
+    def answered(self, asked: Asked) -> Answer:
+        """The answer to what was asked, of which those who watch are told."""
+        found = asked.answer()
         self.watch(found)
         return found
 
-    def overview(self, query: EstimateQuery, catalogue: Catalogue) -> tuple[Overview, Catalogue]:
-        """Every estimate of a checked question as columns, and the catalogue whose rows they name."""
-        asked = self._asked(query, catalogue)
-        return overview(*asked), asked[2]
-
-    def _asked(self, query: EstimateQuery, catalogue: Catalogue) -> Asked:
+    def asked(self, query: EstimateQuery, catalogue: Catalogue) -> Asked:
+        """A checked question with what it is answered from: the catalogue holds the asker's own machines, and no later prices."""
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
             catalogue = _with_offers(catalogue, self.own_offers(query))
-        return query, self._evidence_for(query), catalogue, now, rates, storage_and_egress_rates()
+        return Asked(query, self._evidence_for(query), catalogue, now, rates, storage_and_egress_rates())
 
     def _evidence_for(self, query: EstimateQuery) -> Evidence:
         """What an answer is made from: the processor that it is worked out on is known where the question names it."""

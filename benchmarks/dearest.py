@@ -6,6 +6,7 @@ rows, and ends after 20 s. Every question is asked with a target or filter that 
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ def run() -> bool:
     """Measures and reports."""
     evidence = load_evidence()
     service = Service(evidence, FixedPrices(Catalogue.from_offers(read_packaged().offers, "packaged")), lambda: NOW)
+    gc.freeze()  # as `costcalc serve` does
     client = create_app(service, Settings(cache_answers=0)).test_client()
     reached = [_measured(client, dear) for dear in dearest(service)]
     return all(reached)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -165,23 +166,30 @@ class Pick:
     estimate: Estimate
 
 
+class Ranges(NamedTuple):
+    """Both ends of 80 % ranges as columns: of hours on the calendar, and of costs. Where there is waiting, its range is not known
+    and the ends are the hours themselves."""
+
+    hours_low: Floats
+    hours_high: Floats
+    cost_low: Floats
+    cost_high: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
-    `row` is the offer's in the catalogue. Hours are those of the calendar; where there is waiting, its range is not known and the
-    ends are the hours themselves. Costs are by the question's basis and in its currency.
+    `row` is the offer's in the catalogue. Hours are those of the calendar. Costs are by the question's basis and in its currency.
+    `ranges` has those of the estimates at some positions: only what is drawn needs them.
     """
 
     row: Indices
     nodes: Indices
     hours: Floats
-    hours_low: Floats
-    hours_high: Floats
     cost: Floats
-    cost_low: Floats
-    cost_high: Floats
     on_frontier: Flags
+    ranges: Callable[[Indices], Ranges]
 
 
 @dataclass(frozen=True, slots=True)

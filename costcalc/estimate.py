@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain, count
 from operator import attrgetter
 from threading import Lock
@@ -17,7 +17,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
@@ -84,75 +84,106 @@ def answer(
     dollar, by ISO code, and must have `query.currency` unless that is USD: raises KeyError otherwise. Offers quoted in a currency
     that it lacks are left out and counted. `storage_and_egress` has the list rates of both.
     """
-    found = _found(query, evidence, catalogue, now, exchange, storage_and_egress)
-    known, times, candidates = found.known, found.times, found.candidates
-    sure = sureness(found.matrix, times)
-    picked = picks(catalogue, candidates, sure[-1][candidates.time], found.as_of)
-    is_surest_missing = bool(picked) and picked[-1].name != "surest"
-    mine = own_candidates(catalogue, candidates) if query.own else []
-    shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
-    tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
-    details = EstimateDetails(
-        query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of), evidence.energy
-    )
-    if any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()):
-        rented = cheapest_rental(catalogue, candidates)
+    return Asked(query, evidence, catalogue, now, exchange, storage_and_egress).answer()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, and what it is answered from. What its answer and its overview both need is found once."""
+
+    query: EstimateQuery
+    evidence: Evidence
+    catalogue: Catalogue
+    now: datetime
+    exchange: Mapping[str, ExchangeRate] | None = None
+    storage_and_egress: StorageAndEgressRates = NO_RATES
+
+    def answer(self) -> Answer:
+        """The picks and the page of estimates asked for, exactly."""
+        query, catalogue, found = self.query, self.catalogue, self._found
+        known, times, candidates = found.known, found.times, found.candidates
+        sure = sureness(found.matrix, times)
+        picked = picks(catalogue, candidates, sure[-1][candidates.time], found.as_of)
+        is_surest_missing = bool(picked) and picked[-1].name != "surest"
+        mine = own_candidates(catalogue, candidates) if query.own else []
+        shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
+        tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
+        details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
+        bills = tuple(map(details.bill, shown.values()))
+        estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
+        on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
+        return Answer(
+            query=query,
+            prices=_price_basis(catalogue, found.as_of, found.offers),
+            picks=tuple(
+                Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position])
+                for one in picked
+            ),
+            none_is_sure=why_none_is_sure(sure[:, candidates.time]) if is_surest_missing else "",
+            count=len(candidates.row),
+            estimates=tuple(estimates.values())[:on_page],
+            free=tuple(map(details.priced, tiers)),
+            owned=owned_machines(_with_bills(estimates, bills, mine), tuple(estimates.values())) if mine else (),
+            rejections={reason: number for reason, (_, number) in found.rejected.items()},
+            rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
+            best_reached=best_reached(found.matrix.recipes, query.metric),
+            exchange=found.market.exchange[query.currency] if query.currency != "USD" else None,
+            quoted_exchange=_quoted_exchange(query, found.market, (*shown.values(), *tiers)),
+            bills=bills[:on_page],
+            on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
+        )
+
+    def _details(self, compares_own: bool) -> EstimateDetails:
+        """What makes estimates exact; an own machine's is compared with the cheapest rental, whatever the filters."""
+        found, known = self._found, self._found.known
+        details = EstimateDetails(
+            self.query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of), self.evidence.energy
+        )
+        if not compares_own:
+            return details
+        rented = cheapest_rental(self.catalogue, found.candidates)
         if rented is None:
-            anywhere = replace(query, **UNFILTERED)
-            elsewhere = _found(anywhere, evidence, catalogue, now, exchange, storage_and_egress)
-            rented = cheapest_rental(catalogue, elsewhere.candidates)
-        details = replace(details, cheapest_rental=rented)
-    bills = tuple(map(details.bill, shown.values()))
-    estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
-    on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
-    return Answer(
-        query=query,
-        prices=_price_basis(catalogue, found.as_of, found.offers),
-        picks=tuple(
-            Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position]) for one in picked
-        ),
-        none_is_sure=why_none_is_sure(sure[:, candidates.time]) if is_surest_missing else "",
-        count=len(candidates.row),
-        estimates=tuple(estimates.values())[:on_page],
-        free=tuple(map(details.priced, tiers)),
-        owned=owned_machines(_with_bills(estimates, bills, mine), tuple(estimates.values())) if mine else (),
-        rejections={reason: number for reason, (_, number) in found.rejected.items()},
-        rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
-        best_reached=best_reached(found.matrix.recipes, query.metric),
-        exchange=found.market.exchange[query.currency] if query.currency != "USD" else None,
-        quoted_exchange=_quoted_exchange(query, found.market, (*shown.values(), *tiers)),
-        bills=bills[:on_page],
-        on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
-    )
+            elsewhere = replace(self, query=replace(self.query, **UNFILTERED))
+            rented = cheapest_rental(self.catalogue, elsewhere._found.candidates)
+        return replace(details, cheapest_rental=rented)
 
+    def overview(self) -> Overview:
+        """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take."""
+        found = self._found
+        order = found.candidates.order(self.query.sort, self.catalogue)
+        candidates = found.candidates.take(np.lexsort(tuple(reversed(order))))
+        return Overview(
+            row=candidates.row,
+            nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
+            hours=candidates.calendar_hours,
+            cost=candidates.cost,
+            on_frontier=candidates.on_frontier,
+            ranges=lambda positions: self._ranges(candidates.take(positions)),
+        )
 
-def overview(
-    query: EstimateQuery,
-    evidence: Evidence,
-    catalogue: Catalogue,
-    now: datetime,
-    exchange: Mapping[str, ExchangeRate] | None = None,
-    storage_and_egress: StorageAndEgressRates = NO_RATES,
-) -> Overview:
-    """Every estimate of the same question as columns, for charts and counts: in a tenth of the time that exact ones take."""
-    found = _found(query, evidence, catalogue, now, exchange, storage_and_egress)
-    order = found.candidates.order(query.sort, catalogue)
-    candidates = found.candidates.take(np.lexsort(tuple(reversed(order))))
-    times, calendar = found.times.take(candidates.time), candidates.calendar_hours
-    nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
-    rented = Rentals(candidates.row, candidates.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
-    cost_low, cost_high = cost_ranges(catalogue, query, rented, times, found.market, found.as_of)
-    return Overview(
-        row=candidates.row,
-        nodes=nodes,
-        hours=calendar,
-        hours_low=np.where(waits, calendar, times.hours_low),
-        hours_high=np.where(waits, calendar, times.hours_high),
-        cost=candidates.cost,
-        cost_low=cost_low,
-        cost_high=cost_high,
-        on_frontier=candidates.on_frontier,
-    )
+    def _ranges(self, some: Candidates) -> Ranges:
+        found, calendar = self._found, some.calendar_hours
+        times = found.times.take(some.time)
+        nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
+        rented = Rentals(some.row, some.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
+        low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
+        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, found.market, found.as_of))
+
+    @cached_property
+    def _found(self) -> _Found:
+        query, catalogue = self.query, self.catalogue
+        market = Market({"USD": US_DOLLAR} | dict(self.exchange or {}), self.storage_and_egress)
+        as_of, known = query.as_of or self.now, memory(self.evidence, catalogue)
+        current = catalogue.current_offers(as_of, query.max_price_age)
+        matrix = known.matrix(query, as_of)
+        offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
+        eligible = eligible_recipes(matrix.recipes, query)
+        times = training_times(matrix, query, eligible, offers.clusters)
+        unused = without_training_time(matrix, query, offers, eligible, times)
+        times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
+        candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
+        rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
+        return _Found(known, as_of, market, current, matrix, offers, times, candidates, free, rejected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,28 +200,6 @@ class _Found:
     candidates: Candidates
     free: Candidates
     rejected: dict[str, tuple[str, int]]
-
-
-def _found(
-    query: EstimateQuery,
-    evidence: Evidence,
-    catalogue: Catalogue,
-    now: datetime,
-    exchange: Mapping[str, ExchangeRate] | None,
-    storage_and_egress: StorageAndEgressRates,
-) -> _Found:
-    market = Market({"USD": US_DOLLAR} | dict(exchange or {}), storage_and_egress)
-    as_of, known = query.as_of or now, memory(evidence, catalogue)
-    current = catalogue.current_offers(as_of, query.max_price_age)
-    matrix = known.matrix(query, as_of)
-    offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
-    eligible = eligible_recipes(matrix.recipes, query)
-    times = training_times(matrix, query, eligible, offers.clusters)
-    unused = without_training_time(matrix, query, offers, eligible, times)
-    times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
-    candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
-    rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
-    return _Found(known, as_of, market, current, matrix, offers, times, candidates, free, rejected)
 
 
 def _with_bills(

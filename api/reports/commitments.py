@@ -258,7 +258,8 @@ class CommitmentsReport:
 
     def _as_large(self, query: EstimateQuery, estimate: Estimate) -> Iterator[int]:
         """Where the estimates of as many machines with as many accelerators stand in the answer to a question."""
-        all_found, catalogue = self.service.overview(query, self.catalogue)
+        asked = self.service.asked(query, self.catalogue)
+        all_found, catalogue = asked.overview(), asked.catalogue
         instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
         for position, (row, nodes) in enumerate(zip(all_found.row.tolist(), all_found.nodes.tolist(), strict=True)):
             *_, machine = catalogue.vocabulary.instances[instances[row]]

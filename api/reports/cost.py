@@ -18,6 +18,7 @@ from costcalc.answers import Answer, Estimate, Hint, Overview, OwnedMachine, Pic
 from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
+from costcalc.estimate import Asked
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
@@ -42,12 +43,12 @@ class Point(NamedTuple):
     purchase_option: str
     term: str | None
     hours: float
+    cost: float
+    frontier: bool
     hours_low: float
     hours_high: float
-    cost: float
     cost_low: float
     cost_high: float
-    frontier: bool
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,10 @@ class Points:
     def _at(self, positions: Indices) -> Iterator[Point]:
         columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
         row = found.row[positions]
-        codes = (
-            positions + 1,
-            *(each[row] for each in (columns.instance, columns.region, columns.option, columns.term)),
-        )
-        cost = (found.cost, found.cost_low, found.cost_high)
-        numbers = (found.nodes, found.hours, found.hours_low, found.hours_high, *cost, found.on_frontier)
-        offers = zip(*(each.tolist() for each in codes), strict=True)
-        figures = zip(*(each[positions].tolist() for each in numbers), strict=True)
-        for (rank, instance, region, option, term), (nodes, *told) in zip(offers, figures, strict=True):
+        codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
+        figures = (each[positions] for each in (found.nodes, found.hours, found.cost, found.on_frontier))
+        every = (positions + 1, *codes, *figures, *found.ranges(positions))
+        for rank, instance, region, option, term, nodes, *told in zip(*(each.tolist() for each in every), strict=True):
             provider, name, machine = words.instances[instance]
             offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
             yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *told)
@@ -103,12 +99,17 @@ class Glance:
 
     service: Service
     catalogue: Catalogue
-    query: EstimateQuery
+    asked: Asked
+
+    @property
+    def query(self) -> EstimateQuery:
+        """The question."""
+        return self.asked.query
 
     @cached_property
     def points(self) -> Points:
         """Every estimate in the question's order."""
-        return Points(*self.service.overview(self.query, self.catalogue))
+        return Points(self.asked.overview(), self.asked.catalogue)
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""
@@ -116,13 +117,13 @@ class Glance:
 
     def _counted(self, name: Counted) -> list[tuple[str, int]]:
         chosen = getattr(self.query, name)
-        points = replace(self, query=self._without(name)).points if chosen else self.points
+        points = self._without(name).points if chosen else self.points
         counted = {**dict.fromkeys(map(str, chosen), 0), **points.counted(name)}
         return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
-    def _without(self, name: str) -> EstimateQuery:
+    def _without(self, name: str) -> Glance:
         dropped: dict[str, Any] = {name: ()}
-        return replace(self.query, **dropped)
+        return replace(self, asked=self.service.asked(replace(self.query, **dropped), self.catalogue))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,11 @@ class CostReport:
     @cached_property
     def answer(self) -> Answer:
         """The estimates; where there are none or a few, with the changes of the question that bring more."""
-        found = self.service.answer(self.query, self.catalogue)
-        return self.hints().added(found)
+        return self.hints().added(self.service.answered(self._asked))
+
+    @cached_property
+    def _asked(self) -> Asked:
+        return self.service.asked(self.query, self.catalogue)
 
     def hints(self) -> Hints:
         """What looks for such changes."""
@@ -199,7 +203,7 @@ class CostReport:
     @cached_property
     def glance(self) -> Glance:
         """All estimates as points, and how many there are by filter."""
-        return Glance(self.service, self.catalogue, self.query)
+        return Glance(self.service, self.catalogue, self._asked)
 
 
 def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CostReport:

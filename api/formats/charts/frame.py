@@ -70,8 +70,12 @@ class Axis:
 
     def at(self, value: float) -> float:
         """The place of a value, from 0 at the low end to 1 at the high end."""
-        low, high = log10(self.low), log10(self.high)
-        return (log10(min(max(value, self.low), self.high)) - low) / (high - low)
+        return float(self.places(np.array([value]))[0])
+
+    def places(self, values: Floats) -> Floats:
+        """The places of many values."""
+        low, high = np.log10((self.low, self.high))
+        return np.asarray((np.log10(np.clip(values, self.low, self.high)) - low) / (high - low))
 
     def times(self) -> list[Tick]:
         """Ticks for hours, written as minutes, hours and days."""
@@ -107,7 +111,8 @@ class Frame:
         found = points.figures
         cost, front = found.cost, found.on_frontier & (found.cost > 0)
         shown = cost <= (cost[front].max(initial=0) or 1) * FAR_ABOVE
-        costs = np.concatenate([cost[shown], found.cost_low[front], found.cost_high[front]])
+        ends = found.ranges(np.flatnonzero(front))
+        costs = np.concatenate([cost[shown], ends.cost_low, ends.cost_high])
         hours = np.concatenate([found.hours, np.fromiter(waiting, float)])
         return cls(Axis.around(hours), Axis.around(costs), coloured(points.counted("provider")))
 

@@ -13,9 +13,10 @@ import numpy as np
 from api.formats import words
 from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Tick, short
 from api.reports.cost import Point, Points
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, Overview
 from costcalc.assumptions import in_words
 from costcalc.query import Basis
+from costcalc.units import Indices
 
 MOST_DRAWN = 8000  # an estimate takes some 60 bytes of the page and 15 microseconds
 FINE = 1000  # units of the drawing of ranges, which is stretched
@@ -100,17 +101,17 @@ def plot(answer: Answer, points: Points) -> Plot:
     inside, beyond = (cost > 0) & (cost <= frame.cost.high), np.flatnonzero(cost > frame.cost.high)
     front = sorted(points.at(np.flatnonzero(inside & on_frontier)), key=lambda point: point.hours)
     one_in = 1 + len(points) // MOST_DRAWN
-    drawn = points.at(np.flatnonzero(inside & ~on_frontier)[::one_in])
+    drawn = np.flatnonzero(inside & ~on_frontier)[::one_in]
     return Plot(
         across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
         up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(answer.query.currency)],
         one_in=one_in,
-        ranges="".join(_range(frame, point) for point in drawn),
-        behind=_by_colour(frame, drawn),
+        ranges=_ranges(frame, points.figures, drawn),
+        behind=_by_colour(_marks(frame, points, drawn)),
         steps=list(_steps(frame, front)),
         front_ranges=[segment for point in front for segment in _ends(frame, point)],
         front=[_told(frame, point, answer.query.currency) for point in front],
-        beyond=[_mark(frame, point) for point in points.at(beyond[::one_in])],
+        beyond=list(_marks(frame, points, beyond[::one_in])),
         many_beyond=len(beyond),
         free=list(_free(frame, answer, points.at(np.flatnonzero(cost == 0)))),
         names=list(_names(frame, answer)),
@@ -171,18 +172,28 @@ def _told(frame: Frame, point: Point, currency: str) -> Mark:
     return _mark(frame, point)._replace(words=told)
 
 
-def _by_colour(frame: Frame, points: Iterable[Point]) -> list[tuple[int, list[Mark]]]:
-    marks: dict[int, list[Mark]] = {}
-    for point in points:
-        marks.setdefault(frame.colour(point.provider), []).append(_mark(frame, point))
-    return sorted(marks.items(), reverse=True)  # those without a colour of their own lie below
+def _marks(frame: Frame, points: Points, positions: Indices) -> Iterator[Mark]:
+    """The estimates at these positions."""
+    across = map(_percent, frame.hours.places(points.figures.hours[positions]).tolist())
+    down = map(_percent, (1 - frame.cost.places(points.figures.cost[positions])).tolist())
+    for x, y, point in zip(across, down, points.at(positions), strict=True):
+        yield Mark(x, y, SHAPES[point.purchase_option], frame.colour(point.provider), point.rank)
 
 
-def _range(frame: Frame, point: Point) -> str:
-    """Both ranges as a cross, in an SVG path."""
-    x, low, high = (round(frame.hours.at(each) * FINE) for each in (point.hours, point.hours_low, point.hours_high))
-    y, bottom, top = (round((1 - frame.cost.at(each)) * FINE) for each in (point.cost, point.cost_low, point.cost_high))
-    return f"M{low} {y}H{high}M{x} {bottom}V{top}"
+def _by_colour(marks: Iterable[Mark]) -> list[tuple[int, list[Mark]]]:
+    by_colour: dict[int, list[Mark]] = {}
+    for mark in marks:
+        by_colour.setdefault(mark.colour, []).append(mark)
+    return sorted(by_colour.items(), reverse=True)  # those without a colour of their own lie below
+
+
+def _ranges(frame: Frame, found: Overview, positions: Indices) -> str:
+    """Both ranges of each as a cross, in one SVG path."""
+    ends = found.ranges(positions)
+    across = map(frame.hours.places, (found.hours[positions], ends.hours_low, ends.hours_high))
+    down = (1 - frame.cost.places(each) for each in (found.cost[positions], ends.cost_low, ends.cost_high))
+    places = zip(*(np.rint(each * FINE).astype(int).tolist() for each in (*across, *down)), strict=True)
+    return "".join(f"M{low} {y}H{high}M{x} {bottom}V{top}" for x, low, high, y, bottom, top in places)
 
 
 def _ends(frame: Frame, point: Point) -> Iterator[Segment]:

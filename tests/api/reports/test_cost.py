@@ -126,9 +126,9 @@ class TestKeptAnswers:
         calls = []
 
         class Counting(type(service)):
-            def answer(self, query, catalogue):
-                calls.append(query)
-                return super().answer(query, catalogue)
+            def answered(self, asked):
+                calls.append(asked.query)
+                return super().answered(asked)
 
         prices = Swappable(service.prices.catalogue())
         return create_app(Counting(service.evidence, prices, lambda: NOW)).test_client(), calls, prices

@@ -100,9 +100,9 @@ def counting(service, **parameters):
     asked_for = []
 
     class Counting(type(service)):
-        def answer(self, query, catalogue):
-            asked_for.append(query)
-            return super().answer(query, catalogue)
+        def answered(self, asked):
+            asked_for.append(asked.query)
+            return super().answered(asked)
 
     return asked(Counting(service.evidence, service.prices, service.clock, service.sources), **parameters), asked_for
 
