@@ -68,13 +68,15 @@ def dearest(service: Service) -> Iterator[Dear]:
 
 def _costs() -> Iterator[Dear]:
     for name in ("", "&sort=time", "&frontier=true", "&basis=effective", "&currency=EUR&discount=0.1&runs=1000000",
-                 "&accelerators=720720", "&nodes=100000", "&max_cost=0.01", "&as_of=2024-01-01"):  # fmt: skip
+                 "&accelerators=720720", "&nodes=100000", "&max_cost=0.01", "&as_of=2024-01-0{number}",
+                 "&images_per_second=15{number}0@1xA100-40GB"):  # fmt: skip
         yield Dear(f"/cost of everything{name}", f"/cost?{EVERYTHING}{TARGET}{name}", rows=20)
     yield Dear("/cost of what nobody reaches", f"/cost?{EVERYTHING}&target=0.99{{number}}")
     for end, more in ((".csv", ""), (".csv", "&profile=focus"), (".xlsx", ""), ("", "")):
         yield Dear(f"/cost{end} of 1,000 rows{more}", f"/cost{end}?{EVERYTHING}{TARGET}&limit=1000{more}", rows=1000)
-    for path, rows in (("/cost.svg", 100), ("/cost.png", 100), ("/cost.xlsx", 20), ("/", 20)):
+    for path, rows in (("/cost.svg", 100), ("/cost.png", 100), ("/cost.xlsx", 20), ("/", 120), ("/estimate", 20)):
         yield Dear(f"{path} of everything", f"{path}?{EVERYTHING}{TARGET}", rows=rows)
+    yield Dear("/ of everything, then and now", f"/?{EVERYTHING}{TARGET}&as_of=2026-01-0{{number}}", rows=120)
     for end in ("", ".csv", ".xlsx"):
         asked = f"/commitments{end}?{EVERYTHING}{TARGET}&limit=20&runs_per_month=1000000"
         yield Dear(f"/commitments{end} of 20 machines in 200 ways", asked, rows=200)
