@@ -45,6 +45,7 @@ import platformdirs
 
 from tools.mutants_page import write
 
+ROOT = Path(__file__).parents[1]
 BUSY = 10  # a second of a processor may take so many on a machine that is busy with other things
 NOT_FOUND = 4  # pytest's exit status when a test named on the command line does not exist
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
@@ -123,12 +124,31 @@ class Area:
     tests: Sequence[str]
 
 
+def _files(pattern: str) -> list[str]:
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+
+
 ENGINE = Area(
-    [f"costcalc/{room}" for room in ("convergence", "throughput", "duration", "costing", "fitting", "validation")],
+    [
+        f"costcalc/{room}"
+        for room in ("catalogue", "convergence", "costing", "duration", "machine_limits", "throughput")
+    ],
     ["tests/costcalc"],
 )
 AREAS = {
     "engine": ENGINE,
+    "evidence": Area(
+        [f"costcalc/{room}" for room in ("evidence", "fitting", "validation")],
+        [f"tests/costcalc/{room}" for room in ("evidence", "fitting", "validation")],
+    ),
+    "answers": Area(
+        _files("costcalc/*.py"),
+        [
+            *_files("tests/costcalc/test_*.py"),
+            *(f"tests/costcalc/{room}" for room in ("costing", "duration", "evidence", "machine_limits")),
+            "tests/api/reports/test_comparison.py",
+        ],
+    ),
     "checks": Area(["pricing/checks.py"], ["tests/pricing/test_checks.py", "tests/pricing/test_refresh.py"]),
     "access": Area(["api/web/access.py"], ["tests/api/web/test_access.py", "tests/api/web/test_app.py"]),
     "cache": Area(

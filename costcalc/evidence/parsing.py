@@ -37,20 +37,9 @@ PROCESSORS, RATES = "processors", "processor_speeds"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
-LISTS = ("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules")
 TABLES = (
-    *LISTS,
-    ENDS,
-    INTERRUPTIONS,
-    PIPELINES,
-    CODE,
-    VOLUMES,
-    NETWORKS,
-    CODES,
-    GRIDS,
-    DATA_CENTERS,
-    PROCESSORS,
-    RATES,
+    *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules"),
+    *(ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS, PROCESSORS, RATES),
 )
 
 
@@ -134,29 +123,25 @@ def _packaged_texts() -> dict[str, str]:
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:
-    codes = {(one.stack, one.organisation): one.code for one in (_read(texts, CODES, CodeOf) if CODES in texts else ())}
+    codes = {(one.stack, one.organisation): one.code for one in _read(texts, CODES, CodeOf)}
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", _read(texts, "models", Model, _model)),
         recipes=_whose(_recipes(texts), codes),
         throughputs=_whose(_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
-        interruptions=_interruptions(texts),
-        pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)) if PIPELINES in texts else (),
-        code=tuple(_read(texts, CODE, PipelineOfCode)) if CODE in texts else (),
-        volumes=tuple(_read(texts, VOLUMES, Volume)) if VOLUMES in texts else (),
-        networks=tuple(_read(texts, NETWORKS, SystemNetwork)) if NETWORKS in texts else (),
-        grids=tuple(_read(texts, GRIDS, GridCarbon)) if GRIDS in texts else (),
-        data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)) if DATA_CENTERS in texts else (),
-        processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)) if PROCESSORS in texts else (),
-        rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)) if RATES in texts else (),
+        interruptions=tuple(
+            sorted(_read(texts, INTERRUPTIONS, ObservedInterruptions), key=lambda one: one.observed_on)
+        ),
+        pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)),
+        code=tuple(_read(texts, CODE, PipelineOfCode)),
+        volumes=tuple(_read(texts, VOLUMES, Volume)),
+        networks=tuple(_read(texts, NETWORKS, SystemNetwork)),
+        grids=tuple(_read(texts, GRIDS, GridCarbon)),
+        data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)),
+        processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)),
+        rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)),
     )
-
-
-def _interruptions(texts: Mapping[str, str]) -> tuple[ObservedInterruptions, ...]:
-    """By date; none where the table is not given."""
-    known = _read(texts, INTERRUPTIONS, ObservedInterruptions) if INTERRUPTIONS in texts else []
-    return tuple(sorted(known, key=lambda one: one.observed_on))
 
 
 def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code]) -> tuple[Written, ...]:
@@ -233,7 +218,7 @@ def _grouped(texts: Mapping[str, str], name: str, of: type[T]) -> dict[str, tupl
 
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     curves, phases = _grouped(texts, "curves", Evaluation), _grouped(texts, "phases", Phase)
-    ends = {end.recipe: end for end in (_read(texts, ENDS, Ends) if ENDS in texts else ())}
+    ends = {end.recipe: end for end in _read(texts, ENDS, Ends)}
     for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
         if recipe.name not in curves or recipe.name not in phases:
             raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
@@ -269,11 +254,16 @@ def _throughput(line: Cells) -> Cells:
 
 
 def _pipeline(line: Cells) -> Cells:
-    return {**line, "accelerators": str(line["accelerators"] or "").split(";") if line["accelerators"] else ()}
+    return {**line, "accelerators": _several(line["accelerators"])}
 
 
 def _model(line: Cells) -> Cells:
-    return {**line, "name": line["model"], "aliases": str(line["aliases"] or "").split(";") if line["aliases"] else ()}
+    return {**line, "name": line["model"], "aliases": _several(line["aliases"])}
+
+
+def _several(cell: object) -> list[str]:
+    """What a cell lists with ; between; nothing where it is blank."""
+    return str(cell).split(";") if cell else []
 
 
 def _processor(line: Cells) -> Cells:

@@ -79,7 +79,8 @@ def _scored(published: Published) -> Iterator[Scored]:
 
 
 def _binned(chances: Sequence[Chance]) -> Iterator[Reliability]:
-    said, reached = np.array([(one.said, one.reached) for one in chances], float).reshape(-1, 2).T
+    said = np.array([one.said for one in chances])
+    reached = np.array([one.reached for one in chances])
     places = np.digitize(said, BINS[1:-1])
     for place in range(len(BINS) - 1):
         here = places == place

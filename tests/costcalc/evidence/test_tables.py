@@ -1,5 +1,6 @@
 """Reading evidence from tables: what is refused, and that every byte counts for the version."""
 
+import zlib
 from datetime import date
 from importlib import resources
 from types import SimpleNamespace
@@ -70,6 +71,32 @@ def test_recipes_are_found_by_model(texts):
     evidence = parse_evidence(texts)
     assert [recipe.name for recipe in evidence.recipes_of("resnet50")] == ["fam-3ep", "r1"]
     assert evidence.recipes_of("vgg16") == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ("resnet50_again,,other,,25.6,4.1,,224,paper", [("resnet50", "the same network")]),
+        ("resnet34,,resnet,,21.8,3.7,,224,paper", [("resnet50", "the nearest of its family")]),
+        ("resnet152,,resnet,,60.2,11.6,,224,paper", [("resnet101", "the nearest of its family")]),
+        ("nobody_counted,,other,,,,,,paper", []),
+    ],
+)
+def test_a_model_without_recipes_names_the_same_network_or_the_nearest_of_its_family(texts, model, found):
+    larger = {
+        "models": f"{texts['models']}resnet101,,resnet,resnet,44.5,7.8,,224,paper\n{model}\n",
+        **{table: texts[table] + _with_another_run(texts[table]) for table in ("recipes", "curves", "phases")},
+    }
+    evidence = parse_evidence(texts | larger)
+    name = model.partition(",")[0]
+    assert [*evidence.alike(name)] == found
+    same = [other for other, likeness in found if likeness == "the same network"]
+    assert evidence.suggested[name] == (same or [name])[0]
+
+
+def _with_another_run(table):
+    """The lines of recipe r1 again, as those of a recipe of resnet101."""
+    return table.partition("\n")[2].replace("r1,", "r2,").replace("resnet50", "resnet101")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +225,7 @@ def test_the_compact_copy_is_of_the_packaged_tables():
     read = parse_evidence({**texts, "fitted": (FOLDER / "fitted.json").read_text("utf-8")})
     for name in ("version", "accelerators", "models", "recipes", "throughputs", "schedules"):
         assert getattr(load_evidence(), name) == getattr(read, name), name
+    assert zlib.decompress(packaged[6:]) == zlib.decompress(parsing.compact_copy()[6:])
 
 
 def test_a_compact_copy_of_other_tables_is_not_read(monkeypatch):

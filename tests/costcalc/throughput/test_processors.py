@@ -41,6 +41,15 @@ def test_the_range_holds_eight_in_ten_of_the_rates_of_other_organisations(known)
     assert pytest.approx(found.ln, abs=0.001) == LN_WIDTH_80
 
 
+def test_the_baseline_is_the_usual_rate_of_a_core_and_ghz_of_the_others(known):
+    own, *others = (
+        replace(known.rates[0], name=who, organisation=who, images_per_second=rate)
+        for who, rate in (("Ada", 30.0), ("Bob", 10.0), ("Cy", 11.0), ("Di", 90.0))
+    )
+    cases = {case.name: case for case in organisations_left_out(replace(known, rates=(own, *others)))}
+    assert cases["Ada"].baseline_error == pytest.approx(log(30 / 11))
+
+
 def test_rates_that_stand_among_the_measured_speeds_are_the_same_there(packaged_evidence, known):
     measured = {row.name: row.images_per_second for row in packaged_evidence.throughputs}
     shared = [row for row in known.rates if row.name in measured]

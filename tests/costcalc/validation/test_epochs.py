@@ -194,6 +194,12 @@ class TestLengths:
         assert case.baseline_error == pytest.approx(log_epochs - math.log(32), abs=0.002)
         assert abs(case.error - case.baseline_error) > 0.005
 
+    def test_the_baseline_takes_the_longest_schedule_for_an_accuracy_above_its_cubic(self):
+        ends = {16: 0.60, 24: 0.65, 32: 0.703, 40: 0.70, 88: 0.70}
+        rows = [schedule(epochs, accuracy) for epochs, accuracy in ends.items()]
+        case = next(case for case in lengths_left_out(family(*rows), "odd") if case.name == "ffcv-32")
+        assert case.baseline_error == pytest.approx(math.log(88 / 32), abs=1e-9)
+
 
 class TestBatches:
     """MLPerf's reference points from their neighbours."""
