@@ -44,6 +44,17 @@ def test_a_convolutional_network_halves_its_sides_after_each_layer():
     assert network.parameters == 9 * 32 + 32 + 9 * 32 * 64 + 64 + 7 * 7 * 64 * 10 + 10
 
 
+def test_odd_sides_are_halved_downwards_and_never_below_one():
+    assert small_network("cnn:5x7x1-2-3-10").multiply_adds == 5 * 7 * 9 * 2 + 2 * 3 * 9 * 2 * 3 + 1 * 1 * 3 * 10
+    assert small_network("cnn:1x1x1-2-3-4").multiply_adds == 9 * 2 + 9 * 2 * 3 + 3 * 4
+
+
+def test_hidden_layers_are_scaled_and_keep_at_least_one_unit():
+    network = small_network("mlp:10-100-30-5")
+    assert network.scaled(2) == SmallNetwork((200, 60, 5), 10)
+    assert network.scaled(0.001) == SmallNetwork((1, 1, 5), 10)
+
+
 @pytest.mark.parametrize("text", ["mlp:784-many-10", "mlp:784", "mlp:", "784-10", "mlp:784--10", "mlp:0-10", "mlp:-3-10",
                                   "cnn:28-32-10", "cnn:28x28-32-10", "rnn:3-4", "mlp:7e2-10", "mlp:99999999999-10",
                                   "mlp:" + "-".join(["8"] * 200)])  # fmt: skip

@@ -1,6 +1,7 @@
 """Reading evidence from tables: what is refused, and that every byte counts for the version."""
 
 import zlib
+from dataclasses import replace
 from datetime import date
 from importlib import resources
 from types import SimpleNamespace
@@ -139,6 +140,9 @@ def test_networks_of_a_series_are_larger_if_no_size_is_smaller():
     ):
         assert models[large].is_larger_than(models[small])
         assert not models[small].is_larger_than(models[large])
+    more_arithmetic = replace(models["resnet50"], gmacs=8.2)
+    assert more_arithmetic.is_larger_than(models["resnet50"])
+    assert not replace(more_arithmetic, series=None).is_larger_than(replace(models["resnet50"], series=None))
     assert not models["regnetx_8gf"].is_larger_than(models["regnetx_6400mf"])  # more arithmetic, fewer activations
     assert not models["resnet101_v1d"].is_larger_than(models["resnet50"])
     assert not models["amoebanet_d"].is_larger_than(models["amoebanet_d"])
