@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
-from api.questions.spellings import Spellings, term
+from api.questions.spellings import Spellings, between_commas, term
 from api.questions.suggestions import clip, either, unknown
 from costcalc.query import Discount, OwnRate
 from costcalc.small_networks import SmallNetwork, WrongLayers, small_network
@@ -19,7 +19,8 @@ from costcalc.training import OwnSpeed
 
 LONGEST_VALUE = 100
 MOST_VALUES = 200
-LAST_SECOND = time(23, 59, 59)
+LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
+"""Of the day that a date means."""
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
@@ -55,7 +56,7 @@ class Parameter(fields.Field[Any]):
         return self._one(value[0])
 
     def _list(self, texts: list[str]) -> tuple[Any, ...]:
-        parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+        parts = between_commas(*texts)
         if len(parts) > MOST_VALUES:
             raise ValidationError(f"{len(parts)} values: give at most {MOST_VALUES}")
         return tuple(dict.fromkeys(self._one(part) for part in parts))
@@ -265,7 +266,7 @@ class Moment(Parameter):
     def _moment(text: str) -> datetime:
         day, clock = text[:10], text[11:]
         if not clock:
-            return datetime.combine(datetime.fromisoformat(day), LAST_SECOND, UTC)
+            return datetime.combine(datetime.fromisoformat(day), LAST_SECOND)
         moment = datetime.fromisoformat(f"{day}T{clock.replace(' ', '+')}")
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -81,7 +81,7 @@ def text_of(value: Any) -> str:
 
 def _moment(value: datetime) -> str:
     """The last second of a day is written as the day, which is read as that second."""
-    last = value.timetz() == LAST_SECOND.replace(tzinfo=UTC)
+    last = value.timetz() == LAST_SECOND
     return f"{value.date()}" if last else value.isoformat().replace("+00:00", "Z")
 
 

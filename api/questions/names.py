@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from api.questions.errors import Errors
-from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, PURCHASES, Spellings, family
+from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, PURCHASES, Spellings, between_commas, family
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
@@ -80,7 +80,7 @@ class Known:
         """The names in a text: the whole text if it is one, such as `1x RTX A6000, 2 vCPU`, else its parts between commas."""
         if any(text.casefold() == name.casefold() for name in self._spellings[kind].find(text)):
             return [text]
-        return [part.strip() for part in text.split(",") if part.strip()]
+        return between_commas(text)
 
     def resolve(self, kind: str, text: str, guesses: Guesses) -> list[str]:
         """The known names that a text means: several for a family of accelerators. Ignores case, and signs such as `-` if one
@@ -180,7 +180,7 @@ def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tu
 def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
     found: dict[OwnMachine, None] = {}
     errors: list[str] = []
-    for part in (part.strip() for text in texts for part in text.split(",") if part.strip()):
+    for part in between_commas(*texts):
         count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
         try:
             found[OwnMachine(_count(count or "1", part), _own_name(name, names, guesses))] = None

@@ -81,6 +81,11 @@ def _forms(text: str) -> tuple[str, ...]:
     return tuple(form(text) for form in FORMS)
 
 
+def between_commas(*texts: str) -> list[str]:
+    """What stands between the commas of these texts, where that is not blank."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
 def family(text: str, accelerators: Iterable[str]) -> list[str]:
     """The accelerators that a family's name stands for; none where the text is no such name."""
     word = text.strip().upper()

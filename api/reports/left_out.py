@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from math import ceil, floor
 from typing import Any
 
@@ -166,7 +166,7 @@ class Hints:
         if days > found.query.max_price_age:
             yield Change({"max_price_age": ceil(days / 100) * 100})
         if not 0 < days <= found.query.max_price_age:
-            yield Change({"as_of": datetime.combine(seen, LAST_SECOND, UTC)})
+            yield Change({"as_of": datetime.combine(seen, LAST_SECOND)})
 
 
 def _is_without_accelerators(found: Answer) -> bool:

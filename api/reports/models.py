@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from api.questions.errors import NotFound
+from api.questions.spellings import between_commas
 from api.questions.suggestions import not_by_its_layers, unknown
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
@@ -143,7 +144,9 @@ def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitRep
     as_of = values.get("as_of") or service.clock()
     known = networks(service.evidence)
     asked = FitQuestion(
-        models=tuple(_network(service, name, known) for name in named(values["model"])) if "model" in values else known,
+        models=tuple(_network(service, name, known) for name in between_commas(*values["model"]))
+        if "model" in values
+        else known,
         accelerators=values.get("accelerator") or tuple(service.evidence.accelerators),
         precision=values.get("precision", "16bit"),
         image_size=values.get("image_size"),
@@ -154,11 +157,6 @@ def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitRep
     unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
     holds = nearest(service.evidence, asked, unfit) if unfit else None
     return FitReport(as_of, len(found), rest_of(len(found), page), found[page], holds)
-
-
-def named(texts: Iterable[str]) -> list[str]:
-    """The names in texts, between commas."""
-    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
 def _network(service: Service, text: str, known: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Discounts, Number, OwnRates
 from api.questions.parsing import Arguments
 from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
+from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import left_out
 from api.service import Service, exchange_rates, query_of
@@ -133,8 +134,7 @@ def planner(service: Service, catalogue: Catalogue, arguments: Arguments) -> tup
 
 def every_pair(service: Service, values: Mapping[str, Any]) -> list[Given]:
     """A row for each of the models and each of the targets of `GET /plan`. Raises NotFound for an unknown model."""
-    names = [part.strip() for text in values["model"] for part in text.split(",") if part.strip()]
-    models = dict.fromkeys(service.model(name).name for name in names)
+    models = dict.fromkeys(service.model(name).name for name in between_commas(*values["model"]))
     return [{"model": name, "target": str(target)} for name, target in product(models, values["target"])]
 
 

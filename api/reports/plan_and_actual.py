@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time
+from datetime import datetime
 from decimal import Decimal
 
 from api.questions.errors import NotFound
+from api.questions.fields import LAST_SECOND
 from api.questions.suggestions import unknown
 from api.service import Service
 from costcalc.answers import Estimate
@@ -20,7 +21,6 @@ from own_runs.asking import OwnModel
 from own_runs.runs import Run
 
 SURE_ENOUGH = 1e-6  # whatever the chance was, the run ended there
-LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
 OLDEST_PRICE = 36_500
 PERCENT = 100
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from api.bootstrap import CannotStart, build_once
 from api.formats.words import bought, in_one_line, in_region
 from api.questions.errors import Refused
+from api.questions.suggestions import many
 from api.reports.prices.changes import ChangeRow, change_row, changed_rows
 from api.reports.prices.offers import selected
 from api.service import Service
@@ -62,7 +63,7 @@ def notice(service: Service, request: AlertRequest) -> Message | None:
     )
     if not moves:
         return None
-    title = f"*{len(moves)} price{'s'[: len(moves) > 1]} moved by {least:.0%} or more since {since:%Y-%m-%d}*"
+    title = f"*{many(len(moves), 'price')} moved by {least:.0%} or more since {since:%Y-%m-%d}*"
     shown = table(COLUMNS, (_row(each) for each in moves[:MOST_MOVES]))
     told = "\n".join([title, *(escape(" ".join(_row(each))) for each in moves[:BEST]), asked])
     return Message(told, (section(title), shown, section(asked)))

@@ -14,6 +14,7 @@ from marshmallow import Schema
 
 from api.questions.errors import BadParameters
 from api.questions.fields import Moment, Number, Parameter
+from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 
 MOST_STEPS = 100_000
@@ -66,7 +67,7 @@ def _parameter(name: str, schema: Schema) -> Parameter:
 
 
 def _texts(name: str, values: str, field: Parameter) -> tuple[str, ...]:
-    parts = [part.strip() for part in values.split(",") if part.strip()]
+    parts = between_commas(values)
     if not parts:
         raise BadParameters({name: [f"has no values: {WRITE}"]})
     texts = [text for part in parts for text in (_range(name, part, field) if ".." in part else [part])]

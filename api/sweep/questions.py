@@ -10,6 +10,7 @@ from api.bootstrap import FixedPrices
 from api.questions.errors import BadParameters, NotFound
 from api.questions.parsing import Arguments
 from api.questions.schemas import SweepSchema
+from api.questions.spellings import between_commas
 from api.reports.plan import nothing
 from api.service import Service, query_of
 from api.sweep.axes import Axis, axes
@@ -95,7 +96,7 @@ def _models(service: Service, texts: Sequence[str]) -> Iterable[str]:
         raise BadParameters({"model": ["missing: add model=resnet50, or model=all for every model"]})
     if list(texts) == [EVERY_MODEL]:
         return sorted(service.evidence.models)
-    return dict.fromkeys(service.model(name).name for text in texts for name in text.split(","))
+    return dict.fromkeys(service.model(name).name for name in between_commas(*texts))
 
 
 def _check(service: Service, made: Sweep) -> None:

@@ -41,18 +41,18 @@ class HistoryDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """Observations of a rate that did not change between them: the rows of the first and of the last."""
+class HeldRates:
+    """Rates that did not change for a while: the rows of the first and of the last observation of each."""
 
     first: Indices
     last: Indices
 
-    def __getitem__(self, some: slice) -> Runs:
-        return Runs(self.first[some], self.last[some])
+    def __getitem__(self, some: slice) -> HeldRates:
+        return HeldRates(self.first[some], self.last[some])
 
 
-def runs(catalogue: Catalogue, rows: Indices) -> Runs:
-    """These observations as runs of equal rates, by offer and then by when they began."""
+def held_rates(catalogue: Catalogue, rows: Indices) -> HeldRates:
+    """These observations as rates that held, by offer and then by when they began."""
     columns = catalogue.columns
     rows = rows[np.lexsort((columns.observed[rows], columns.source[rows], columns.key[rows]))]
     starts = np.zeros(len(rows), bool)
@@ -64,22 +64,22 @@ def runs(catalogue: Catalogue, rows: Indices) -> Runs:
     first = np.flatnonzero(starts)
     last = np.r_[first[1:], len(rows)][: len(first)] - 1
     order = np.lexsort((columns.observed[rows[first]], columns.key[rows[first]]))
-    return Runs(rows[first[order]], rows[last[order]])
+    return HeldRates(rows[first[order]], rows[last[order]])
 
 
-def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime) -> Runs:
-    """The runs that began by `until` and were still seen at `since` or later."""
+def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime) -> HeldRates:
+    """The rates that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
     known = np.flatnonzero(observed <= int(until.timestamp()))
-    found = runs(catalogue, catalogue.passing_rows(known, offer_filter(filters)))
+    found = held_rates(catalogue, catalogue.passing_rows(known, offer_filter(filters)))
     if "since" not in filters:
         return found
     late = observed[found.last] >= int(filters["since"].timestamp())
-    return Runs(found.first[late], found.last[late])
+    return HeldRates(found.first[late], found.last[late])
 
 
 def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
-    """The run's offer as last seen, with both moments."""
+    """The offer as last seen, with both moments."""
     offer, began = catalogue.offer(last), catalogue.offer(first).observed_at
     row = offer_row(replace(offer, observed_at=began))
     cells = {name: getattr(row, name) for name in OfferRow.__dataclass_fields__}
@@ -96,13 +96,13 @@ class HistoryReport:
     until: datetime
     count: int
     rest: Rest | None
-    page: Runs
+    page: HeldRates
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[HistoryRow]:
         """The rates, one by one."""
-        runs = zip(self.page.first.tolist(), self.page.last.tolist(), strict=True)
-        return (history_row(self.catalogue, *run) for run in runs)
+        pairs = zip(self.page.first.tolist(), self.page.last.tolist(), strict=True)
+        return (history_row(self.catalogue, first, last) for first, last in pairs)
 
     def document(self) -> HistoryDocument:
         """All rates of the page."""
