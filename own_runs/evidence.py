@@ -17,10 +17,9 @@ from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
 from costcalc.training import EVALUATION_COUNTED, OWN_DATA, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
-from own_runs.speeds import OWN_CODE
+from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
 
-FRAMEWORK = "pytorch"  # whatever it was: own speeds are compared with own speeds alone
-YOU, IMAGENET = "you", "imagenet"
+IMAGENET = "imagenet"
 
 
 def evidence_of(run: Run, evidence: Evidence) -> Evidence:

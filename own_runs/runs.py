@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
@@ -98,11 +97,6 @@ def run_id(name: str, owner: str | None) -> str:
 def stored_run(row: OwnRun) -> Run:
     """What a stored row says of a run. Raises ValueError where it is none."""
     return msgspec.json.decode(row.document, type=Run)
-
-
-def runs_of(rows: Iterable[OwnRun]) -> Iterator[Run]:
-    """The training runs among stored rows."""
-    return (stored_run(row) for row in rows if row.kind == RUN)
 
 
 def is_lower_better(metric: str) -> bool:

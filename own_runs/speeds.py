@@ -15,10 +15,13 @@ from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
 from costcalc.small_networks import SmallDevice
 from costcalc.training import Throughput
+from own_runs.runs import OWNER_SIGNS
 from pricing.store.local_file import OwnRun
 
 SPEED, SMALL_DEVICE = "speed", "small device"
 OWN_CODE = "own-code"
+YOU = "you"
+FRAMEWORK = "pytorch"  # whatever it was: own speeds are compared with own speeds alone
 ASKERS_KEPT = 8
 SIGNS = re.compile("[^a-z0-9.]+")
 
@@ -60,7 +63,7 @@ class MeasuredSpeed:
             f"{self.accelerators}x{self.accelerator}",
             self.precision,
             self.image_size,
-            (owner or "")[:8],
+            (owner or "")[:OWNER_SIGNS],
         )
         name = SIGNS.sub("-", "-".join(map(str, filter(None, parts))).lower())
         document = msgspec.json.encode(self).decode()
@@ -77,13 +80,13 @@ class MeasuredSpeed:
             nodes=1,
             precision=self.precision,
             framework=self.framework,
-            framework_family="pytorch",
+            framework_family=FRAMEWORK,
             stack=OWN_CODE,
             global_batch_size=self.batch_size,
             images_per_second=self.images_per_second,
             includes_evaluation=False,
             data="real",
-            organisation="you",
+            organisation=YOU,
             provider=None,
             instance_type=None,
             year=self.measured_at.year,

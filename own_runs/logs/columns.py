@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 from typing import Any
 
+from costcalc.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from own_runs.logs.log import FROM_0, LogRefused, Point, checked, counted_from_1
 
 EPOCHS = ("epoch", "epochs")
@@ -25,7 +26,6 @@ DATES = ("timestamp", "_timestamp", "datetime", "date", "wall_time")
 HOURS_MINUTES_SECONDS = re.compile(r"(?:(\d{1,4}):)?(\d{1,3}):(\d{2}(?:\.\d{1,9})?)", re.ASCII)
 UNIX_SECONDS = (1e9, 1e10)  # from 2001 to 2286
 MILLISECONDS = 1000.0  # in which MLflow counts
-SECONDS_PER_DAY = 86_400.0
 TRAINED = 0.25  # of an epoch's time: so much before a row of epoch 0 is no evaluation of the untrained network
 FROM_FIRST_ROW = "The log has the time of each row, not of the start: time counts from its first row."
 OF_EACH = "Its times are read as those of single rows, and added up."
@@ -60,7 +60,7 @@ class _Clock:
 
 def _span(cell: object) -> float | None:
     found = HOURS_MINUTES_SECONDS.fullmatch(str(cell))
-    return float(found[1] or 0) * 3600 + float(found[2]) * 60 + float(found[3]) if found else None
+    return float(found[1] or 0) * SECONDS_PER_HOUR + float(found[2]) * 60 + float(found[3]) if found else None
 
 
 def _moment(cell: object) -> float | None:

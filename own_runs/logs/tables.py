@@ -67,7 +67,7 @@ def read_table(text: str) -> TrainingLog:
         writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)
         _check_header(header)
         shown = [name if not BESIDE.search(name) else "" for name in header]
-        rows = ((where, _with_units(where, row, writer)) for where, row in rows_of_table(lines, shown))
+        rows = ((where, _with_clear_times(where, row, writer)) for where, row in rows_of_table(lines, shown))
         points, notes = points_of(rows, Meaning(writer.name, writer.from_0, writer.seconds))
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
@@ -89,8 +89,8 @@ def _check_header(header: Sequence[str]) -> None:
         )
 
 
-def _with_units(where: str, row: dict[str, str], writer: Writer) -> dict[str, str]:
-    """The row. Raises LogRefused for a time that is a number without a unit."""
+def _with_clear_times(where: str, row: dict[str, str], writer: Writer) -> dict[str, str]:
+    """The row itself. Raises LogRefused where a time is a number without a unit."""
     for name, cell in row.items():
         is_number = (value_of(cell) or 0.0) < UNIX_SECONDS[0] and value_of(cell) is not None
         if name.casefold() in UNCLEAR and name != writer.seconds and is_number:

@@ -19,7 +19,6 @@ from pricing.scope import Key
 from pricing.store import snapshots
 from pricing.store.book import moment
 from pricing.store.connection import Database, StoreError
-from pricing.store.history import Observed, observed_runs
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
@@ -191,10 +190,3 @@ class Store:
         seen = {name: book.named["seen"][book.rows_of(name)] for name in book.origins}
         newest = {name: moment(int(moments.max())) for name, moments in seen.items() if len(moments)}
         return [SourceState(**row._mapping, observed_at=newest.get(row.name)) for row in rows]
-
-    def history(self, instance_type: str, provider: str | None = None) -> list[Observed]:
-        """Every rate ever observed for an instance type (case ignored), oldest first; empty if none was."""
-        with self._database.reading(bulk=True) as connection:
-            book = snapshots.observed_of_types(connection, [instance_type])
-        runs = observed_runs(book)
-        return [each for each in runs if provider in (None, each.offer.provider)]

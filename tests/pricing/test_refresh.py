@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.histories import history
 from support.prices import LATER, NOW, many, offer
 
 from costcalc.hardware import Machine
@@ -406,7 +407,7 @@ def test_an_unchanged_world_adds_no_observation(sources: Sources, store: Store) 
     for hours in (1, 2, 30):
         report = refresh([], store, {}, NOW + timedelta(hours=hours))
         assert (report.published.new, report.published.seen_again) == (0, 6)
-    assert len(store.history("p3.2xlarge")) == 6
+    assert len(history(store, "p3.2xlarge")) == 6
 
 
 def test_sessions_are_closed_whatever_happens(sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

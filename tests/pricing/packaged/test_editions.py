@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.histories import history
 from support.prices import LATER, NOW, listed, offer
 
 from costcalc.catalogue.catalogue import Catalogue
@@ -61,7 +62,7 @@ def write_offers(folder: Path, *rates: str) -> None:
 
 
 def rates(store: Store) -> list[str]:
-    return [str(seen.offer.hourly_rate) for seen in store.history("p3.2xlarge")]
+    return [str(seen.offer.hourly_rate) for seen in history(store, "p3.2xlarge")]
 
 
 def test_a_newer_edition_is_merged_once_and_corrects_the_older(store: Store, edition: Path) -> None:

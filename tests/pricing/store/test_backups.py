@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import PostgresServer
 from sqlalchemy import text
+from support.histories import history
 from support.live_server import clean_environment
 from support.old_stores import engine_at
 from support.prices import LATER, NOW, listed, many, offer
@@ -39,7 +40,7 @@ def published(url: str, generations: int = 3) -> Store:
 
 def known(store: Store) -> object:
     """All that a store can tell."""
-    return store.current_snapshot_id(), store.all_offers(), store.history("p3.2xlarge"), store.status()
+    return store.current_snapshot_id(), store.all_offers(), history(store, "p3.2xlarge"), store.status()
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_backups_of_a_store_that_is_written_hold_whole_generations(url: str, tmp
         copy = Store(f"sqlite:///{tmp_path / f'{number}.sqlite3'}")
         rates = {each.hourly_rate for each in copy.standing_offers("aws")}
         assert len(rates) == 1
-        assert len(copy.history("p3.2xlarge")) == OFFERS * int(rates.pop())
+        assert len(history(copy, "p3.2xlarge")) == OFFERS * int(rates.pop())
 
 
 def test_a_restored_store_tells_the_same_also_to_those_who_have_it_open(url: str, path: Path, tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_damage_is_named_and_left_alone_until_a_person_says_so(url: str, path: P
     )
     assert fault(path) is None
     assert len(Store(url).load_current()) > 1000
-    assert not Store(url).history("none")
+    assert not history(Store(url), "none")
 
 
 def test_what_people_measured_themselves_is_taken_over_where_it_can_be_read(url: str, path: Path) -> None:

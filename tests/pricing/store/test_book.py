@@ -4,6 +4,7 @@ import random
 from datetime import datetime, timedelta
 
 import pytest
+from support.histories import history
 from support.prices import NOW, offer
 
 from costcalc.offers import Offer
@@ -91,7 +92,7 @@ def test_the_history_of_a_machine_goes_through_all_segments(store: Store, monkey
         store.publish(
             listing("aws", [offer(rate, now), offer(str(number + 1), now, region="x", instance_type="other")]), now
         )
-    seen = store.history("P3.2xlarge")
+    seen = history(store, "P3.2xlarge")
     assert [str(each.offer.hourly_rate) for each in seen] == list(dict.fromkeys(rates))
     assert seen[-1].last_seen_at == NOW + 295 * HOUR
     catalogue = store.load_history(["p3.2xlarge"])
@@ -110,7 +111,7 @@ def test_the_history_of_a_machine_reads_one_part_of_each_segment(store: Store, m
     read: list[int] = []
     from_bytes = Book.from_bytes
     monkeypatch.setattr(Book, "from_bytes", lambda document: read.append(len(book := from_bytes(document))) or book)
-    assert len(store.history("Type-7")) == 6
+    assert len(history(store, "Type-7")) == 6
     *parts, _ = read
     assert len(parts) == 3
     assert max(parts) < 20, "a segment has at least 40 rows"

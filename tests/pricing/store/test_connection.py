@@ -14,6 +14,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
+from support.histories import history
 from support.prices import NOW, listed, many, offer
 
 from pricing.store import HEAD
@@ -45,7 +46,7 @@ def test_readers_see_the_old_snapshot_while_another_is_written(store: Store, sto
     with Database(store_url).writing() as connection:
         connection.execute(schema.snapshots.insert().values(sequence=9, id="x", published_at=NOW, gaps="[]"))
         assert store.current_snapshot_id() == before
-        assert len(store.history("p3.2xlarge")) == 1
+        assert len(history(store, "p3.2xlarge")) == 1
 
 
 def test_migrations_and_tables_agree(store: Store, store_url: str) -> None:
@@ -125,7 +126,7 @@ def test_a_process_from_before_an_upgrade_reads_on_and_writes_no_more(store: Sto
     with pytest.raises(StoreUnavailable, match="written by a newer costcalc"):
         store.publish(listed("aws", offer("2")), NOW + timedelta(hours=1))
     assert store.current_snapshot_id() == before
-    assert [str(each.offer.hourly_rate) for each in store.history("p3.2xlarge")] == ["3.06"]
+    assert [str(each.offer.hourly_rate) for each in history(store, "p3.2xlarge")] == ["3.06"]
 
 
 @pytest.mark.parametrize(

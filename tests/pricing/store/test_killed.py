@@ -8,6 +8,7 @@ from datetime import timedelta
 from multiprocessing.connection import Connection
 
 import pytest
+from support.histories import history
 from support.prices import NOW, listed, many
 from support.publisher import BEGINS, start_publisher
 
@@ -33,8 +34,8 @@ def whole_generation(store: Store) -> int:
     assert len(current) == OFFERS
     assert len(rates) == 1, f"two generations in one snapshot: {rates}"
     generation = int(rates.pop()) - 1
-    history = store.history("p3.2xlarge")
-    assert len(history) == OFFERS * (generation + 1), "rows of a publication that was never finished"
+    seen = history(store, "p3.2xlarge")
+    assert len(seen) == OFFERS * (generation + 1), "rows of a publication that was never finished"
     assert store.status()[0].attempted_at == NOW + timedelta(minutes=generation)
     return generation
 
