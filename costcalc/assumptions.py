@@ -10,6 +10,7 @@ from math import ceil, exp
 
 import numpy as np
 
+from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, GridCarbon
@@ -21,9 +22,11 @@ from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
 from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_COUNTED, Code, OwnRecipe, Recipe
+from costcalc.training import EVALUATION_COUNTED, Code, Metric, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
 
+RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
+SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
@@ -141,7 +144,10 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None and not isinstance(recipe, OwnRecipe):
-        yield "Its runs are taken to differ from seed to seed by 0.11 points of top-1, as those of other recipes did."
+        yield (
+            f"Its runs are taken to differ from seed to seed by {SEED_POINTS:.2f} points of top-1, as those of other recipes "
+            "did."
+        )
     if time.success_probability < EVEN:
         whose = "Your" if isinstance(recipe, OwnRecipe) else "The published"
         yield f"{whose} run ended below the target: another one, run to its end, reaches it with the probability given."
@@ -150,7 +156,7 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     elif not recipe.is_log:
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):
-        yield "DAWNBench entries are selected winners, and many end at their crossing: read the hours as optimistic."
+        yield "DAWNBench's entries are selected winners, and many end as they reach the target: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
         borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
@@ -177,8 +183,8 @@ def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
     risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
     return (
         f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
-        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, 20 s each, 6 min to restart; waiting for "
-        "capacity is not counted."
+        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, {overheads.CHECKPOINT_SECONDS} s each, "
+        f"{RESTART_MINUTES:.0f} min to restart; waiting for capacity is not counted."
     )
 
 
@@ -230,13 +236,14 @@ def _overhead(data_set_gb: float, counted: bool) -> str:
     """What a run takes beside training; `counted` where the recipe's clock ran during evaluation."""
     minutes = overheads.staging_hours(np.array(data_set_gb)) * 60
     staged = (
-        f"{minutes:.0f} min staging of {data_set_gb:g} GB at 500 MB/s"
+        f"{minutes:.0f} min staging of {data_set_gb:g} GB at {overheads.STAGING_MB_PER_SECOND} MB/s"
         if data_set_gb
         else "staging of your data left out"
     )
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {staged}, "
-        f"{'' if counted else 'evaluation after every epoch, '}a checkpoint of 20 s every 10 epochs"
+        f"{'' if counted else 'evaluation after every epoch, '}a checkpoint of "
+        f"{overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
         f"{'; the recipe counts evaluation as training.' if counted else '.'}"
     )
 
@@ -251,7 +258,7 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
         yield f"{FREE_TIER}{in_words(hours)} of work take {in_words(calendar_hours)} {week}, in {session}."
         yield (
             f"Free tiers are never guaranteed and their quotas may change; each session takes "
-            f"{overheads.SPOT_RESTART_HOURS * 60:.0f} min to restart."
+            f"{RESTART_MINUTES:.0f} min to restart."
         )
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from math import exp, hypot, log, sqrt
 
 from costcalc.hardware import Machine
-from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
+from costcalc.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 
 class PurchaseOption(StrEnum):
@@ -85,12 +85,12 @@ class Offer:
     upfront: Decimal | None = None
     recurring_hourly: Decimal | None = None
     monthly: Decimal | None = None
-    hours_in_month: int = 730
+    hours_in_month: int = HOURS_PER_MONTH
     currency: str = "USD"
     parts: tuple[RatePart, ...] = ()
     effective_from: datetime | None = None
     flags: tuple[str, ...] = ()
-    billing_increment_seconds: int = 3600
+    billing_increment_seconds: int = SECONDS_PER_HOUR
     minimum_seconds: int = 0
     session_hours: float | None = None
     hours_per_week: float | None = None
@@ -183,7 +183,7 @@ def available_at(flags: Sequence[str], observed_at: datetime) -> datetime | None
     return next(starts, observed_at)
 
 
-def term_hours(term: str, hours_in_month: int = 730) -> int:
+def term_hours(term: str, hours_in_month: int = HOURS_PER_MONTH) -> int:
     """Hours in a term: `1y` is 8760, `3mo` three of the offer's own months, `14d` 336. Raises ValueError on other text."""
     for unit, hours in (("mo", hours_in_month), ("y", HOURS_PER_YEAR), ("d", HOURS_PER_DAY)):
         count = term.removesuffix(unit)
@@ -255,7 +255,9 @@ def _commitment(offer: Offer) -> Tariff:
 
 def _rental(offer: Offer) -> Tariff:
     monthly = offer.monthly if offer.monthly is not None else offer.hourly_rate * offer.hours_in_month
-    months = term_hours(offer.term) // 730 if offer.term else 1  # twelve for a year, whatever the offer's own month is
+    months = (
+        term_hours(offer.term) // HOURS_PER_MONTH if offer.term else 1
+    )  # twelve for a year, whatever the offer's own month is
     return Tariff(monthly, offer.hours_in_month, max(1, months))
 
 

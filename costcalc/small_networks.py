@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-OPERATIONS_PER_MAC = (
-    6  # a multiplication and an addition in each of three passes: forward, and backward to inputs and weights
-)
+from costcalc.units import SECONDS_PER_HOUR
+
+OPERATIONS_PER_MAC = 6
+"""A multiplication and an addition in each of three passes: forward, and backward to inputs and weights."""
 BYTES_PER_NUMBER = 4  # 32-bit floating point
 KERNEL = 9  # weights of a 3 x 3 convolution
 MOST_LAYERS, MOST_UNITS = 100, 10**7
@@ -30,7 +31,7 @@ class WrongLayers(ValueError):
 @dataclass(frozen=True, slots=True)
 class SmallNetwork:
     """A network by its layers. `widths` are the units of each dense layer or the channels of each convolution, the classes last;
-    `inputs` the numbers that a sample has, `side` (height, width) and `channels` where it is a picture.
+    `inputs` the numbers that a sample has, `sides` (height, width) and `channels` where it is a picture.
 
     After each convolution a 2 x 2 pooling halves the sides.
     """
@@ -159,7 +160,7 @@ def step_time(training: Training, device: SmallDevice) -> StepTime:
 
 def hours(training: Training, device: SmallDevice) -> float:
     """How long the whole training takes."""
-    return training.steps * step_time(training, device).seconds / 3600
+    return training.steps * step_time(training, device).seconds / SECONDS_PER_HOUR
 
 
 def turning_factor(training: Training, one: SmallDevice, other: SmallDevice) -> float | None:

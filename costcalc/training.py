@@ -220,6 +220,11 @@ class Recipe:
         """Whether its name is asked for; a pattern may end in `*`."""
         return any(fnmatchcase(self.name, pattern.casefold()) for pattern in patterns)
 
+    def best(self, metric: str) -> float | None:
+        """The highest value on its curve in this metric, None where it was not evaluated in it."""
+        values = (evaluation.in_metric(metric) for evaluation in self.evaluations)
+        return max((value for value in values if value is not None), default=None)
+
     @property
     def is_mlperf(self) -> bool:
         """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""

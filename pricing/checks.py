@@ -18,15 +18,15 @@ from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 
 OfferKey = tuple[str, ...]
 LARGEST_JUMP = 5
-# Of a listing: where more than one fault leaves out more than this, a unit or a column has changed, and the rest is wrong too.
 LARGEST_ODD_SHARE = Decimal("0.2")
+"""Of a listing: where more than one fault leaves out more than this, a unit or a column has changed, so that the rest is wrong
+too."""
 NAMED = 3  # violations that a message names; it counts the rest
 LONGEST_NAME = 300
 _WRITABLE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
 CLOCK_TOLERANCE = timedelta(minutes=5)
-ROUNDING = Decimal(
-    "0.0005"
-)  # in an hourly rate; providers round upfront payments to whole dollars, some more than once
+ROUNDING = Decimal("0.0005")
+"""In an hourly rate: providers round upfront payments to whole dollars, some more than once."""
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
 
 

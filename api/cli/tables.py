@@ -26,7 +26,7 @@ from api.reports.throughput import ThroughputReport, ThroughputRow
 from costcalc.answers import PriceBasis
 from costcalc.evidence.largest_batch import Fit
 from costcalc.hardware import counted
-from costcalc.training import Recipe, Tier
+from costcalc.training import Metric, Tier
 
 
 def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
@@ -222,11 +222,6 @@ def _best(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-def _trained(recipe: Recipe) -> str:
-    points = [point.top1 for point in recipe.evaluations if point.top1 is not None]
-    return _best(max(points, default=None))
-
-
 MACHINE = Column("machine\nand region", _offered)
 BOUGHT = Column("bought", bought)
 AN_HOUR = Column("an hour", lambda row: _rate(row.hourly_rate), figures=True)
@@ -255,7 +250,7 @@ MODELS: tuple[Column, ...] = (
 )
 RECIPES: tuple[Column, ...] = (
     Column("recipe", lambda row: row.name),
-    Column("top1\nbest", _trained, figures=True),
+    Column("top1\nbest", lambda recipe: _best(recipe.best(Metric.TOP1)), figures=True),
     SOURCE,
 )
 SPEEDS: tuple[Column, ...] = (

@@ -10,7 +10,7 @@ from api.reports.models import models_document
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
-from costcalc.training import Recipe
+from costcalc.training import Metric, Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,6 @@ def recipes_report(service: Service, catalogue: Catalogue, values: dict[str, Any
 
 
 def _summary(recipe: Recipe) -> RecipeSummary:
-    points = recipe.evaluations
     return RecipeSummary(
         recipe=recipe.name,
         organisation=recipe.organisation,
@@ -108,8 +107,8 @@ def _summary(recipe: Recipe) -> RecipeSummary:
         scheduled_epochs=recipe.scheduled_epochs,
         global_batch_size=recipe.global_batch_size,
         precision=recipe.precision,
-        best_top1=max((point.top1 for point in points if point.top1 is not None), default=None),
-        best_top5=max((point.top5 for point in points if point.top5 is not None), default=None),
+        best_top1=recipe.best(Metric.TOP1),
+        best_top5=recipe.best(Metric.TOP5),
         accelerator=recipe.system.accelerator if recipe.system else None,
         accelerators=recipe.system.accelerators if recipe.system else None,
         year=recipe.year,

@@ -181,8 +181,7 @@ def _shortened(accuracy: float) -> float:
 
 
 def _highest(recipes: Iterable[Recipe], metric: str) -> float:
-    points = (point for recipe in recipes for point in recipe.evaluations)
-    return _shortened(max((point.in_metric(metric) or 0.0 for point in points), default=0.0) - 0.005)
+    return _shortened(max((recipe.best(metric) or 0.0 for recipe in recipes), default=0.0) - 0.005)
 
 
 def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.largest_batch import Fit, FitQuestion, fits, nearest, networks
-from costcalc.training import Model, Recipe, Throughput
+from costcalc.training import Metric, Model, Recipe, Throughput
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,6 @@ def summary(evidence: Evidence, model: Model) -> ModelSummary:
     """What is known about a model, in short."""
     recipes = evidence.recipes_of(model.name)
     measured = [throughput for throughput in evidence.throughputs if throughput.model == model.name]
-    points = [point for recipe in recipes for point in recipe.evaluations]
     used = {recipe.system.accelerator for recipe in recipes if recipe.system} | {each.accelerator for each in measured}
     return ModelSummary(
         model=model.name,
@@ -65,13 +64,18 @@ def summary(evidence: Evidence, model: Model) -> ModelSummary:
         parameters_millions=model.parameters_millions,
         gmacs=model.gmacs,
         image_size=model.image_size,
-        best_top1=max((point.top1 for point in points if point.top1 is not None), default=None),
-        best_top5=max((point.top5 for point in points if point.top5 is not None), default=None),
+        best_top1=_best(recipes, Metric.TOP1),
+        best_top5=_best(recipes, Metric.TOP5),
         recipes=tuple(recipe.name for recipe in recipes),
         throughputs=len(measured),
         accelerators=tuple(sorted(used)),
         source=model.source,
     )
+
+
+def _best(recipes: Iterable[Recipe], metric: Metric) -> float | None:
+    values = (recipe.best(metric) for recipe in recipes)
+    return max((value for value in values if value is not None), default=None)
 
 
 def models_document(evidence: Evidence) -> ModelsDocument:

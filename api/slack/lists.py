@@ -9,7 +9,7 @@ from api.reports.models import summary
 from api.service import Service
 from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, section, table
 from costcalc.hardware import counted
-from costcalc.training import Recipe
+from costcalc.training import Metric, Recipe
 
 EXAMPLES = (
     ("/cost resnet50 0.757", "the five cheapest estimates"),
@@ -87,13 +87,11 @@ def recipes(service: Service, text: str, base: str) -> Message:
 
 
 def _best(recipe: Recipe) -> float:
-    return max((point.top1 or point.top5 or 0.0 for point in recipe.evaluations), default=0.0)
+    return recipe.best(Metric.TOP1) or recipe.best(Metric.TOP5) or 0.0
 
 
 def _row(recipe: Recipe) -> tuple[str, ...]:
-    top1 = max((point.top1 for point in recipe.evaluations if point.top1), default=None)
-    top5 = max((point.top5 for point in recipe.evaluations if point.top5), default=None)
-    system = recipe.system
+    top1, top5, system = recipe.best(Metric.TOP1), recipe.best(Metric.TOP5), recipe.system
     return (
         recipe.name,
         "" if recipe.scheduled_epochs is None else f"{recipe.scheduled_epochs:g}",

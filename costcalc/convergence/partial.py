@@ -20,9 +20,8 @@ from costcalc.convergence.curves import isotonic
 from costcalc.units import Floats
 
 FEWEST_LOGS = 3  # of a family that says how much its runs differ
-WINDOW = (
-    0.1  # of the schedule, up to the share seen: the evaluations that say how a run stands, for single ones are noisy
-)
+WINDOW = 0.1
+"""Of the schedule, up to the share seen: its evaluations together say how a run stands, for single ones are noisy."""
 PRIOR = 0.05**2  # of a slope of 1
 STEPS = 200  # of a forecast, up to the end of the schedule
 LEVEL = 0.8  # of its range

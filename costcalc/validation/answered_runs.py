@@ -17,6 +17,7 @@ from costcalc.hardware import Accelerator, Machine
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.throughput.fitted_parameters import unfitted
 from costcalc.training import MLPERF_TARGET, System, Throughput
+from costcalc.units import SECONDS_PER_HOUR
 from costcalc.validation.held_out import HeldOut, Learner
 from costcalc.validation.published import MLPerfRun
 
@@ -47,7 +48,7 @@ class AnsweredRun:
     @property
     def error(self) -> float:
         """ln(predicted / published time)."""
-        return math.log(self.estimate.hours * 3600) - self.run.log_seconds
+        return math.log(self.estimate.hours * SECONDS_PER_HOUR) - self.run.log_seconds
 
 
 def recipes_of_any_round(_: MLPerfRun) -> AskedRecipes:

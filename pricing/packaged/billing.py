@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from costcalc.offers import Offer
-from costcalc.units import HOURS_PER_MONTH
+from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
 from pricing.packaged.tables import Key, Row, Table
 
 PROVIDERS = Table(
@@ -33,7 +33,7 @@ class Billing:
         return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 
-WHOLE_HOURS = Billing(3600, 3600, HOURS_PER_MONTH)
+WHOLE_HOURS = Billing(SECONDS_PER_HOUR, SECONDS_PER_HOUR, HOURS_PER_MONTH)
 
 
 def billed(offer: Offer) -> Offer:

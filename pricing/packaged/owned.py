@@ -11,6 +11,7 @@ from decimal import Decimal
 from costcalc.offers import STANDS_ALONE, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
 from pricing.packaged.names import ANY_REGION
+from pricing.packaged.purchases import USD_PER_KWH
 from pricing.packaged.tables import Row, Table, amount, day, machine
 
 PROVIDER = "owned"
@@ -20,7 +21,6 @@ OWNED = Table(
     "accelerator accelerators accelerator_memory_gib vcpus memory_gib price residual_share lifetime_years power_kw "
     "currency stands_alone source",
 )
-USD_PER_KWH = Decimal("0.15")
 PLACES = Decimal("1e-9")
 
 
@@ -30,7 +30,8 @@ def owned_offer(row: Row) -> Offer:
     if share >= 1 or years < 1:
         raise ValueError(f"a machine keeps {share} of its price after {years} years: write a share below 1, and years")
     loss = amount(row, "price") * (1 - share)
-    running = amount(row, "power_kw") * USD_PER_KWH
+    per_kwh = USD_PER_KWH["household"]
+    running = amount(row, "power_kw") * per_kwh
     return Offer(
         *(PROVIDER, ANY_REGION, row.text("machine"), machine(row), PurchaseOption.OWNED),
         hourly_rate=(loss / (years * HOURS_PER_YEAR) + running).quantize(PLACES),
@@ -42,6 +43,6 @@ def owned_offer(row: Row) -> Offer:
         currency=row.text("currency"),
         flags=(
             *([] if row.is_blank("stands_alone") else [STANDS_ALONE]),
-            *(f"price={row.text('price')}", f"residual_share={share}", f"usd_per_kwh={USD_PER_KWH}"),
+            *(f"price={row.text('price')}", f"residual_share={share}", f"usd_per_kwh={per_kwh}"),
         ),
     )

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache
 
 from costcalc.costing.owning import Electricity, Purchase
-from costcalc.hardware import Accelerator
+from costcalc.hardware import USUAL_PUE, Accelerator
 from costcalc.query import EstimateQuery, OwnMachine, Place
 from pricing.packaged.tables import Row, Table, amount, day
 
@@ -28,8 +28,8 @@ HOSTS = {"tower": Host(Decimal(1200), Decimal(200)), "server": Host(Decimal(8000
 another."""
 USD_PER_KWH: dict[Place, Decimal] = {"household": Decimal("0.15"), "data_center": Decimal("0.08")}
 """Averages of the United States: households in 2022, industry in 2023 (eia.gov, Electric Power Annual)."""
-PUE: dict[Place, Decimal] = {"household": Decimal(1), "data_center": Decimal("1.56")}
-"""A machine at home needs no cooling of its own; the average of Uptime Institute's Global Data Center Survey 2024."""
+PUE: dict[Place, Decimal] = {"household": Decimal(1), "data_center": Decimal(repr(USUAL_PUE))}
+"""A machine at home needs no cooling of its own."""
 
 
 @dataclass(frozen=True, slots=True)

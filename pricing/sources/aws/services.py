@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
-from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR
+from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from pricing.offer_flags import stock
 from pricing.packaged.billing import billing
 from pricing.sources.aws.price_list import PAYMENTS, Machines, Origin, reading
@@ -30,7 +30,7 @@ LINUX_SPOT = frozenset({"Linux/UNIX", "Linux/UNIX (Amazon VPC)"})  # the second 
 PLAN_CLASSES = {"Compute": "compute", "EC2Instance": "ec2_instance"}
 BOX_USAGE = re.compile(r"(^|-)BoxUsage:")  # not HostBoxUsage, DedicatedUsage, UnusedBox, Reservation
 REGION_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
-SECONDS_PER_YEAR = HOURS_PER_YEAR * 3600
+SECONDS_PER_YEAR = HOURS_PER_YEAR * SECONDS_PER_HOUR
 
 
 class SpotQuote(Struct, rename="pascal"):

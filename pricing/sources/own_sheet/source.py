@@ -16,6 +16,7 @@ from pathlib import Path
 
 from costcalc.hardware import Machine
 from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
+from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
 from pricing.packaged.names import ANY_REGION
 from pricing.scope import EVERYTHING
@@ -101,7 +102,7 @@ def _offer(row: SheetRow, now: datetime) -> Offer:
     if option is None or option is PurchaseOption.FREE:
         raise CellFault("purchase_option", f"type {' or '.join(_OPTIONS)}")
     terms = _terms(row, option)
-    hours = row.whole("hours_in_month") or 730
+    hours = row.whole("hours_in_month") or HOURS_PER_MONTH
     return Offer(
         provider=row.text("provider").casefold(),
         region=row.maybe("region") or ANY_REGION,
