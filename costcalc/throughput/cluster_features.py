@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +12,13 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.data_sheets import twin
-from costcalc.throughput.reference_model import OVERHEAD_IMAGES, REFERENCE_BATCH, ReferenceModel, doublings
+from costcalc.throughput.reference_model import (
+    OVERHEAD_IMAGES,
+    REFERENCE_BATCH,
+    ReferenceModel,
+    next_doubling,
+    steepest,
+)
 from costcalc.throughput.workloads import Transfer, Workload
 from costcalc.units import Flags, Floats, Indices
 
@@ -70,22 +77,22 @@ class ClusterFeatures:
         of the accelerators in a machine takes off it [C]."""
         key = (workload.model, workload.implementation, workload.precision)
         if key not in self._transferred:
-            most, first, doubled = self._doublings
-            known = np.array(self.transfer.by_doublings(workload, most) or [0.0])
-            falls = np.append(-np.diff(known), 0.0)
-            falls[first - 1] = 0.0  # from the last doubling of one accelerator to another one alone
-            steepest = np.maximum.reduceat(falls, first)[self._names.numbers]
-            self._transferred[key] = np.interp(first[self._names.numbers] + doubled, range(len(known)), known), steepest
+            self._transferred[key] = self._find_transferred(workload)
         return self._transferred[key]
 
+    def _find_transferred(self, workload: Workload) -> tuple[Floats, Floats]:
+        accelerator, per_node = self._names.numbers, self._per_node
+        most = 2 * int(per_node.max(initial=1))
+        known = self.transfer.by_doublings(workload, tuple(self.of_accelerator), most)
+        doubled = np.log2(per_node)
+        whole = doubled.astype(np.int64)
+        before, after = known[accelerator, whole], known[accelerator, whole + 1]
+        return before + (doubled - whole) * (after - before), steepest(known)[accelerator, next_doubling(per_node)]
+
     @cached_property
-    def _doublings(self) -> tuple[Mapping[str, int], Indices, Floats]:
-        """The most of each accelerator in a machine, where its doublings up to there begin when all are listed, one accelerator
-        after the other, and how often one is doubled to make those in a machine of each cluster [C]."""
-        per_node = np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
-        most = {name: int(per_node[at].max()) for name, at in self.of_accelerator.items()}
-        first = np.cumsum([0, *(1 + len(doublings(count)) for count in most.values())])
-        return most, first[:-1] if most else first, np.log2(per_node)
+    def _per_node(self) -> Indices:
+        """Accelerators in a machine of each cluster [C], at least 1."""
+        return np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
 
     def around(self, cluster: int) -> tuple[Indices, Indices]:
         """The clusters whose accelerators are no worse off than those of this one, and those whose are no better off.
@@ -159,6 +166,15 @@ class ClusterFeatures:
         for system in systems:
             mask[self.at.get(system, NOWHERE)] = True
         return mask
+
+
+def halved_and_doubled(cluster: Cluster) -> Iterator[Cluster]:
+    """The clusters with half and with twice as many accelerators, in as many machines, and in half and twice as many."""
+    for name in ("accelerators", "nodes") if cluster.accelerators else ():
+        count = getattr(cluster, name)
+        yield replace(cluster, **{name: 2 * count})
+        if count % 2 == 0:
+            yield replace(cluster, **{name: count // 2})
 
 
 class ReferenceRates:

@@ -62,9 +62,19 @@ def never_faster(steps: Iterable[float]) -> list[float]:
     return list(itertools.accumulate((min(step, 0.0) for step in steps), initial=0.0))
 
 
-def shared(by_doublings: Sequence[float], count: Counts) -> Floats:
+def shared(by_doublings: Sequence[float] | Floats, count: Counts) -> Floats:
     """What that comes to for counts of accelerators; a part of a doubling has its share."""
     return np.asarray(np.interp(np.log2(np.maximum(count, 1)), range(len(by_doublings)), by_doublings))
+
+
+def steepest(by_doublings: Sequence[float] | Floats) -> Floats:
+    """The most that any doubling up to each one takes off [..., doublings]."""
+    return np.asarray(np.maximum.accumulate(-np.diff(by_doublings), axis=-1))
+
+
+def next_doubling(count: Counts) -> Indices:
+    """Which doubling, counted from 0, leads from so many accelerators to twice as many; between powers of two the later one."""
+    return np.asarray(np.ceil(np.log2(np.maximum(count, 1))), np.int64)
 
 
 def terms_of(steps: Iterable[Doubling]) -> Iterator[Term]:
@@ -111,7 +121,7 @@ class BatchLine(NamedTuple):
 
     intercept: Floats
     slope: float
-    steepest: float
+    steepest: Floats
 
 
 def is_reference(recipe: Recipe) -> bool:
@@ -174,12 +184,12 @@ class ReferenceModel:
         count, several = together(self.data_sheets.part(accelerator), per_node, nodes)
         alone = total(self.effects, hardware_terms(self.data_sheets, accelerator))
         sharing = never_faster(
-            total(self.effects, count_terms(accelerator, size)) for size, _ in doublings(int(count.max()))
+            total(self.effects, count_terms(accelerator, size)) for size, _ in doublings(2 * int(count.max()))
         )
         machines = min(total(self.effects, machine_terms(accelerator)), 0.0)
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
         intercept = self.offset(accelerator) + alone + shared(sharing, count) + several * machines
-        return BatchLine(intercept, slope, -machines - np.diff(sharing).min(initial=0.0))
+        return BatchLine(intercept, slope, steepest(sharing)[next_doubling(count)] - machines)
 
     def roof(self, accelerator: str) -> float:
         """The most that ln(rate) of an accelerator is taken to be that nobody measured: what its memory allows."""

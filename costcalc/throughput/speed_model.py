@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
-from costcalc.throughput.cluster_features import ClusterFeatures
+from costcalc.throughput.cluster_features import ClusterFeatures, halved_and_doubled
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, Sort, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.memory import densest
@@ -167,11 +168,14 @@ class SpeedModel:
     ) -> SpeedTable:
         """One table for recipes of one model; every pair is answered or refused with its reason.
 
-        `of_larger` are the recipes of larger networks of its series: with the same code, these are no faster.
+        `of_larger` are the recipes of larger networks of its series: with the same code, these are no faster. What is answered of
+        a cluster does not depend on the others asked about: all that the laws hold it to is worked out beside it.
         """
-        table = self.refused(recipes, clusters)
-        features = ClusterFeatures(clusters, self._fitted.reference, self._fitted.transfer)
         rows = self._of_model.get(recipes[0].model, {}) if recipes else {}
+        beside = self._measured(rows.values(), recipes, clusters), *map(halved_and_doubled, clusters)
+        place = {one: number for number, one in enumerate(dict.fromkeys((*chain.from_iterable(beside), *clusters)))}
+        table = self.refused(recipes, tuple(place))
+        features = ClusterFeatures(table.clusters, self._fitted.reference, self._fitted.transfer)
         evidence = _Evidence(rows, features)
         floors = self._floors({same_work(recipe) for recipe in recipes}, of_larger, features)
         first: dict[tuple[object, ...], int] = {}
@@ -181,7 +185,17 @@ class SpeedModel:
                 table.copy(same, r)
                 continue
             self._fill(table, r, recipe, evidence, floors.get(same_work(recipe), -np.inf))
-        return table
+        return table.of(np.array([place[cluster] for cluster in clusters], np.int64))
+
+    def _measured(
+        self, rows: Iterable[Throughput], recipes: Iterable[Recipe], clusters: Iterable[Cluster]
+    ) -> Iterator[Cluster]:
+        """Where these rates were measured and these recipes were run, of the chips that these clusters have."""
+        part = self._fitted.reference.data_sheets.part
+        chips = {part(one.accelerator).chip for one in clusters}
+        for one in chain((row.system for row in rows), (recipe.system for recipe in recipes)):
+            if one and part(one.accelerator).chip in chips:
+                yield Cluster(one.accelerator, one.accelerators_per_node, one.nodes)
 
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table of these recipes before any speed is known."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
@@ -18,11 +20,11 @@ from costcalc.throughput.reference_model import (
     Key,
     Term,
     doublings,
-    never_faster,
     shared,
     total,
 )
 from costcalc.training import Model, Recipe, Throughput
+from costcalc.units import Floats
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50
 REFERENCE_ACTIVATIONS_MILLIONS = 11.11  # timm's count for ResNet-50
@@ -156,7 +158,8 @@ class Transfer:
 
     def hardware(self, workload: Workload, accelerator: str, per_node: int) -> float:
         """The part that changes with the accelerator and the count in a machine."""
-        return float(shared(self.by_doublings(workload, {accelerator: per_node}), per_node))
+        [by_doublings] = self.by_doublings(workload, [accelerator], per_node)
+        return float(shared(by_doublings, per_node))
 
     def balance(self, workload: Workload, accelerator: str) -> float:
         """What the chip's balance of arithmetic and memory bandwidth adds to `Workload.offset`; 0 for convolutions.
@@ -184,30 +187,31 @@ class Transfer:
                 found[one.chip] = max(share, found.get(one.chip, 0.0))
         return found
 
-    def by_doublings(self, workload: Workload, most: Mapping[str, int]) -> list[float]:
-        """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most`, one accelerator after the other.
+    def by_doublings(self, workload: Workload, accelerators: Sequence[str], most: int) -> Floats:
+        """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most` [accelerators, counts].
 
         A doubling makes none of them faster.
         """
         every = {peers: total(self.effects, sharing_terms(workload, peers)) for peers in (False, True)}
-        found: list[float] = []
-        for name, count in most.items():
+        sizes = [size for size, _ in doublings(most)]
+        alone, steps = np.zeros((len(accelerators), 1)), np.zeros((len(accelerators), 1 + len(sizes)))
+        for number, name in enumerate(accelerators):
             chip = part(self.accelerators, name)
             terms = hardware_terms(workload, chip, self.memory_share(name))
-            alone = self.balance(workload, name) + total(self.effects, terms)
-            each, sizes = every[chip.peer_to_peer], [size for size, _ in doublings(count)]
-            if chip.chip in self._shared_on:
-                steps = [each + total(self.effects, size_terms(workload, chip, size)) for size in sizes]
-            else:
-                steps = [each] * len(sizes)
-            found += [alone + lost for lost in never_faster(steps)]
-        return found
+            alone[number] = self.balance(workload, name) + total(self.effects, terms)
+            steps[number, 1:] = every[chip.peer_to_peer]
+            for size in self._sizes.get(chip.chip, frozenset()).intersection(sizes):
+                steps[number, 1 + sizes.index(size)] += total(self.effects, size_terms(workload, chip, size))
+        return np.asarray(alone + np.minimum(steps, 0.0).cumsum(axis=1))
 
     @cached_property
-    def _shared_on(self) -> frozenset[str]:
-        """The chips that several of were measured in a machine: of others no doubling has an effect of its own."""
+    def _sizes(self) -> Mapping[str, frozenset[str]]:
+        """In which numbers each chip was measured in a machine: no other doubling has an effect of its own."""
         counted = [key for key in self.effects if key[0] == "count" and len(key) > 3]
-        return frozenset(key[2] if key[1] == "parameters" else key[1] for key in counted)
+        sizes: dict[str, set[str]] = defaultdict(set)
+        for key in counted:
+            sizes[key[2] if key[1] == "parameters" else key[1]].add(key[-1])
+        return {chip: frozenset(found) for chip, found in sizes.items()}
 
     def slope(self, model: str) -> float:
         """What the network adds to the reference's cost of small batches: the factor of `step_overhead`."""

@@ -1,19 +1,25 @@
 """What must hold of every answer, asked of the packaged evidence and prices."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from fakes.offers import offer
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.estimate import Asked
 from costcalc.hardware import Machine
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
-from costcalc.query import Discount
+from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Crossing, Metric, Tier
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -102,6 +108,46 @@ def test_every_fact_has_a_source_and_every_assumption_is_a_sentence(estimates):
 
 def test_no_price_is_newer_than_the_question_or_older_than_allowed(estimates):
     assert all(NOW - timedelta(days=3000) <= one.sources.price.observed_at <= NOW for one in estimates)
+
+
+@pytest.fixture(scope="module")
+def hours_and_dollars(packaged_evidence, packaged_prices):
+    """By offer and number of machines the hours and the cost of each estimate of a question, with their ranges."""
+
+    @cache
+    def found(model, filters=()):
+        query = EstimateQuery(model, 0.65, max_price_age=3000, **dict(filters))
+        columns = Asked(query, packaged_evidence, packaged_prices, NOW).overview()
+        figures = np.column_stack([columns.hours, columns.cost, *columns.ranges(np.arange(len(columns.row)))])
+        places = zip(columns.row.tolist(), columns.nodes.tolist(), strict=True)
+        return dict(zip(places, figures.tolist(), strict=True))
+
+    return found
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(["resnet50", "resnet18", "efficientnet_b0"]), st.data())
+def test_an_estimate_is_the_same_whatever_else_the_question_asks_for(hours_and_dollars, packaged_prices, model, data):
+    everything = hours_and_dollars(model)
+    row, nodes = data.draw(st.sampled_from(sorted(everything)))
+    offer = packaged_prices.offer(row)
+    hours, *_, cost_high = everything[row, nodes]
+    every_filter = {
+        "nodes": nodes,
+        "accelerators": nodes * offer.machine.accelerators or None,
+        "provider": (offer.provider,),
+        "region": (offer.region,),
+        "instance_type": (offer.instance_type.casefold(),),
+        "accelerator": (offer.machine.accelerator,),
+        "purchase": (offer.purchase_option,),
+        "max_hours": 2 * hours,
+        "max_cost": Decimal(math.ceil(cost_high)),
+    }
+    names = data.draw(st.sets(st.sampled_from(sorted(every_filter)), min_size=1, max_size=3))
+    some = hours_and_dollars(model, tuple((name, every_filter[name]) for name in sorted(names)))
+    shared = sorted(some.keys() & everything.keys())
+    assert (row, nodes) in shared
+    np.testing.assert_allclose([some[one] for one in shared], [everything[one] for one in shared], rtol=1e-9)
 
 
 SCHEDULES = tuple(f"ffcv-rn50-{epochs}ep" for epochs in (16, 32, 40, 88))

@@ -9,7 +9,7 @@ from support.speeds import MODELS, REFERENCE, TRANSFER, rate
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
-from costcalc.throughput.cluster_features import ClusterFeatures
+from costcalc.throughput.cluster_features import ClusterFeatures, halved_and_doubled
 from costcalc.throughput.reference_model import UNDATED, Setup
 from costcalc.throughput.workloads import workload
 
@@ -118,8 +118,7 @@ def test_what_hardware_adds_is_found_once_for_each_machine(features):
     added, steepest = features.transferred(made)
     for cluster, found, most in zip(CLUSTERS, added.tolist(), steepest.tolist(), strict=True):
         assert found == pytest.approx(TRANSFER.hardware(made, cluster.accelerator, cluster.accelerators))
-        peers = cluster.accelerator != "game"
-        assert most == pytest.approx((0.06 if peers else 0.26) * (cluster.accelerators > 0))
+        assert most == pytest.approx(0.26 if cluster.accelerator == "game" else 0.06)
     assert features.transferred(made)[0] is added
 
 
@@ -135,6 +134,24 @@ def test_rates_are_those_of_the_model_below_the_roof_of_memory_too():
     for each, setup in zip(found.tolist(), setups, strict=True):
         assert math.isnan(each) or each == pytest.approx(quick.log_rate(setup))
     assert found[4] == pytest.approx(math.log(1200 / 0.3))
+
+
+def test_halved_and_doubled_is_the_size_of_the_machines_or_their_number():
+    assert [*halved_and_doubled(Cluster("new", 8, 3))] == [
+        *(Cluster("new", 16, 3), Cluster("new", 4, 3)),
+        Cluster("new", 8, 6),  # three machines have no half
+    ]
+    assert [*halved_and_doubled(Cluster("Xeon", 0, 2, 96))] == []
+
+
+def test_a_step_is_as_steep_as_the_worst_up_to_the_next_doubling_whatever_else_is_asked():
+    effects = {("count", "new", "2"): -0.01, ("count", "new", "8"): -0.3, ("count", "new", "16"): -0.02}
+    steep = replace(REFERENCE, effects={**REFERENCE.effects, **effects})
+    counts = (1, 2, 4, 8)
+    together = ClusterFeatures([Cluster("new", count) for count in counts], steep, TRANSFER).rates.steepest
+    alone = [ClusterFeatures([Cluster("new", count)], steep, TRANSFER).rates.steepest[0] for count in counts]
+    assert together.tolist() == alone
+    assert np.diff(together) == pytest.approx([0, 0.29, 0])
 
 
 def test_doubled_are_as_many_machines_of_twice_the_size_and_twice_as_many():

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from costcalc import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel
+from costcalc.throughput.cluster_features import halved_and_doubled
 from costcalc.throughput.prediction import LOWER, RAISED, TRANSFERRED, same_work
+from costcalc.throughput.speed_model import COLUMNS
 from costcalc.training import IMAGES_PER_EPOCH
 
 EVIDENCE = load_evidence()
 SPEEDS = SpeedModel(EVIDENCE.throughputs, EVIDENCE.fitted)
 MODELS = sorted({recipe.model for recipe in EVIDENCE.recipes})
 ACCELERATORS = sorted(EVIDENCE.accelerators)
+MEASURED = [row for row in EVIDENCE.throughputs if row.model in MODELS and row.accelerators]
 EQUAL = 1e-6  # ln(rates) nearer than this
 
 models, accelerators = st.sampled_from(MODELS), st.sampled_from(ACCELERATORS)
@@ -37,6 +40,18 @@ def test_no_accelerator_is_faster_among_more(model, accelerator, count, machines
     many = Cluster(accelerator, count * more, machines) if in_one else Cluster(accelerator, count, machines * more)
     _, each = table(model, fewer, many)
     assert np.nanmax(each[:, 1] - each[:, 0], initial=-np.inf) < EQUAL
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from(MEASURED), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([1, 2, 4, 8]))
+def test_a_cluster_is_as_fast_and_as_well_known_whatever_else_is_asked_about(row, count, machines):
+    home = Cluster(row.accelerator, row.accelerators // row.nodes, row.nodes)
+    asked = [home, *halved_and_doubled(home), Cluster(row.accelerator, count, machines)]
+    together, _ = table(row.model, *asked)
+    alone, _ = table(row.model, asked[-1])
+    for column in COLUMNS:
+        found, expected = getattr(together, column)[:, -1], getattr(alone, column)[:, 0]
+        np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=f"{column} of {asked[-1]}")
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,6 +12,7 @@ from costcalc.throughput import REFUSALS, TIERS, WIDE_BY_RULE, FittedParameters,
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.throughput.provenance import NO_SPEED, NO_SPEED_OF_CODE, USUAL_SOFTWARE
 from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.speed_model import COLUMNS
 from costcalc.training import IMAGES_PER_EPOCH, Phase, Tier
 
 WIDTH = {
@@ -59,8 +60,14 @@ def test_tiers_and_refusals_have_their_names():
     assert [REFUSALS[code] for code in table.refusal[0]] == ["", "", "", "", "no_network"]
 
 
+def as_modelled():
+    """A rate on eight accelerators that is just what is modelled there."""
+    [[[seconds]]] = speeds([large()], [EIGHT]).seconds_per_epoch
+    return rate(IMAGES_PER_EPOCH / seconds)
+
+
 def test_other_peoples_code_is_no_surer_than_with_other_networks():
-    table = speeds([large()], [EIGHT, Cluster("new", 6), PODS, OLD], [rate(5000.0)])
+    table = speeds([large()], [EIGHT, Cluster("new", 6), PODS, OLD], [as_modelled()])
     assert table.width_80[0] == pytest.approx([0.15, 0.15, 0.2, 0.4])
 
 
@@ -97,6 +104,16 @@ def test_ranges_reach_what_was_measured_with_half_or_twice_as_many():
     assert both.width_80[0, :2] == pytest.approx([0.15, 0.15])  # measured apart
 
 
+def test_what_was_measured_with_fewer_or_half_as_many_counts_whether_or_not_the_question_asks_about_them():
+    rows = [rate(200.0), rate(100.0, nodes=2, accelerators=32)]
+    asked = [FOUR, EIGHT, Cluster("new", 16), Cluster("new", 16, 2), PODS]
+    table = speeds([large()], asked, rows)
+    for number, cluster in enumerate(asked):
+        alone = speeds([large()], [cluster], rows)
+        for column in COLUMNS:
+            assert getattr(alone, column)[0, 0].tolist() == getattr(table, column)[0, number].tolist(), column
+
+
 def test_without_a_year_intervals_are_wider():
     rows = [rate(5000.0, model="resnet50", stack="mlperf")]
     table = speeds([undated(reference_recipe())], [EIGHT], rows)
@@ -105,7 +122,7 @@ def test_without_a_year_intervals_are_wider():
 
 
 def test_machines_modelled_on_top_of_another_kind_add_their_error():
-    table = speeds([large()], [Cluster("new", 16), PODS], [rate(5000.0)])
+    table = speeds([large()], [Cluster("new", 16), PODS], [as_modelled()])
     sixteen, pods = table.width_80[0].tolist()
     assert sixteen == pytest.approx(math.hypot(0.15, 0.2))
     assert pods == pytest.approx(0.2)
