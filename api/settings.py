@@ -174,8 +174,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_API_TOKENS",
         None,
-        "Accepted API tokens, separated by commas: each itself or as `sha256:` and its digest (`costcalc token` makes one), "
-        "behind `read:` where it may only read. If set, a request must carry one as `Authorization: Bearer` or `token=`.",
+        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest (`costcalc token` makes one), "
+        "with `read:` before one that may only read. If set, a request must carry one as `Authorization: Bearer` or `token=`.",
         secret=True,
         parse=_tokens,
     ),
@@ -220,13 +220,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_WAIT_SECONDS",
         "2",
-        "A question whose turn would come later than after so many seconds is refused with 503.",
+        "The number of seconds that a question may wait for its turn; one that would wait longer is refused with 503.",
         parse=_seconds,
     ),
     Setting(
         "COSTCALC_RATE_LIMIT",
         None,
-        "The most requests of one token or address, such as 600/minute; if unset, there is no limit.",
+        "The largest number of requests from one token or address, such as 600/minute; if unset, there is no limit.",
         parse=_rate_limit,
     ),
     Setting(

@@ -36,8 +36,8 @@ REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once i
 SETTINGS = (
     SourceSetting(
         LIMIT_VARIABLE,
-        "The number of seconds that a refresh waits for its price sources. Unless it is set, a refresh that names none, while no "
-        f"account is set up, waits {QUICK_SECONDS:g}.",
+        "The number of seconds that a refresh waits for its price sources. If unset, a refresh that names no source waits "
+        f"{QUICK_SECONDS:g} while no account is set up.",
         f"{LIMIT_SECONDS:g}",
     ),
 )

@@ -29,7 +29,7 @@ HEAD = """# Machines with few vCPUs
 
 Images per second with the accelerators alone (`pipeline=none`) and with the whole machine, for the same recipe. The last column
 is what the vCPUs prepare at the lowest and at the highest rate per vCPU that was measured of this pipeline, in
-`costcalc/evidence/data/data_pipelines.csv`, as if of processors a year older than the accelerator. `python -m tools.few_vcpus`
+`costcalc/evidence/data/data_pipelines.csv`, for processors a year older than the accelerator. `python -m tools.few_vcpus`
 writes this page.
 """
 

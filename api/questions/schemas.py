@@ -180,8 +180,8 @@ class CostSchema(OfferFilters):
     egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
     egress_rate = Number(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
     own = Names(
-        "machines that you own: count x accelerator, or `this machine` for the processor that answers; they stand beside the "
-        "offers, whatever filters those",
+        "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; they stand "
+        "beside the offers, whatever filters those",
         example="1x RTX 4090",
     )
     own_price = Number(

@@ -38,8 +38,14 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
     type=click.Choice(["fp32", "bf16", "fp16"], case_sensitive=False),
     help="Default: the fastest of the device.",
 )
-@click.option("--batch-size", type=click.IntRange(1), help="Default: double it as long as it fits and is faster.")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), default=10, show_default=True, help="For each batch.")
+@click.option("--batch-size", type=click.IntRange(1), help="Default: doubled as long as it fits and is faster.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 600),
+    default=10,
+    show_default=True,
+    help="Seconds to spend on each batch size.",
+)
 @click.option(
     "--device",
     type=click.Choice(["cuda", "mps", "xla", "cpu"], case_sensitive=False),
@@ -65,9 +71,13 @@ def measure(small: bool, **options: Any) -> None:
 
 @click.command()
 @click.argument("layers")
-@click.option("--samples", type=click.IntRange(1, 10**12), default=60_000, show_default=True, help="Of the data set.")
+@click.option(
+    "--samples", type=click.IntRange(1, 10**12), default=60_000, show_default=True, help="Samples of the data set."
+)
 @click.option("--batch-size", type=click.IntRange(1, 10**9), default=64, show_default=True, help="Samples a step.")
-@click.option("--epochs", type=click.IntRange(1, 10**6), default=10, show_default=True, help="Times that all are seen.")
+@click.option(
+    "--epochs", type=click.IntRange(1, 10**6), default=10, show_default=True, help="How often each sample is seen."
+)
 @click.option("--rate", callback=amount, default="0.10", show_default=True, help="What an hour of this machine costs.")
 def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal) -> None:
     """Compare this machine with GPUs for a network so small that launches and transfer decide.

@@ -72,7 +72,7 @@ def export(folder: Path) -> None:
 @prices.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def backup(file: Path) -> None:
-    """Copy the SQLite store into the new FILE, also while a server or a refresh uses it. The copy is read before it is named."""
+    """Copy the SQLite store into the new FILE, also while it is in use. FILE appears once the copy was checked."""
     from api.cli import prices as commands
 
     commands.backup(settings_of_environment(), file)
