@@ -290,6 +290,8 @@ def test_what_of_a_recipe_is_used_and_how_it_was_evaluated(ask_of):
     )
     assert said("torchvision-v2-resnet50", "images of 224 pixels a side, after training on at most 176")
     assert not said("mlperf-v2.1-hls-gaudi2-tf", "pixels a side")
+    assert said("ffcv-rn50-32ep", "differ from seed to seed by 0.11 points")
+    assert not said("mlperf-v2.1-hls-gaudi2-tf", "differ from seed to seed")
 
 
 @pytest.mark.parametrize(("target", "told"), [(0.781, False), (0.785, True), (0.80, False)])
