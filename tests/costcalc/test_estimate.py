@@ -20,7 +20,7 @@ from costcalc.hardware import Cluster, Machine
 from costcalc.offers import PurchaseOption
 from costcalc.throughput import WIDE_BY_RULE, SpeedModel
 from costcalc.throughput.fitted_parameters import HalfWidth
-from costcalc.training import Metric, Tier
+from costcalc.training import Metric, OwnSpeed, Tier
 
 EIGHT = {"instance_type": "eight", "machine": Machine("V100", 8, 16.0)}
 P3 = {"provider": "aws", "instance_type": "p3.16xlarge", "machine": Machine("V100", 8, 16.0)}
@@ -201,6 +201,15 @@ def test_each_way_of_paying_breaks_even_against_the_same_machine(ask_of):
     assert {one.break_even_hours for one in elsewhere} == {None}
 
 
+@pytest.mark.parametrize("filters", [{}, {"purchase": (PurchaseOption.OWNED,)}, {"provider": ("owned",)}])
+def test_an_owned_machine_breaks_even_against_the_cheapest_rental_whatever_was_asked_for(ask_of, filters):
+    cheap, dear = offer(), offer(region="there", hourly_rate=Decimal(4))
+    own = next(
+        one for one in ask_of(cheap, dear, owned(), **filters).estimates if one.purchase_option is PurchaseOption.OWNED
+    )
+    assert own.break_even_hours == pytest.approx(26280 / (3 - 0.1), rel=0.001)
+
+
 def test_what_is_taken_for_granted_is_said(ask_of):
     rounded = replace(monthly(), flags=("rounded", "second_hand"), observed_at=DAY - timedelta(days=60))
     (one,) = ask_of(rounded, utilization=0.5).estimates
@@ -292,6 +301,8 @@ def test_what_of_a_recipe_is_used_and_how_it_was_evaluated(ask_of):
     assert not said("mlperf-v2.1-hls-gaudi2-tf", "pixels a side")
     assert said("ffcv-rn50-32ep", "differ from seed to seed by 0.11 points")
     assert not said("mlperf-v2.1-hls-gaudi2-tf", "differ from seed to seed")
+    assert said("ffcv-rn50-32ep", "rests on one run")
+    assert not said("mlperf-v2.1-hls-gaudi2-tf", "rests on one run")
 
 
 @pytest.mark.parametrize(("target", "told"), [(0.781, False), (0.785, True), (0.80, False)])
@@ -337,6 +348,13 @@ def test_an_estimate_says_whose_code_it_is_and_what_others_take(ask_of):
         assert one.usual_cost_low < one.usual_cost_high
         assert any("Other people's code takes between" in sentence for sentence in one.assumptions)
     assert fast.usual_hours_high > 1.5 * fast.hours  # hardly anybody's code is as fast as MLPerf's
+
+
+def test_a_speed_of_the_asker_s_is_that_of_their_own_code(ask_of):
+    one = ask_of(offer(), images_per_second=OwnSpeed(400, 1, "V100")).estimates[0]
+    assert one.code == "own"
+    assert "The speed is that of your own code." in one.assumptions
+    assert "Of the recipe only the schedule is used: the speed is that of your own code." in one.assumptions
 
 
 def test_a_recipe_without_a_logged_speed_says_so(ask_of, packaged_evidence):

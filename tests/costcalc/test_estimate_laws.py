@@ -272,6 +272,7 @@ def test_pages_join_to_the_whole(ask):
     assert pages[:100] == list(everything.estimates)
     assert [one.rank for one in pages] == list(range(1, 121))
     assert ask(0.757, limit=30, offset=90).count == everything.count
+    assert [one.rank for one in ask(0.757, limit=1, offset=1).estimates] == [2]
     assert ask(0.757, offset=10**6).estimates == ()
 
 

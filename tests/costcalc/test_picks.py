@@ -169,8 +169,8 @@ def machines(number, **changes):
     return offer(instance_type=f"eight-{number}", machine=eight, hourly_rate=Decimal(number), **changes)
 
 
-def ask_of(evidence, *offers, **asked):
-    query = EstimateQuery("resnet50", 0.757, **({"as_of": DAY, "nodes": 1} | asked))
+def ask_of(evidence, *offers, target=0.757, **asked):
+    query = EstimateQuery("resnet50", target, **({"as_of": DAY, "nodes": 1} | asked))
     return answer(query, evidence, Catalogue.from_offers(offers, "made up"), NOW)
 
 
@@ -208,6 +208,17 @@ def test_nothing_is_surest_where_all_rates_are_second_hand_or_all_speeds_modelle
         "has a rate of the provider's own."
     )
     assert unseen.none_is_sure == "No estimate has a recipe that somebody ran."
+
+
+def test_nothing_is_surest_where_the_target_is_reached_in_fewer_than_95_of_100_runs(packaged_evidence):
+    asked = {"recipe": ("ffcv-rn50-88ep",), "recipes": "all", "confidence": 0.9}
+    sure = ask_of(packaged_evidence, machines(1), target=0.781, **asked)
+    likely = ask_of(packaged_evidence, machines(1), target=0.782, **asked)
+    assert (sure.estimates[0].success_probability, likely.estimates[0].success_probability) == pytest.approx(
+        (0.98, 0.93), abs=0.005
+    )
+    assert (list(picked(sure)), list(picked(likely))) == (NAMES, NAMES[:3])
+    assert likely.none_is_sure.endswith(" has a probability of 95 % or more.")
 
 
 def test_nothing_is_said_of_sureness_where_there_is_a_surest_or_no_estimate(packaged_evidence):

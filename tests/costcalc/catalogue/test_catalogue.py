@@ -11,6 +11,7 @@ from fakes.offers import DAY, MACHINES, METERED, all_offers, amounts, monthly, o
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from costcalc.catalogue import encoding
 from costcalc.catalogue.catalogue import MOMENTS_KEPT, Catalogue, OfferFilter
 from costcalc.catalogue.columns import Columns
 from costcalc.hardware import Machine
