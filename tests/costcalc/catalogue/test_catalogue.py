@@ -59,6 +59,15 @@ def test_offers_come_back_exactly(offers):
     assert in_order(offers_of(held, range(len(held)))) == in_order(offers)
 
 
+@given(distinct)
+def test_combinations_of_more_words_than_one_number_tells_apart_are_numbered_alike(offers):
+    usual = catalogue(*offers).columns
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "LARGEST_CODE", 2)
+        narrow = catalogue(*offers).columns
+    assert (narrow.key.tolist(), narrow.group.tolist()) == (usual.key.tolist(), usual.group.tolist())
+
+
 @given(distinct, st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_the_order_of_offers_does_not_matter(offers, random):
