@@ -12,6 +12,7 @@ from api.questions.fields import LAST_SECOND
 from api.questions.suggestions import unknown
 from api.service import Service
 from costcalc.answers import Estimate
+from costcalc.catalogue.catalogue import EVER
 from costcalc.costing.bills import Bill
 from costcalc.evidence import normalised
 from costcalc.query import EstimateQuery
@@ -21,7 +22,6 @@ from own_runs.asking import OwnModel
 from own_runs.runs import Run
 
 SURE_ENOUGH = 1e-6  # whatever the chance was, the run ended there
-OLDEST_PRICE = 36_500
 PERCENT = 100
 
 
@@ -155,13 +155,7 @@ def _metric(run: Run) -> Metric | None:
 def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
     """The question on the day of the run: about an earlier run of the same network, data set and metric, else about the network
     itself where it is known; None where neither is."""
-    run = own.run
-    earlier = [
-        one.run
-        for one in service.own.values()
-        if one.run.model == run.model and one.run is not run and one.run.added_at < run.added_at
-    ]
-    alike = [one for one in earlier if (one.dataset, one.metric) == (run.dataset, run.metric)]
+    run, earlier = own.run, _earlier(service, own.run)
     query = EstimateQuery(
         model=run.model,
         target=0.0,
@@ -170,18 +164,24 @@ def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
         nodes=run.nodes,
         confidence=SURE_ENOUGH,
         as_of=datetime.combine(run.ran_on, LAST_SECOND),
-        max_price_age=OLDEST_PRICE,
+        max_price_age=EVER,
         limit=1,
         sort="time",
         provider=(run.provider,) if run.provider else (),
         instance_type=(run.instance_type,) if run.instance_type else (),
     )
-    if alike:
-        target = _within(alike[-1], run.reached)
-        return replace(
-            query, model=alike[-1].name, target=target, metric=run.metric, dataset=run.dataset, recipes="all"
-        )
-    return _of_network(service, run, query)
+    if earlier is None:
+        return _of_network(service, run, query)
+    target = _within(earlier, run.reached)
+    return replace(query, model=earlier.name, target=target, metric=run.metric, dataset=run.dataset, recipes="all")
+
+
+def _earlier(service: Service, run: Run) -> Run | None:
+    """The newest run before this one that trained the same network on the same data set and logged the same metric."""
+    same = (run.model, run.dataset, run.metric)
+    before = (one.run for one in service.own.values() if one.run.added_at < run.added_at)
+    alike = [one for one in before if (one.model, one.dataset, one.metric) == same]
+    return max(alike, key=lambda one: one.added_at, default=None)
 
 
 def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQuery | None:

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Literal
 from api.questions.schemas import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
-from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
 from costcalc.estimate import US_DOLLAR
 from costcalc.money import ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
-ANY_AGE_DAYS = 36_500
-FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
+FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 
@@ -140,7 +139,7 @@ def selected(
     catalogue: Catalogue, as_of: datetime, filters: Mapping[str, Any], regions: Literal["all", "cheapest"] = "all"
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
-    rows = catalogue.passing_rows(catalogue.current_offers(as_of, ANY_AGE_DAYS).listed, offer_filter(filters))
+    rows = catalogue.passing_rows(catalogue.current_offers(as_of, EVER).listed, offer_filter(filters))
     return rows if regions == "all" else catalogue.cheapest_regions(rows)
 
 
