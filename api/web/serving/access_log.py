@@ -6,12 +6,10 @@ import logging
 import re
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from api.web.serving.front import Request
+from api.web.serving.request import Request
 
 access = logging.getLogger("costcalc.access")
 _TOKEN = re.compile(r"(?<![^&;])(token=)[^&;]*")

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 from a2wsgi import WSGIMiddleware
 from granian.utils.proxies import wrap_asgi_with_proxy_headers
@@ -29,23 +26,15 @@ from api.web.replay import Replay, Wsgi
 from api.web.serving.access_log import log_access, log_to_stderr
 from api.web.serving.other_sites import OtherSites
 from api.web.serving.rate_limit import RateLimit, Visitor
+from api.web.serving.request import Asgi, Headers, Message, Receive, Request, Scope, Send
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
 PLAN = re.compile(r"/plan\b")
 WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
-WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
 SLOW_WAIT_SECONDS = 5
 PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
-REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
-Headers = Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -110,62 +99,6 @@ class Lane:
             raise busy() from None
         finally:
             self._waiting -= 1
-
-
-@dataclass
-class Request:
-    """One request: who asks for what, its number, and what was sent back so far."""
-
-    scope: Scope
-    _send: Send
-    started: float = field(default_factory=perf_counter)
-    status: int = 0
-    sent_bytes: int = 0
-
-    @cached_property
-    def headers(self) -> dict[bytes, bytes]:
-        """Its headers by their names in lower case; of equal names the last."""
-        return dict(self.scope["headers"])
-
-    @cached_property
-    def id(self) -> str:
-        """The client's X-Request-ID where that is one, else a number of our own."""
-        given = self.headers.get(b"x-request-id", b"")
-        return given.decode() if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
-
-    @property
-    def client(self) -> str:
-        """The address from which it came; empty through a Unix socket."""
-        return str((self.scope.get("client") or ("",))[0])
-
-    @property
-    def has_body(self) -> bool:
-        """Whether a body follows, of whatever framing."""
-        return b"content-length" in self.headers or b"transfer-encoding" in self.headers
-
-    @property
-    def wants_a_workbook(self) -> bool:
-        """Whether the address or Accept says so; paths that end in .xlsx are told by their names."""
-        return WORKBOOK.search(self.scope["query_string"]) is not None or "spreadsheetml" in self.header(b"accept")
-
-    def header(self, name: bytes) -> str:
-        """The value of a header; empty where it is missing."""
-        return self.headers.get(name, b"").decode("latin-1")
-
-    async def send(self, message: Message) -> None:
-        """Passes a part of the answer on, with the request's number among the headers."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = [*message["headers"], (b"x-request-id", self.id.encode())]
-        else:
-            self.sent_bytes += len(message.get("body", b""))
-        await self._send(message)
-
-    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
-        """Sends a whole answer; to HEAD only its headers."""
-        encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-        await self.send({"type": "http.response.start", "status": status, "headers": encoded})
-        await self.send({"type": "http.response.body", "body": body if self.scope["method"] != "HEAD" else b""})
 
 
 class Front:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from api.web.serving.front import Asgi, Message, Receive, Scope, Send
+from api.web.serving.request import Asgi, Message, Receive, Scope, Send
 
 EVERY_SITE = "*"
 READABLE = b"ETag, Link, Retry-After, X-Request-ID, X-Total-Count"

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
@@ -26,11 +26,9 @@ from granian.log import LogLevels
 from granian.server import Server as Granian
 
 from api.settings import Settings
+from api.web.serving.request import Asgi
 from costcalc.evidence import Evidence, load_evidence
 from pricing.packaged.catalogue import packaged_catalogue
-
-if TYPE_CHECKING:  # it imports prometheus_client, which must not be imported before its folder is chosen
-    from api.web.serving.front import Asgi
 
 HEADER_SECONDS = 10
 STOP_SECONDS = 15
@@ -89,7 +87,7 @@ def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
     def load() -> Asgi:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # granian forks its workers deaf, until they have loaded
         from api.bootstrap import build
-        from api.web.serving.front import create_front
+        from api.web.serving.front import create_front  # prometheus_client reads PROMETHEUS_MULTIPROC_DIR once
 
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
         _keep_memory_small()
