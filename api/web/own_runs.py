@@ -41,8 +41,7 @@ def add() -> Response:
     """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters or
     in the form's other fields."""
     service, keeper, owner = current_service(), _keeper(), g.get("asker")
-    fields = request.form.to_dict(flat=False) if _is_form() else {}
-    values = service.check(RUN, {**fields, **arguments()})
+    values = service.check(RUN, {**_fields(), **arguments()})
     shared = values.pop("shared", False)
     values.pop("token", None)
     run = _read(service, values)
@@ -71,6 +70,12 @@ def _read(service: Service, values: dict[str, object]) -> Run:
         path = Path(folder, name)
         path.write_bytes(content)
         return new_run(service, service.catalogue(), values, path)
+
+
+def _fields() -> dict[str, list[str]]:
+    """The fields of a form, among which one may have no name."""
+    fields = request.form.to_dict(flat=False) if _is_form() else {}
+    return {name or "": values for name, values in fields.items()}
 
 
 def _is_form() -> bool:

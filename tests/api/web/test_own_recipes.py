@@ -103,6 +103,12 @@ def test_a_form_sends_the_name_of_its_file(client):
     assert (added.json["name"], added.json["source"]) == ("my-first-run", "my-first-run.csv")
 
 
+def test_a_field_without_a_readable_name_is_refused(client):
+    part = b'--x\r\nContent-Disposition: form-data; name="a\\"\r\n\r\n1\r\n--x--\r\n'
+    refused = client.post("/recipes?file=log.csv", data=part, content_type="multipart/form-data; boundary=x")
+    assert (refused.status_code, list(refused.json["errors"])) == (400, [""])
+
+
 def test_a_form_may_tell_the_facts_as_well(client):
     facts = dict(fact.split("=") for fact in FACTS.split("&"))
     form = {"file": (io.BytesIO(LOG.encode()), "log.csv"), "name": "from-form", "metric": "bleu", **facts}
