@@ -11,8 +11,8 @@ from math import isfinite
 from typing import Any
 
 from xlsxwriter import Workbook
-from xlsxwriter.utility import xl_col_to_name
-from xlsxwriter.worksheet import Worksheet
+from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell_fast
+from xlsxwriter.worksheet import CellFormulaTuple, CellNumberTuple, CellStringTuple, Worksheet
 
 from costcalc.offers import OLD_DAYS
 
@@ -37,7 +37,6 @@ LOOKS: Mapping[type, str] = {bool: "logical", datetime: "moment", date: "day"}
 """The format of a value that is given none."""
 A4 = 9
 NUMBERS = (int, float, Decimal)
-Attributes = Sequence[tuple[str, Any]]
 HEADING_HEIGHT = 45  # points: three lines
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
@@ -108,19 +107,24 @@ class QuickSheet(Worksheet):  # type: ignore[misc]
     def _calculate_spans(self) -> None:
         """Rows need not say which columns they fill."""
 
-    def _xml_number_element(self, number: float, attributes: Attributes = ()) -> None:
-        self.fh.write(f"<c{_unescaped(attributes)}><v>{number:.16G}</v></c>")
+    def _write_cell(self, row: int, col: int, cell: Any) -> None:
+        written = self._as_xml(cell)
+        if written is None:
+            super()._write_cell(row, col, cell)
+        else:
+            look = f' s="{cell.format._get_xf_index()}"' if cell.format else ""
+            self.fh.write(f'<c r="{xl_rowcol_to_cell_fast(row, col)}"{look}{written}</c>')
 
-    def _xml_string_element(self, index: int, attributes: Attributes = ()) -> None:
-        self.fh.write(f'<c{_unescaped(attributes)} t="s"><v>{index}</v></c>')
-
-    def _xml_formula_element(self, formula: str, result: float | str, attributes: Attributes = ()) -> None:
-        told = f"<f>{self._escape_data(formula)}</f><v>{self._escape_data(result)}</v>"
-        self.fh.write(f"<c{_unescaped(attributes)}>{told}</c>")
-
-
-def _unescaped(attributes: Attributes) -> str:
-    return "".join([f' {key}="{value}"' for key, value in attributes])
+    def _as_xml(self, cell: Any) -> str | None:
+        """What follows a cell's place and look, for the three kinds of which there are many."""
+        match cell:
+            case CellStringTuple():
+                return f' t="s"><v>{cell.string}</v>'
+            case CellNumberTuple():
+                return f"><v>{cell.number:.16G}</v>"
+            case CellFormulaTuple() if not isinstance(cell.value, str):
+                return f"><f>{self._escape_data(cell.formula)}</f><v>{cell.value}</v>"
+        return None
 
 
 def _fits_a_cell(value: Decimal | float) -> bool:
