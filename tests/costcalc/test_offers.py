@@ -90,6 +90,11 @@ def test_a_commitment_is_paid_whole(one):
     assert float(paid.effective_hourly) == pytest.approx(float(one.hourly_rate), rel=1e-12)
 
 
+@pytest.mark.parametrize("unknown", [{"upfront": None}, {"recurring_hourly": None}])
+def test_a_commitment_whose_upfront_or_hourly_part_is_unknown_is_its_effective_rate_over_the_term(unknown):
+    assert tariff(reserved(**unknown)) == Tariff(Decimal("1.2") * 8760, 8760, 1)
+
+
 @given(rented_offers())
 def test_a_rental_is_paid_by_whole_months(one):
     paid = tariff(one)

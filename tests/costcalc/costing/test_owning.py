@@ -29,6 +29,7 @@ def owned(price=2350, watts=450, per_kwh="0.15", pue=1, **terms):
 def test_a_2080_ti_box_costs_what_the_formula_says():
     """2,350 dollars, a quarter of it left after three years: 74 cents an hour at a tenth of the hours, 20 cents at half."""
     bill = Bill(owned(), Terms())
+    assert (bill.offer.term, bill.tariff.committed_hours) == ("3y", 3 * 8760)
     life = Decimal(3 * 8760)
     rate = lambda use: bill.tariff.fee / (life * use) + bill.tariff.metered_hourly  # noqa: E731
     assert round(rate(Decimal("0.1")), 2) == Decimal("0.74")
