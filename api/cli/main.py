@@ -71,7 +71,10 @@ def serve(bind: str | None, workers: int | None) -> None:
 @main.group(invoke_without_command=True)
 @click.pass_context
 def mcp(context: click.Context) -> None:
-    """Answer an assistant over standard input and output, by the Model Context Protocol."""
+    """Answer an assistant by the Model Context Protocol.
+
+    It speaks over standard input and output. The assistant starts it.
+    """
     if context.invoked_subcommand is None:
         from api.cli import mcp as commands
 
@@ -82,7 +85,10 @@ def mcp(context: click.Context) -> None:
 @mcp.command("config")
 @click.argument("client", required=False)
 def configure(client: str | None) -> None:
-    """Print what tells CLIENT of this server, or, without CLIENT, what tells every known client."""
+    """Print what tells CLIENT of this server.
+
+    Without CLIENT it prints that for every known client.
+    """
     from api.cli import mcp as commands
 
     with told():
@@ -101,7 +107,10 @@ def diagnose() -> None:
 @main.command()
 @click.option("--read-only", is_flag=True, help="One that may only read, for addresses in spreadsheets.")
 def token(read_only: bool) -> None:
-    """Make an API token, and what to write in COSTCALC_API_TOKENS so that it is accepted."""
+    """Make an API token.
+
+    It also prints what to write in COSTCALC_API_TOKENS so that the token is accepted.
+    """
     from hashlib import sha256
     from secrets import token_urlsafe
 
@@ -164,7 +173,10 @@ def slack() -> None:
 @click.option("--ask", default="resnet50 0.757", show_default=True, help="Question to answer, as typed after /cost.")
 @click.option("--dry-run", is_flag=True, help="Print the message without sending it.")
 def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
-    """Post to COSTCALC_SLACK_WEBHOOK_URL which prices moved and how the answer to a question changed. Run it from cron."""
+    """Post which prices moved, and how an answer changed.
+
+    It posts to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron.
+    """
     from api.slack import price_alert as slack_notice
     from api.slack.webhook import NotSent, WrongUse
 

@@ -195,7 +195,9 @@ def _takes(words: Sequence[str], field: Parameter) -> str:
     """What is written for a parameter whose choices do not stand before it, if its meaning does not say."""
     if words:
         return f": {' '.join(words)}"
-    return "" if field.example is None or "default" in field.meaning else f", for example {field.example}"
+    if not field.example or "default" in field.meaning:
+        return ""
+    return f". Example: {field.example}" if ";" in field.meaning else f", for example {field.example}"
 
 
 def _sentence(text: str) -> str:

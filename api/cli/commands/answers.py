@@ -85,7 +85,7 @@ QUESTIONS = (
     Question(
         "compare",
         ["model", "target", "a", "b"],
-        "Compare training MODEL to TARGET on machine A and on machine B.\n\nA and B are written provider:instance_type, such as "
+        "Compare training MODEL to TARGET on two machines, A and B.\n\nA and B are written provider:instance_type, such as "
         "aws:p3.16xlarge, then :2 for two machines and :spot for a way to buy them; own:1x RTX 4090 is a machine that you own. "
         "The answer says which costs less and how surely, and at which rate of B it turns.",
         explains=True,
@@ -93,7 +93,7 @@ QUESTIONS = (
     Question(
         "fit",
         ["model?"],
-        "Find the largest batch of MODEL that the memory of an accelerator holds.\n\nMODEL may be several, with commas between "
+        "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, with commas between "
         "them. The answer says what was measured, and gives an interval to what is modelled.",
     ),
     Question("models", ["model?"], "List the models, or all that was measured of one MODEL."),
@@ -146,7 +146,9 @@ def swept() -> Schema:
 def sweep(
     folder: Path, axes: tuple[str, ...], grid: TextIO | None, workers: int | None, dask: str | None, **given: Any
 ) -> None:
-    """Ask every combination of VALUES like `costcalc cost`, and write the estimates as Parquet into FOLDER.
+    """Ask every combination of VALUES, and write Parquet.
+
+    Each question is one of `costcalc cost`; its estimates go into FOLDER.
 
     \b
     costcalc sweep 2026 model=resnet50,vit_b16 target=0.75,0.757 \\

@@ -55,9 +55,10 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--store/--no-store", default=True, show_default=True, help="Have answers use it from now on.")
 @click.option("--small", is_flag=True, help="Measure what decides small networks instead: see `costcalc small`.")
 def measure(small: bool, **options: Any) -> None:
-    """Measure how fast MODEL trains on this machine, and store it as your own speed.
+    """Measure how fast MODEL trains on this machine.
 
-    MODEL is a network of torchvision or timm, or with --module the network whose recipes your own stands for. ROCm is cuda.
+    It is stored as your own speed, which answers then use. MODEL is a network of torchvision or timm, or with --module the
+    network whose recipes your own stands for. ROCm is cuda.
     """
     from api.cli import own_runs as commands
 
@@ -80,10 +81,10 @@ def measure(small: bool, **options: Any) -> None:
 )
 @click.option("--rate", callback=amount, default="0.10", show_default=True, help="What an hour of this machine costs.")
 def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal) -> None:
-    """Compare this machine with GPUs for a network so small that launches and transfer decide.
+    """Compare this machine with GPUs for a very small network.
 
-    LAYERS are those of a dense network, such as mlp:784-512-512-10, or of a small convolutional one, such as
-    cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the classes.
+    It is so small that launches and transfer decide. LAYERS are those of a dense network, such as mlp:784-512-512-10, or of a
+    convolutional one, such as cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the classes.
     """
     from api.cli import own_runs as commands
     from costcalc.small_networks import Training, WrongLayers, small_network
@@ -113,9 +114,10 @@ def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal
 @click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
 @click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
-    """Follow the LOG of a running training: the dollars so far and to its target, with their range.
+    """Follow the LOG of a running training and its budget.
 
-    Exit status 3: the range leaves --max-cost. Any log that `costcalc recipes` reads will do.
+    It says the dollars so far, and those to the target with their range. Exit status 3: the range leaves --max-cost. Any log that
+    `costcalc recipes` reads will do.
     """
     if (rate is None) == (instance is None):
         stop("write --rate, what an hour costs, or --instance, such as aws:p3.8xlarge")
@@ -134,7 +136,7 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
 
 @click.group()
 def recipes() -> None:
-    """Make your own training logs recipes; list and remove what you ran or measured yourself."""
+    """Make your own logs recipes; list and remove what you ran."""
 
 
 def _facts_of_a_run() -> Schema:
@@ -155,9 +157,9 @@ recipes.add_command(
         _facts_of_a_run,
         params=[click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path))],
         callback=_add,
-        help="Make the training log in the file LOG a recipe, with which `costcalc cost` answers as MODEL.\n\nIt is known by its "
-        "content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & Biases, MLflow, or a "
-        "CSV with epoch or step and a metric. What it does not tell is asked for.",
+        help="Make the training log in the file LOG a recipe.\n\n`costcalc cost` then answers with its name as MODEL. The log "
+        "is known by its content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & Biases, "
+        "MLflow, or a CSV with epoch or step and a metric. What it does not tell is asked for.",
     )
 )
 
@@ -165,10 +167,10 @@ recipes.add_command(
 @recipes.command()
 @click.argument("name", required=False)
 def compare(name: str | None) -> None:
-    """Print what was predicted of your run NAME beside what it took; without NAME a score over all runs.
+    """Print what was predicted of a run beside what it took.
 
-    Predicted is what would have been answered on the day of the run without it: from an earlier run of yours of the same network,
-    data set and metric, else from what was published of the network.
+    Without NAME it is a score over all of your runs. Predicted is what would have been answered on the day of the run without
+    it: from an earlier run of yours of the same network, data set and metric, else from what was published of the network.
     """
     from api.cli import own_runs as commands
 

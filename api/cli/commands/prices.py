@@ -33,7 +33,10 @@ def refresh(sources: tuple[str, ...]) -> None:
 @prices.command("sources")
 @click.argument("source", required=False, shell_complete=completer("sources"))
 def describe_sources(source: str | None) -> None:
-    """List every price source with what it needs and cannot see, or describe one SOURCE with its settings."""
+    """List the price sources, or describe one SOURCE.
+
+    The list says what each needs and what it cannot see; the description of one has its settings too.
+    """
     from api.cli import prices as commands
 
     if source:
@@ -51,7 +54,10 @@ def describe_sources(source: str | None) -> None:
     help="Keep what the provider answered in FOLDER as a recording for the tests; secrets are cut out.",
 )
 def try_source(source: str, save: Path | None) -> None:
-    """Run one SOURCE and print what it would store, how long it took and how fresh the rates are. Nothing is stored."""
+    """Run one SOURCE and print what it would store.
+
+    It also says how long that took and how fresh the rates are. Nothing is stored.
+    """
     from api.cli import prices as commands
 
     commands.try_source(source, save)
@@ -60,9 +66,10 @@ def try_source(source: str, save: Path | None) -> None:
 @prices.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def export(folder: Path) -> None:
-    """Write what the store knows as the next packaged prices into FOLDER, and say how they differ from the present ones.
+    """Write the next packaged prices into FOLDER.
 
-    Your own price sheet is left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
+    They are the present ones with what the store has learned since; the command says how they differ. Your own price sheet is
+    left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
     """
     from api.cli import prices as commands
 
@@ -72,7 +79,10 @@ def export(folder: Path) -> None:
 @prices.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def backup(file: Path) -> None:
-    """Copy the SQLite store into the new FILE, also while it is in use. FILE appears once the copy was checked."""
+    """Copy the SQLite store into the new FILE.
+
+    The store may be in use meanwhile. FILE appears once the copy was checked.
+    """
     from api.cli import prices as commands
 
     commands.backup(settings_of_environment(), file)
@@ -89,7 +99,10 @@ def restore(file: Path) -> None:
 
 @prices.command()
 def rebuild() -> None:
-    """Begin anew where the SQLite store is damaged: it is set aside, and what is lost is named. Prefer a backup."""
+    """Begin anew where the SQLite store is damaged.
+
+    The damaged one is set aside, and what is lost is named. Where there is a backup, restore that instead.
+    """
     from api.cli import prices as commands
 
     commands.rebuild(settings_of_environment())
@@ -97,7 +110,7 @@ def rebuild() -> None:
 
 @prices.command()
 def status() -> None:
-    """Show the last success, age, number of rows and last error of each source."""
+    """Show how each source last fared, and what is in quarantine."""
     from api.cli import prices as commands
 
     commands.status(settings_of_environment())

@@ -132,3 +132,11 @@ def test_flags_take_no_value():
     assert flags >= {"frontier", "excel"}
     for option in main.commands["cost"].options:
         assert option.is_flag == (option.name in flags)
+
+
+@pytest.mark.parametrize("group", ["", "prices", "recipes", "mcp", "slack"])
+def test_no_command_is_summed_up_in_half_a_sentence(group):
+    shown = CliRunner().invoke(main, [*group.split(), "--help"], terminal_width=80).output
+    summaries = shown.partition("Commands:\n")[2].splitlines()
+    assert summaries
+    assert [line for line in summaries if not line.endswith(".") or line.endswith("...")] == []
