@@ -40,6 +40,14 @@ def test_a_broken_offer_is_refused_by_name(changes, message):
         offer(**changes)
 
 
+@pytest.mark.parametrize(
+    ("flags", "first_hand"),
+    [((), True), (("available",), True), (("second_hand",), False), (("rounded", "own"), False)],
+)
+def test_a_rate_is_first_hand_unless_somebody_else_read_or_rounded_it(flags, first_hand):
+    assert offer(flags=flags).first_hand is first_hand
+
+
 def test_a_free_tier_costs_nothing():
     assert tariff(offer(purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0))).effective_hourly == 0
 
