@@ -58,9 +58,10 @@ def test_both_exchange_rates_are_named_where_a_price_goes_through_dollars(quoted
 def test_a_free_tier_says_its_quota_and_its_sessions_or_that_nobody_published_them():
     known = offer(purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0), session_hours=12.0, hours_per_week=30.0)
     unknown = offer(purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0))
-    assert next(free_tier(known, 60, 336)) == (
-        "Free tier: 60.0 h of work take 14 days at 30 h a week, in sessions of at most 12 h."
-    )
+    assert [*free_tier(known, 60, 336)] == [
+        "Free tier: 60.0 h of work take 14 days at 30 h a week, in sessions of at most 12 h.",
+        "Free tiers are never guaranteed and their quotas may change; each session takes 6 min to restart.",
+    ]
     assert next(free_tier(unknown, 0.5, 0.5)) == (
         "Free tier: 30 min of work take 30 min without a published weekly quota, in sessions of unknown length."
     )
