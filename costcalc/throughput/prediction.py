@@ -306,8 +306,10 @@ def _hold_to_measured(
 ) -> None:
     """Makes no accelerator slower than a measured one that is no better off, nor faster than one that is no worse off.
 
-    Of two measured rates the lower one gives way, but to the recipe's own log both.
+    Of two measured rates the lower one gives way, but to the recipe's own log both. Processors have no accelerators to count, so
+    that the rate of many machines says nothing of fewer.
     """
+    own, measured = ([c for c in found if features.total[c]] for found in (own, measured))
     if not measured:
         return
     each = log_rate - features.log_total[:, None]
