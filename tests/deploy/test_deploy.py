@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
@@ -136,6 +137,13 @@ def test_units_name_what_is_installed():
         unit.read(file)
         assert unit["Service"]["ExecStart"].startswith("/opt/costcalc/bin/costcalc ")
         assert unit["Service"]["ProtectSystem"] == "strict"
+
+
+def test_the_image_gets_every_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = {name.removesuffix("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]}
+    sent = {line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines()}
+    assert packages <= sent
 
 
 def test_the_image_gets_every_dependency_by_its_hash():
