@@ -5,11 +5,13 @@ Each file holds some questions of one model. It appears whole or not at all, so 
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -181,17 +183,41 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _dask(address: str) -> Iterator[Executor]:
-    """The workers of the scheduler at this address. Raises SweepStopped where Dask is missing or does not answer."""
+    """The workers of the scheduler at this address. Raises SweepStopped where Dask is missing, does not answer, or goes away."""
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ModuleNotFoundError:
         raise SweepStopped("--dask needs the package distributed: pip install 'costcalc[dask]'") from None
     try:
+        asyncio.run(_reach(address))
         client = Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise SweepStopped(f"no Dask scheduler answers at {address}: {error}") from error
+    except (OSError, ValueError, TypeError) as error:
+        why = str(error) or f"nothing came for {CONNECT_SECONDS} s"
+        raise SweepStopped(f"no Dask scheduler answers at {address}: {why}") from error
     with client, client.get_executor() as executor:
-        yield executor
+        if not client.scheduler_info()["workers"]:
+            print(f"the Dask scheduler at {address} has no worker yet; waiting for one", file=sys.stderr)
+        try:
+            yield executor
+        except CancelledError:
+            raise SweepStopped(
+                f"the Dask scheduler at {address} went away: the same command goes on from here"
+            ) from None
+        except KilledWorker:
+            raise SweepStopped(
+                "several Dask workers were ended, each by the same questions, perhaps for want of memory: the same command goes "
+                "on from here"
+            ) from None
+
+
+async def _reach(address: str) -> None:
+    """Raises OSError, ValueError or TypeError where no scheduler answers: Client alone waits without end for what is none."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async with asyncio.timeout(CONNECT_SECONDS):
+        found = await connect(address, **Security().get_connection_args("client"))
+        await found.close()
 
 
 @contextmanager

@@ -4,8 +4,10 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -249,10 +251,40 @@ def test_without_pyarrow_it_says_what_to_install(home, tmp_path):
     assert done.stderr == "costcalc: `costcalc sweep` needs PyArrow: install it with pip install 'costcalc[sweep]'\n"
 
 
-def test_dask_answers_the_same(swept, asked, tmp_path, home, monkeypatch):
+@pytest.fixture
+def cluster(home, monkeypatch):
+    """A Dask scheduler and two worker processes on the prices of this home."""
     for name, value in clean_environment(home).items():
         monkeypatch.setenv(name, value)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        said = asked(tmp_path / "dask", *GRID, "--dask", cluster.scheduler_address)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as running:
+        yield running
+
+
+def test_dask_answers_the_same_though_a_worker_is_killed(swept, asked, tmp_path, cluster):
+    threading.Timer(1, os.kill, (cluster.workers[0].pid, signal.SIGKILL)).start()
+    said = asked(tmp_path / "dask", *GRID, "--dask", cluster.scheduler_address)
     assert f"{QUESTIONS} were answered now" in said
     assert table(tmp_path / "dask") == table(swept)
+
+
+def test_a_dask_scheduler_without_workers_is_said_and_so_is_one_that_goes_away(home, tmp_path):
+    variables = clean_environment(home)
+    begin = [sys.executable, "-c", "from distributed.cli.dask_scheduler import main; main()", "--host", "127.0.0.1"]
+    begin += ["--port", "0", "--no-dashboard", "--scheduler-file", str(tmp_path / "scheduler.json")]
+    with subprocess.Popen(begin, env=variables, stderr=subprocess.DEVNULL) as scheduler:
+        until((tmp_path / "scheduler.json").exists)
+        address = json.loads((tmp_path / "scheduler.json").read_text())["address"]
+        command = [*COMMAND, tmp_path / "dask", *GRID, "--dask", address]
+        with subprocess.Popen(command, cwd=ROOT, env=variables, stderr=subprocess.PIPE, text=True) as process:
+            waiting = process.stderr.readline()
+            scheduler.kill()
+            *_, last = process.communicate(timeout=60)[1].splitlines()
+    assert waiting == f"the Dask scheduler at {address} has no worker yet; waiting for one\n"
+    assert last == f"costcalc: the Dask scheduler at {address} went away: the same command goes on from here"
+
+
+def test_what_listens_but_is_no_dask_scheduler_is_said(asked, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        said = asked(tmp_path / "dask", "model=resnet50", "target=0.7", "--dask", address)
+    assert said == f"costcalc: no Dask scheduler answers at {address}: nothing came for 5 s\n"
