@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,7 @@ def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
         from api.web.serving.front import create_front  # prometheus_client reads PROMETHEUS_MULTIPROC_DIR once
 
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
+        Finalize(None, os._exit, (0,), exitpriority=-1)  # at its end; an answer whose client has left waits on
         _keep_memory_small()
         sys.setswitchinterval(SWITCH_SECONDS)
         front = create_front(build(settings, evidence), settings)

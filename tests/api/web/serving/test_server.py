@@ -15,6 +15,7 @@ import pytest
 import requests
 from support.live_server import COSTCALC, clean_environment, start_server
 
+from api.web.serving.server import STOP_SECONDS
 from tools.cluster.cluster import wait_for
 
 ROOT = Path(__file__).parents[4]
@@ -179,6 +180,17 @@ def test_it_stops_when_told(tmp_path, stop):
     server.process.send_signal(stop)
     assert server.process.wait(30) == 0
     assert "Traceback" not in server.log.read_text()
+
+
+def test_it_stops_although_a_client_has_left_before_its_answer_was_made(tmp_path):
+    server = start_server(tmp_path, COSTCALC_WORKERS="1")
+    server.wait_until_ready()
+    asked = b"GET /cost.xlsx?model=resnet50&target=0.5&limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"
+    with connected(server, asked):
+        time.sleep(0.2)  # until a thread works on it, for about a second
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(STOP_SECONDS - 5) == 0
+    assert "refused to gracefully stop" not in server.log.read_text()
 
 
 def test_it_stops_at_once_while_its_workers_still_load(tmp_path):
