@@ -64,6 +64,8 @@ def restore(url: str | None, source: Path, now: datetime) -> Path | None:
         raise StoreError(f"{error}; the store stands as it was") from error
     aside = _set_aside(path, "replaced", now) if path.exists() else None
     new.replace(path)
+    if aside:
+        _give_to_the_owner_of(aside, path)
     return aside
 
 
@@ -75,11 +77,19 @@ def rebuild(url: str | None, now: datetime) -> SetAside:
     lost, own = _held(path), _own_runs(path)
     aside = _set_aside(path, "damaged", now)
     Store(url).fill(now)
+    _give_to_the_owner_of(aside, path)
     with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
         connection.executemany(
             "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own or []
         )
     return SetAside(aside, lost, None if own is None else len(own))
+
+
+def _give_to_the_owner_of(former: Path, path: Path) -> None:
+    """Root may put a store in place, but the service, which is another user, goes on writing to it."""
+    owner = former.stat()
+    with suppress(PermissionError):
+        os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -91,6 +91,18 @@ def test_a_restored_store_tells_the_same_also_to_those_who_have_it_open(url: str
     assert backups.restore(url, copy, LATER + timedelta(1)) != aside
 
 
+def test_a_store_that_root_restores_or_rebuilds_stays_its_owners(url: str, path: Path, tmp_path: Path) -> None:
+    owner = 12345 if os.geteuid() == 0 else os.geteuid()
+    published(url)
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    os.chown(path, owner, -1)
+    backups.restore(url, tmp_path / "copy.sqlite3", LATER)
+    assert path.stat().st_uid == owner
+    flip(path, 8192, 40960)
+    backups.rebuild(url, LATER)
+    assert path.stat().st_uid == owner
+
+
 def test_a_lost_store_comes_back(url: str, path: Path, tmp_path: Path) -> None:
     before = known(published(url))
     backups.backup(url, tmp_path / "copy.sqlite3")
