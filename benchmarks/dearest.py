@@ -70,7 +70,7 @@ def _costs() -> Iterator[Dear]:
     for name in ("", "&sort=time", "&frontier=true", "&basis=effective", "&currency=EUR&discount=0.1&runs=1000000",
                  "&accelerators=720720", "&nodes=100000", "&max_cost=0.01", "&as_of=2024-01-0{number}",
                  "&images_per_second=15{number}0@1xA100-40GB"):  # fmt: skip
-        yield Dear(f"/cost of everything{name}", f"/cost?{EVERYTHING}{TARGET}{name}", rows=20)
+        yield Dear(f"/cost of everything{name.format(number=1)}", f"/cost?{EVERYTHING}{TARGET}{name}", rows=20)
     yield Dear("/cost of what nobody reaches", f"/cost?{EVERYTHING}&target=0.99{{number}}")
     for end, more in ((".csv", ""), (".csv", "&profile=focus"), (".xlsx", ""), ("", "")):
         yield Dear(f"/cost{end} of 1,000 rows{more}", f"/cost{end}?{EVERYTHING}{TARGET}&limit=1000{more}", rows=1000)

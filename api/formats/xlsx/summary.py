@@ -14,6 +14,7 @@ from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
 from costcalc.answers import Answer, Estimate
+from costcalc.offers import OLD_DAYS
 from costcalc.units import HOURS_PER_DAY
 
 TOLD = (
@@ -21,7 +22,7 @@ TOLD = (
     "break-even and commitments follow, in whatever order you sort the rows.",
     "Ranks, the frontier and the reasons of the picks stay as answered.",
 )
-MARKED = "marks a rate that is more than 30 days old, or that somebody else than the provider stated"
+MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that somebody else than the provider stated"
 CHANGED = (
     "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
 )
