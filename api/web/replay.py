@@ -14,6 +14,7 @@ SECONDS_KEPT = 600
 MOST_BYTES = 24 * 1024 * 1024
 LARGEST = 1024 * 1024
 ONCE = 0.25  # of the room
+MOST_FORGOTTEN = 4096  # a key's number takes some 100 bytes
 KEEP = "costcalc.keep"
 REPLAYED = "costcalc.replayed"
 ROUTE = "costcalc.route"
@@ -90,7 +91,8 @@ class Replay:
     """WSGI middleware that answers repeated GETs from memory for ten minutes, at most `most` and 24 MiB of them.
 
     What was not asked for longest is forgotten first. Answers that were asked for once make room before those asked for again
-    while they hold more than a quarter of it, so that questions nobody repeats do not push out those many repeat.
+    while they hold more than a quarter of it, so that questions nobody repeats do not push out those many repeat. What is asked
+    after its answer was forgotten counts as asked again, as in 2Q (Johnson and Shasha, 1994).
     """
 
     def __init__(self, app: Wsgi, state: Callable[[], str | None], most: int) -> None:
@@ -98,6 +100,7 @@ class Replay:
         self._state = state
         self._most = most
         self._once, self._again = Shelf(), Shelf()
+        self._forgotten: dict[int, None] = {}
         self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -129,7 +132,7 @@ class Replay:
         if keep is None or len(keep.body) > LARGEST or not self._most:
             return
         with self._lock:
-            shelf = self._again if key in self._again.kept else self._once
+            shelf = self._again if key in self._again.kept or hash(key) in self._forgotten else self._once
             shelf.put(key, keep, monotonic() + SECONDS_KEPT)
             while self._holds_more_than(1, self._once, self._again):
                 self._make_room()
@@ -137,7 +140,11 @@ class Replay:
     def _make_room(self) -> None:
         once_is_large = self._holds_more_than(ONCE, self._once)
         shelf = self._once if once_is_large or not self._again.kept else self._again
-        shelf.take(next(iter(shelf.kept)))
+        key = next(iter(shelf.kept))
+        shelf.take(key)
+        self._forgotten[hash(key)] = None
+        if len(self._forgotten) > MOST_FORGOTTEN:
+            del self._forgotten[next(iter(self._forgotten))]
 
     def _holds_more_than(self, share: float, *shelves: Shelf) -> bool:
         number, size = sum(len(shelf.kept) for shelf in shelves), sum(shelf.bytes for shelf in shelves)

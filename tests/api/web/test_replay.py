@@ -125,6 +125,31 @@ def test_questions_that_nobody_repeats_push_out_none_that_are_repeated(backend):
     assert backend.calls == 26
 
 
+def test_what_is_asked_after_its_answer_was_forgotten_counts_as_asked_again(backend):
+    replay = over(backend)
+    for number in range(20):
+        ask(replay, query=f"a={number}")
+    ask(replay, query="a=1")  # forgotten by now
+    for number in range(20, 40):
+        ask(replay, query=f"a={number}")
+    calls = backend.calls
+    ask(replay, query="a=1")
+    assert backend.calls == calls
+
+
+def test_a_few_thousand_of_those_forgotten_are_known(backend, monkeypatch):
+    monkeypatch.setattr(caching, "MOST_FORGOTTEN", 5)
+    replay = over(backend)
+    for number in range(40):
+        ask(replay, query=f"a={number}")
+    ask(replay, query="a=1")
+    for number in range(40, 60):
+        ask(replay, query=f"a={number}")
+    calls = backend.calls
+    ask(replay, query="a=1")
+    assert backend.calls == calls + 1
+
+
 def test_a_new_answer_takes_the_place_of_the_one_not_asked_for_longest_where_all_are_repeated(backend):
     replay = over(backend, most=4)
     for query in (*"abcd", *"abcd", "new", "new", *"bcd"):
