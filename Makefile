@@ -1,10 +1,10 @@
-# make serve | cluster | test | quick | check | bench | mutants : each sets up what it needs on a machine with Python 3.11 and make.
+# make serve | cluster | test | quick | check | bench : each sets up what it needs on a machine with Python 3.11 and make.
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: setup serve cluster test quick check bench fit compact mutants lock audit
+.PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -39,11 +39,10 @@ cluster: setup
 	$(BIN)/python -m tools.cluster --port $(CLUSTER_PORT)
 
 test: setup build/launchers/installed build/training_libraries/installed
-	$(PYTEST)
+	$(PYTEST) --durations 20
 
 quick: setup
-	$(PYTEST) tests/costcalc tests/pricing/packaged tests/api/questions \
-		--ignore tests/costcalc/validation/test_protocol.py --ignore tests/pricing/packaged/test_editions.py
+	$(PYTEST) tests/costcalc tests/pricing/packaged tests/api/questions --ignore tests/pricing/packaged/test_editions.py
 
 check: setup
 	$(BIN)/ruff format --check .
@@ -55,24 +54,25 @@ check: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-fit: .venv/installed
-	$(BIN)/python tools/fit.py
+fit: setup
+	$(BIN)/python -m science.fit
 
 # after a change of the dependencies: the versions of the image, each with its hashes, and what is known against them
 lock: setup
-	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --extra charts --extra postgresql --extra redis \
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --extra server \
 		--no-annotate --no-emit-find-links --no-emit-index-url --output-file deploy/requirements.txt pyproject.toml
 
-ADVISORIES := https://pypi.org/pypi/pip/json
+ADVISORIES := https://pypi.org/pypi/pip/25.0/json
 audit: setup
 	@if $(BIN)/python -c 'import sys, requests; requests.head(sys.argv[1], timeout=10).raise_for_status()' $(ADVISORIES) 2>/dev/null; then \
-		$(BIN)/pip-audit --requirement deploy/requirements.txt --require-hashes --disable-pip; \
+		$(BIN)/pip-audit --strict --requirement deploy/requirements.txt --require-hashes --disable-pip; \
 	else echo "not audited: $(ADVISORIES), which knows what is wrong with the dependencies, cannot be reached"; fi
 
-# takes hours; MUTANTS=signature tries those of one area
-MUTANTS := engine answers evidence checks access cache signature
-mutants: setup
-	for area in $(MUTANTS); do $(BIN)/python -m tools.mutants --least 0.85 --into docs/mutants.md $$area || exit 1; done
+# what the image is made of, for scanners
+SBOM := build/sbom.json
+sbom: setup
+	mkdir -p $(dir $(SBOM))
+	$(BIN)/cyclonedx-py requirements deploy/requirements.txt --pyproject pyproject.toml --output-file $(SBOM)
 
 # after a change of the packaged price tables, or of the evidence that nothing is fitted to
 compact: .venv/installed

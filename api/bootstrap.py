@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.questions.errors import NotReady
 from api.service import Service
 from api.settings import Settings
+from api.tokens import Tokens
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, TableError, load_evidence
+from costcalc.memory import Memory
 from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import PackagedTableError
 from pricing.sources import SOURCES
-from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs
+from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs, stands_or_stood
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+    from pricing.store.changes import By
+    from pricing.store.sign_ins import SignIn
     from pricing.store.store import Store
     from pricing.store.worker_catalogue import WorkerCatalogue
 
@@ -31,7 +36,9 @@ class CannotStart(Exception):
 
 
 WARMING = EstimateQuery("resnet50", 0.757)
+NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"
 NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
+NO_SIGN_INS = "it cannot be read from the store now who is signed in; try again in a few seconds"
 NOT_KEPT = "the store cannot be written to now, so nothing was changed; try again in a few seconds"
 SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 
@@ -54,7 +61,9 @@ class WatchedPrices:
         try:
             return self.worker.catalogue()
         except NoSnapshot:
-            raise NotReady("no prices are loaded yet; ask again in a few seconds") from None
+            remedy = self.worker.state().remedy
+            told = f"the price store cannot be reached: {remedy}" if remedy else NO_SNAPSHOT
+            raise NotReady(told) from None
 
     def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
         """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
@@ -67,10 +76,11 @@ class WatchedPrices:
             return self.worker.history(instance_types)
 
     def trouble(self) -> str | None:
-        """Where to read why the store cannot be reached; None while it can. The reason may name hosts, so only the log has it."""
+        """What to do about a store that is gone, or where to read why it cannot be reached, which may name hosts; None while it
+        can."""
         state = self.worker.state()
         if state.checked_at is None or not state.store_reachable:
-            return "the log says why"
+            return state.remedy or "the log says why"
         silent = (self.worker.clock() - state.checked_at).total_seconds()
         return f"it has not answered for {silent:.0f} s" if silent > self.worker.poll_seconds + SILENT_SECONDS else None
 
@@ -93,15 +103,46 @@ class StoredRuns:
 
     worker: WorkerCatalogue
 
-    def add(self, run: OwnRun) -> None:
+    def add(self, run: OwnRun, by: By) -> None:
         """Keeps a run. Raises NotReady while the store cannot be reached."""
         with _within_reach(NOT_KEPT):
-            self.worker.add_own_run(run)
+            self.worker.add_own_run(run, by)
 
-    def remove(self, id: str) -> None:
+    def remove(self, id: str, by: By) -> None:
         """Forgets a run. Raises NotReady likewise."""
         with _within_reach(NOT_KEPT):
-            self.worker.remove_own_run(id)
+            self.worker.remove_own_run(id, by)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignIns:
+    """Which browsers are signed in, kept in the store that a watcher reads."""
+
+    worker: WorkerCatalogue
+
+    def key(self) -> bytes:
+        """By which tokens are known there. Raises NotReady before the store was first reached."""
+        with _within_reach(NO_SIGN_INS):
+            return self.worker.key()
+
+    def known(self) -> Mapping[str, SignIn]:
+        """By id, those of the last look."""
+        return self.worker.sign_ins()
+
+    def find(self, id: str) -> SignIn | None:
+        """The sign-in of this id, also one that another worker has just added. Raises NotReady."""
+        with _within_reach(NO_SIGN_INS):
+            return self.worker.sign_in_of(id)
+
+    def add(self, sign_in: SignIn, now: datetime) -> None:
+        """Keeps one. Raises NotReady."""
+        with _within_reach(NOT_KEPT):
+            self.worker.add_sign_in(sign_in, now)
+
+    def end(self, id: str) -> None:
+        """Ends one, everywhere. Raises NotReady."""
+        with _within_reach(NOT_KEPT):
+            self.worker.end_sign_in(id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +193,20 @@ def _within_reach(told: str = NO_EARLIER) -> Iterator[None]:
         raise NotReady(told) from None
 
 
-def build(settings: Settings, evidence: Evidence | None = None) -> Service:
+def build(settings: Settings, evidence: Evidence | None = None, note: Path | None = None) -> Service:
     """A service on the store of the settings, filled and loaded, watching for newer snapshots.
 
-    Raises TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
+    Workers of one server `note` in a file which store they opened, so that no later one begins another in its place. Raises
+    TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
     """
     from pricing.store.worker_catalogue import WorkerCatalogue
 
-    known = evidence or load_evidence()
-    worker = WorkerCatalogue(_opener(settings), utc_now, settings.poll_seconds, _warmer(known))
+    known, memory = evidence or load_evidence(), Memory()
+    worker = WorkerCatalogue(_opener(settings, note), utc_now, settings.poll_seconds, _warmer(known, memory))
     worker.start()
     runs, keeper = worker.own_runs, StoredRuns(worker)
-    return Service(known, WatchedPrices(worker), utc_now, tuple(SOURCES), runs=runs, keeper=keeper)
+    prices, sign_ins = WatchedPrices(worker), StoredSignIns(worker)
+    return Service(known, prices, utc_now, tuple(SOURCES), runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
 
 
 def build_once(settings: Settings, snapshot: str | None = None) -> Service:
@@ -183,7 +226,7 @@ def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:
     try:
         if snapshot:
             return _stored(settings, snapshot)
-        if settings.database_url or default_path().exists():
+        if settings.database_url or stands_or_stood(default_path()):
             return newest_catalogue(settings.database_url or default_url(), packaged_digest()) or _stored(settings)
         return packaged_catalogue()
     except PackagedTableError as error:
@@ -192,7 +235,7 @@ def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:
 
 def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
     """What was measured and kept in the store, if there is one."""
-    if not (settings.database_url or default_path().exists()):
+    if not (settings.database_url or stands_or_stood(default_path())):
         return ()
     known = own_runs(settings.database_url or default_url())
     if known is not None:
@@ -215,22 +258,31 @@ def _stored(settings: Settings, snapshot: str | None = None) -> Catalogue:
         raise CannotStart(str(error)) from error
 
 
-def _opener(settings: Settings) -> Callable[[], Store]:
+def _opener(settings: Settings, note: Path | None = None) -> Callable[[], Store]:
     def open_store() -> Store:
         from pricing.store.store import Store
 
-        store = Store(settings.database_url)
+        store = Store(settings.database_url, known=note.read_text() if note and note.exists() else None)
         store.fill(utc_now())
+        _give_named_tokens_their_runs(store, Tokens.of(settings.api_tokens))
+        if note:
+            note.write_text(store.identity)
         return store
 
     return open_store
 
 
-def _warmer(evidence: Evidence) -> Callable[[Catalogue], None]:
+def _give_named_tokens_their_runs(store: Store, tokens: Tokens) -> None:
+    """What was added with a token before it had a name belongs to the name."""
+    key = store.key()
+    store.give_own_runs({token.id(key): token.owner(key) for token in tokens.all if token.name})
+
+
+def _warmer(evidence: Evidence, memory: Memory) -> Callable[[Catalogue], None]:
     """Computes, outside any request, what the first question about a new snapshot would otherwise wait for."""
 
     def warm(catalogue: Catalogue) -> None:
         if evidence.find_model(WARMING.model):
-            answer(WARMING, evidence, catalogue, utc_now())
+            answer(WARMING, evidence, catalogue, utc_now(), memory=memory)
 
     return warm

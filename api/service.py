@@ -9,23 +9,27 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from marshmallow import Schema
 
 import costcalc
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
-from api.questions.names import Known, known, resolve
+from api.questions.names import Known, known
 from api.questions.own_runs import OF_THE_RUN, of_the_run, without_its_own
 from api.questions.parsing import Arguments, parse
+from api.questions.regions import located
+from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, not_by_its_layers, unknown
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
+from costcalc.costing.storage_and_egress import Market
 from costcalc.estimate import Asked
 from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
+from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate
@@ -38,6 +42,10 @@ from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 from pricing.store.local_file import OwnRun
+
+if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+    from pricing.store.changes import By
+    from pricing.store.sign_ins import SignIn
 
 COST = CostSchema()
 OWN_RATE = "own rate"
@@ -82,12 +90,36 @@ class Prices(Protocol):
 class RunKeeper(Protocol):
     """Where runs of askers' own are kept."""
 
-    def add(self, run: OwnRun) -> None:
+    def add(self, run: OwnRun, by: By) -> None:
         """Keeps a run. Raises NotReady while that is not possible."""
         ...
 
-    def remove(self, id: str) -> None:
+    def remove(self, id: str, by: By) -> None:
         """Forgets a run. Raises NotReady likewise."""
+        ...
+
+
+class SignIns(Protocol):
+    """Where it stands which browsers are signed in."""
+
+    def key(self) -> bytes:
+        """By which tokens are known there. Raises NotReady before the first look."""
+        ...
+
+    def known(self) -> Mapping[str, SignIn]:
+        """By id, those of the last look."""
+        ...
+
+    def find(self, id: str) -> SignIn | None:
+        """The sign-in of this id, also a new one. Raises NotReady."""
+        ...
+
+    def add(self, sign_in: SignIn, now: datetime) -> None:
+        """Keeps one. Raises NotReady."""
+        ...
+
+    def end(self, id: str) -> None:
+        """Ends one, everywhere. Raises NotReady."""
         ...
 
 
@@ -96,8 +128,9 @@ class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
     `sources` are the names of the price sources; `watch` is told of each answer; `runs` tells what people ran or measured
-    themselves, which the `keeper` keeps, None where nothing can be kept. `own` are the training runs among it that this asker
-    sees, by `normalised` name, and `own_version` changes with them.
+    themselves, which the `keeper` keeps, as `sign_ins` does who is signed in, each None where nothing can be kept. `own` are the
+    training runs among them that this asker sees, by `normalised` name, and `own_version` changes with them. Answers share the
+    `memory`, whoever asks.
     """
 
     evidence: Evidence
@@ -107,8 +140,10 @@ class Service:
     watch: Callable[[Answer], None] = lambda _: None
     runs: Callable[[], tuple[OwnRun, ...]] = tuple
     keeper: RunKeeper | None = None
+    sign_ins: SignIns | None = None
     own: Mapping[str, OwnModel] = field(default_factory=dict)
     own_version: str = ""
+    memory: Memory = field(default_factory=Memory)
     _names: dict[str, Known] = field(default_factory=dict)
     _seen: dict[tuple[OwnRun, ...], Service] = field(default_factory=dict)
 
@@ -117,7 +152,7 @@ class Service:
         return self.prices.catalogue()
 
     def seen_by(self, owner: str | None) -> Service:
-        """The same service beside what its asker measured; the digest of a token names the asker."""
+        """The same service beside what its asker measured; `owner` is what the store has in place of a token."""
         runs = visible(self.runs(), owner)
         if not runs:
             return self
@@ -238,10 +273,13 @@ class Service:
         """A checked question with what it is answered from: the catalogue holds the asker's own machines, and no later prices."""
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
+        query = located(query, catalogue, query.as_of or now, self.sources).query
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
             catalogue = _with_offers(catalogue, self.own_offers(query))
-        return Asked(query, self._evidence_for(query), catalogue, now, rates, storage_and_egress_rates())
+        return Asked(
+            query, self._evidence_for(query), catalogue, now, Market(rates, storage_and_egress_rates()), self.memory
+        )
 
     def _evidence_for(self, query: EstimateQuery) -> Evidence:
         """What an answer is made from: the processor that it is worked out on is known where the question names it."""

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from api.tokens import Token
+
 MASK = "********"
 MOST_PORT = 65_535
 _STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+:[0-9a-f:.]*")
 _ORIGIN = re.compile(r"https?://[^/\s@?#]+")
 _WEB_ADDRESS = re.compile(r"https?://[^/\s?#]+(/[^\s?#]*)?")
 _USER_INFO = re.compile(r"//[^/\s]*@")
@@ -30,7 +33,9 @@ class Settings:
     workers: int = 2
     threads: int = 4
     public_url: str | None = None
+    hosts: tuple[str, ...] = ()
     api_tokens: tuple[str, ...] = ()
+    metrics_token: str | None = None
     slack_signing_secret: str | None = None
     slack_response_hosts: tuple[str, ...] = ("hooks.slack.com",)
     slack_webhook_url: str | None = None
@@ -85,17 +90,17 @@ def _seconds(text: str) -> float:
 def _store(text: str) -> str:
     if not _STORE.match(text):
         raise ValueError("write sqlite:////path/to/prices.sqlite3 or postgresql://user:password@host/database")
-    return text if text.startswith("sqlite") else _with("psycopg", "postgresql", text)
+    return text if text.startswith("sqlite") else _with("psycopg", text)
 
 
 def _redis(text: str) -> str:
-    return _with("redis", "redis", text)
+    return _with("redis", text)
 
 
-def _with(package: str, extra: str, text: str) -> str:
+def _with(package: str, text: str) -> str:
     """The text, if the package that it needs is installed. Raises ValueError with what to install."""
     if find_spec(package) is None:
-        raise ValueError(f"it needs the package {package}, run: pip install 'costcalc[{extra}]'")
+        raise ValueError(f"it needs the package {package}, run: pip install 'costcalc[server]'")
     return text
 
 
@@ -113,6 +118,14 @@ def _address_of_service(text: str) -> str:
     return text
 
 
+def _hosts(text: str) -> tuple[str, ...]:
+    hosts = tuple(host.strip("[]").rstrip(".").lower() for host in _list(text))
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise ValueError("write names of hosts without scheme, port or path, such as costcalc.example.org")
+    return hosts
+
+
 def _origins(text: str) -> tuple[str, ...]:
     origins = tuple(origin.rstrip("/") for origin in _list(text))
     for origin in origins:
@@ -124,14 +137,15 @@ def _origins(text: str) -> tuple[str, ...]:
 def _tokens(text: str) -> tuple[str, ...]:
     tokens = _list(text)
     for token in tokens:
-        _, hashed, digest = token.removeprefix("read:").partition("sha256:")
-        if hashed and not re.fullmatch("[0-9a-fA-F]{64}", digest):
-            raise ValueError("behind sha256: write the 64 hexadecimal digits that `costcalc token` prints")
-        if not token.removeprefix("read:"):
-            raise ValueError("behind read: write a token")
+        Token.of(token)
     if not tokens:
         raise ValueError("it names no token: write tokens separated by commas, or unset it to let everybody ask")
     return tokens
+
+
+def _token(text: str) -> str:
+    Token.of(text)
+    return text
 
 
 def _switch(text: str) -> bool:
@@ -172,12 +186,28 @@ SETTINGS: tuple[Setting, ...] = (
         parse=_address_of_service,
     ),
     Setting(
+        "COSTCALC_HOSTS",
+        None,
+        "Names of hosts, separated by commas, under which the service may be asked, beside that of `COSTCALC_PUBLIC_URL`, "
+        "localhost and the address that it listens on. Where that is every address of the machine, any address in digits may be "
+        "asked too.",
+        parse=_hosts,
+    ),
+    Setting(
         "COSTCALC_API_TOKENS",
         None,
-        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest (`costcalc token` makes one), "
-        "with `read:` before one that may only read. If set, a request must carry one as `Authorization: Bearer` or `token=`.",
+        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest. Before it may stand a name for "
+        "the log (`anna:`), `read:` where it may only read, and its last day (`until=2027-06-30:`); `costcalc token` makes one. "
+        "If set, a request must carry one as `Authorization: Bearer` or `token=`. A change needs a restart.",
         secret=True,
         parse=_tokens,
+    ),
+    Setting(
+        "COSTCALC_METRICS_TOKEN",
+        None,
+        "Prometheus's token, as it is or as `sha256:` and its digest: it may read `/metrics` and nothing else.",
+        secret=True,
+        parse=_token,
     ),
     Setting(
         "COSTCALC_SLACK_SIGNING_SECRET",
@@ -226,7 +256,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "COSTCALC_RATE_LIMIT",
         None,
-        "The largest number of requests from one token or address, such as 600/minute; if unset, there is no limit.",
+        "The largest number of requests with one accepted token, or without one from one address, such as 600/minute; if unset, "
+        "there is no limit.",
         parse=_rate_limit,
     ),
     Setting(

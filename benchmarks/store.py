@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import pwd
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.timing import report
+from tools.cluster.postgres import PostgresServer, binaries
 
 OFFERS = int(os.environ.get("BENCH_OFFERS", "1000000"))
 LOAD_SECONDS = 2
@@ -27,14 +24,17 @@ def run() -> bool:
     fine = True
     with tempfile.TemporaryDirectory() as folder:
         fine &= measured("SQLite", f"sqlite:///{folder}/prices.sqlite3")
-    binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not binaries:
-        return report(
-            "publishing to PostgreSQL", "no server is installed: apt-get install postgresql", "a server", False
-        )
-    with postgresql(binaries[-1]) as url:
-        fine &= measured("PostgreSQL", url)
-    return fine
+    found = binaries()
+    if found is None:
+        return report("publishing to PostgreSQL", "no server is installed: apt-get install postgresql", "one", False)
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # short, as a socket's path must be
+        server = PostgresServer(found, Path(folder))
+        server.initialise()
+        server.start()
+        try:
+            return measured("PostgreSQL", server.database()) and fine
+        finally:
+            server.stop()
 
 
 def measured(database: str, url: str) -> bool:
@@ -93,30 +93,6 @@ def listing(moment):
     offers = [replace(each, region=f"{each.region}~{n}", observed_at=moment) for n in copies for each in base]
     del offers[OFFERS:]
     return Publication((Listing("bench", offers),), (Attempt("bench", 1, len(offers)),))
-
-
-@contextmanager
-def postgresql(binaries: Path) -> Iterator[str]:
-    """A server of our own, reached through a socket in its folder; it refuses to run as root."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    user = next(name for name in ("postgres", "nobody") if name in names) if os.getuid() == 0 else None
-    if user:
-        shutil.chown(folder, user)
-
-    def command(*arguments: object) -> None:
-        other = {"user": user, "extra_groups": []} if user else {}
-        subprocess.run([str(each) for each in arguments], check=True, stdout=subprocess.DEVNULL, cwd=folder, **other)
-
-    data = folder / "data"
-    try:
-        command(binaries / "initdb", "-D", data, "-A", "trust", "-U", "bench", "-E", "UTF8", "-N")
-        options = f"-k {folder} -c listen_addresses="
-        command(binaries / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
-        yield f"postgresql://bench@/postgres?host={folder}"
-        command(binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
 from math import ceil, exp
 
 import numpy as np
@@ -68,7 +67,6 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
         )
 
 
-@lru_cache(maxsize=1024)
 def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) -> tuple[str, ...]:
     """How images are prepared, how many of them the vCPUs of so many machines can prepare, and what is read from disk."""
     machine = kind[2]
@@ -231,7 +229,6 @@ def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     )
 
 
-@lru_cache(maxsize=64)
 def _overhead(data_set_gb: float, counted: bool) -> str:
     """What a run takes beside training; `counted` where the recipe's clock ran during evaluation."""
     minutes = overheads.staging_hours(np.array(data_set_gb)) * 60

@@ -6,16 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from decimal import Decimal
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from itertools import chain, count
-from operator import attrgetter
-from threading import Lock
 from typing import Any
+from weakref import ref
 
 import numpy as np
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
 from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
@@ -43,31 +39,27 @@ from costcalc.costing.rentals import (
     spot_risks,
     without_training_time,
 )
-from costcalc.costing.storage_and_egress import NO_RATES, Market, StorageAndEgressRates
+from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate, why, why_none_is_sure
 from costcalc.evidence import Evidence
-from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
+from costcalc.memory import Few, Memory, Shelf
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Indices
 
-FILTERS_KEPT = 32
-MATRIX_BYTES_KEPT = 48 * 2**20  # a full matrix of ResNet-50 holds 8 MiB, those of four networks together 33
-MOMENTS_KEPT = DAYS_KEPT = 8
-OFFERS_KEPT = 4096
+OFFERS_KEPT, OFFER_BYTES = 4096, 1200
+SAYINGS_KEPT, SAYING_BYTES = 1024, 2000
 UNFILTERED: dict[str, Any] = {
     **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
     **dict.fromkeys(("accelerators", "nodes", "max_hours", "max_cost")),
 }
 """What a question asks about where it asks about everything that can be rented."""
-OWN_RUNS_KEPT = 3
-CATALOGUES_KEPT = 6  # with the prices of a past, and with machines that askers own
-US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
+IN_DOLLARS = Market()
 
 
 def answer(
@@ -75,16 +67,16 @@ def answer(
     evidence: Evidence,
     catalogue: Catalogue,
     now: datetime,
-    exchange: Mapping[str, ExchangeRate] | None = None,
-    storage_and_egress: StorageAndEgressRates = NO_RATES,
+    market: Market = IN_DOLLARS,
+    memory: Memory | None = None,
 ) -> Answer:
     """What it costs and how long it takes to reach the target on every offer that the question allows.
 
-    `query.model` must be a model of the evidence, and `now` must be aware. `exchange` has units of each currency for one US
-    dollar, by ISO code, and must have `query.currency` unless that is USD: raises KeyError otherwise. Offers quoted in a currency
-    that it lacks are left out and counted. `storage_and_egress` has the list rates of both.
+    `query.model` must be a model of the evidence, and `now` must be aware. The `market` must have an exchange rate for
+    `query.currency`: raises KeyError otherwise. Offers quoted in a currency that it lacks are left out and counted. Questions
+    with the same `memory` share what was worked out for the first of them, which takes a hundred times as long.
     """
-    return Asked(query, evidence, catalogue, now, exchange, storage_and_egress).answer()
+    return Asked(query, evidence, catalogue, now, market, memory or Memory()).answer()
 
 
 @dataclass(frozen=True)
@@ -95,8 +87,8 @@ class Asked:
     evidence: Evidence
     catalogue: Catalogue
     now: datetime
-    exchange: Mapping[str, ExchangeRate] | None = None
-    storage_and_egress: StorageAndEgressRates = NO_RATES
+    market: Market = IN_DOLLARS
+    memory: Memory = field(default_factory=Memory)
 
     def answer(self) -> Answer:
         """The picks and the page of estimates asked for, exactly."""
@@ -127,8 +119,8 @@ class Asked:
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
-            exchange=found.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=_quoted_exchange(query, found.market, (*shown.values(), *tiers)),
+            exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
+            quoted_exchange=_quoted_exchange(query, self.market, (*shown.values(), *tiers)),
             bills=bills[:on_page],
             on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
         )
@@ -137,7 +129,13 @@ class Asked:
         """What makes estimates exact; an own machine's is compared with the cheapest rental, whatever the filters."""
         found, known = self._found, self._found.known
         details = EstimateDetails(
-            self.query, found.matrix, found.market, found.as_of, known.interruptions(found.as_of), self.evidence.energy
+            self.query,
+            found.matrix,
+            self.market,
+            found.as_of,
+            known.interruptions(found.as_of),
+            self.evidence.energy,
+            known.sayings(found.matrix),
         )
         if not compares_own:
             return details
@@ -167,13 +165,12 @@ class Asked:
         nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
         rented = Rentals(some.row, some.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
         low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
-        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, found.market, found.as_of))
+        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, self.market, found.as_of))
 
     @cached_property
     def _found(self) -> _Found:
         query, catalogue = self.query, self.catalogue
-        market = Market({"USD": US_DOLLAR} | dict(self.exchange or {}), self.storage_and_egress)
-        as_of, known = query.as_of or self.now, memory(self.evidence, catalogue)
+        as_of, known = query.as_of or self.now, Recall(self.evidence, catalogue, self.memory)
         current = catalogue.current_offers(as_of, query.max_price_age)
         matrix = known.matrix(query, as_of)
         offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
@@ -181,18 +178,17 @@ class Asked:
         times = training_times(matrix, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
         times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
-        candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, market))
+        candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
-        return _Found(known, as_of, market, current, matrix, offers, times, candidates, free, rejected)
+        return _Found(known, as_of, current, matrix, offers, times, candidates, free, rejected)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What a question leads to before any estimate is made exact."""
 
-    known: Memory
+    known: Recall
     as_of: datetime
-    market: Market
     current: CurrentOffers
     matrix: TrainingMatrix
     offers: AllowedOffers
@@ -211,57 +207,48 @@ def _with_bills(
 
 
 @dataclass(frozen=True)
-class MachineTypes:
-    """What machines a catalogue has, on which alone speeds depend: equal for catalogues that differ in their rates."""
+class Recall:
+    """What answers about one catalogue share, as it stands in memory."""
 
-    instances: tuple[tuple[str, str, Machine], ...]
-    catalogue: Catalogue = field(compare=False)
+    evidence: Evidence
+    catalogue: Catalogue
+    memory: Memory
 
-
-_matrices, _own_matrices = (
-    LRUCache[Any, TrainingMatrix](MATRIX_BYTES_KEPT, attrgetter("about_bytes")) for _ in range(2)
-)
-_matrices_lock = Lock()
-
-
-class Speeds:
-    """Recipes on clusters, worked out at their first use: what answers about the same machine types share."""
-
-    def __init__(self, evidence: Evidence, machines: MachineTypes) -> None:
-        self.evidence_on = lru_cache(DAYS_KEPT)(evidence.known_on)
-        kept = _own_matrices if evidence.of_own_run else _matrices
-        of_these = partial(hashkey, object())  # not of `self`, so that it is forgotten before its matrices are
-        self.matrix = cached(kept, of_these, _matrices_lock)(partial(_matrix, machines.catalogue))
-
-
-class Memory:
-    """What answers about one catalogue share, worked out at its first use; the least recently used is forgotten."""
-
-    def __init__(self, evidence: Evidence, catalogue: Catalogue) -> None:
-        self.evidence = evidence
-        self.catalogue = catalogue
-        self.allowed_offers = lru_cache(FILTERS_KEPT)(partial(allowed_offers, catalogue))
-        self._speeds = _speeds(evidence, MachineTypes(catalogue.vocabulary.instances, catalogue))
-        self._interruptions = lru_cache(MOMENTS_KEPT)(lambda count: newest(evidence.interruptions[:count]))
-        self._spot_risks = lru_cache(MOMENTS_KEPT)(lambda count: spot_risks(catalogue, evidence.interruptions[:count]))
-        self._on_demand_rows = lru_cache(MOMENTS_KEPT)(partial(_on_demand_rows, catalogue))
-        self._offer = lru_cache(OFFERS_KEPT)(catalogue.offer)
+    @cached_property
+    def _shelf(self) -> Shelf:
+        return self.memory.shelf(self.evidence.of_own_run)
 
     def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
-        """The recipes of the question's model that were known then on the clusters it asks about."""
-        evidence = self._speeds.evidence_on(self.evidence.last_publication(as_of.astimezone(UTC).date()))
-        asked = query.images_per_second
-        own = asked_speed(asked, query.model, as_of.year) if asked else None
-        way = Way(query.software == "recipe", query.pipeline, own)
-        return self._speeds.matrix(evidence, query.model, query.accelerators, query.nodes, way)
+        """The recipes of the question's model that were known then on the clusters it asks about.
 
-    def interruptions(self, as_of: datetime) -> dict[Place, ObservedInterruptions]:
+        Catalogues with the same machines share it."""
+        day = self.evidence.last_publication(as_of.astimezone(UTC).date())
+        speed = query.images_per_second
+        own = asked_speed(speed, query.model, as_of.year) if speed else None
+        way = Way(query.software == "recipe", query.pipeline, own)
+        asked = query.model, query.accelerators, query.nodes, way
+
+        def worked_out() -> TrainingMatrix:
+            return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)
+
+        return self._shelf.recall((ref(self.evidence), self.catalogue.machine_types, day, *asked), worked_out)
+
+    def allowed_offers(self, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter) -> AllowedOffers:
+        """The offers of the matrix's machines that a question allows."""
+        name = ref(self.catalogue), ref(matrix), ref(current), wanted
+        return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
+
+    def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
         """What was known then of the interruptions of spot machines."""
-        return self._interruptions(self._interruptions_observed(as_of))
+        observed = self._interruptions_observed(as_of)
+        name = ref(self.evidence), "interruptions", observed
+        return self._shelf.recall(name, lambda: newest(self.evidence.interruptions[:observed]))
 
     def spot_risks(self, as_of: datetime) -> Risks:
         """The same by instance code and region code of the catalogue."""
-        return self._spot_risks(self._interruptions_observed(as_of))
+        observed = self._interruptions_observed(as_of)
+        name = ref(self.evidence), ref(self.catalogue), "spot risks", observed
+        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self.evidence.interruptions[:observed]))
 
     def _interruptions_observed(self, as_of: datetime) -> int:
         return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
@@ -297,32 +284,21 @@ class Memory:
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
         """The same machines on demand, in the same region and currency."""
-        known = self._on_demand_rows(current)
+        name = ref(self.catalogue), ref(current), "on demand"
+        known = self._shelf.recall(name, lambda: _on_demand_rows(self.catalogue, current))
         for found in map(known.get, _places(self.catalogue, rows)):
             yield None if found is None else self._offer(found)
 
+    @cached_property
+    def _offers(self) -> Few[int, Offer]:
+        return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
 
-def memory(evidence: Evidence, catalogue: Catalogue) -> Memory:
-    """What is remembered of this evidence and catalogue; of runs of askers' own apart, so that they push nothing else out."""
-    return _own_memory(evidence, catalogue) if evidence.of_own_run else _memory(evidence, catalogue)
+    def _offer(self, row: int) -> Offer:
+        return self._offers.recall(row, self.catalogue.offer, row)
 
-
-_memory = lru_cache(maxsize=CATALOGUES_KEPT)(Memory)
-_own_memory = lru_cache(maxsize=OWN_RUNS_KEPT)(Memory)
-
-
-def _speeds(evidence: Evidence, machines: MachineTypes) -> Speeds:
-    return _own_speeds(evidence, machines) if evidence.of_own_run else _all_speeds(evidence, machines)
-
-
-_all_speeds = lru_cache(maxsize=CATALOGUES_KEPT)(Speeds)
-_own_speeds = lru_cache(maxsize=OWN_RUNS_KEPT)(Speeds)
-
-
-def _matrix(
-    catalogue: Catalogue, evidence: Evidence, model: str, accelerators: int | None, nodes: int | None, way: Way
-) -> TrainingMatrix:
-    return training_matrix(evidence, catalogue, model, accelerators, nodes, way)
+    def sayings(self, matrix: TrainingMatrix) -> Few[Any, Any]:
+        """What is said of estimates of this matrix, whatever they cost."""
+        return self._shelf.recall((ref(matrix), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
 
 
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:

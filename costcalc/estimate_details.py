@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isfinite, isnan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, EnergyTables, Machine
 from costcalc.interruptions import ObservedInterruptions, Place
 from costcalc.machine_limits.limits import PARTS, Part
+from costcalc.memory import Few
 from costcalc.money import cents
 from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spot_rate_factors, spot_rate_width
 from costcalc.query import Basis, EstimateQuery
@@ -53,7 +54,6 @@ from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Recipe, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags
 
-GROUNDS_KEPT = 1024
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
@@ -88,6 +88,7 @@ class EstimateDetails:
     as_of: datetime
     interruptions: Mapping[Place, ObservedInterruptions]
     energy: EnergyTables
+    sayings: Few[Any, Any]
     cheapest_rental: Decimal | None = None
 
     def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
@@ -98,7 +99,8 @@ class EstimateDetails:
         components = bill.components(point)
         age = (self.as_of - offer.observed_at).days
         cheaper, dearer = spot_rate_factors(spot_rate_width(offer.purchase_option, age, time.hours), low, point, high)
-        known = grounds(self.matrix, time.recipe, time.cluster, time.logged)
+        of = time.recipe, time.cluster, time.logged
+        known = self.sayings.recall(of, grounds, self.matrix, *of)
         usual = _usual(known.usual, time, bill, query.basis)
         whose = whose_code(known.code, usual.hours_low, usual.hours_high)
         power = self._power(offer)
@@ -178,7 +180,9 @@ class EstimateDetails:
     def _power(self, offer: Offer) -> Power:
         if (watts := drawn_watts(offer.flags)) is not None:
             return Power(watts / WATTS_PER_KILOWATT, None, OWN_ENERGY)
-        return power(self.energy, offer.provider, offer.region, offer.machine, self.as_of.year)
+        of = offer.provider, offer.region, offer.machine, self.as_of.year
+        drawn: Power = self.sayings.recall(of, power, self.energy, *of)
+        return drawn
 
     def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
@@ -259,8 +263,8 @@ class EstimateDetails:
             yield from rewritten(feed, float(matrix.rewriting_hours[time.recipe]))
         if time.logged:
             return
-        kind = (offer.provider, offer.instance_type, offer.machine)
-        yield from fed(matrix.limit_tables, feed, kind, matrix.clusters[time.cluster].nodes)
+        kind, nodes = (offer.provider, offer.instance_type, offer.machine), matrix.clusters[time.cluster].nodes
+        yield from self.sayings.recall((feed, kind, nodes), fed, matrix.limit_tables, feed, kind, nodes)
 
     def _own_noise(self, time: TrainingTime) -> Iterator[str]:
         """How far runs of the asker's own are taken to differ."""
@@ -342,7 +346,6 @@ class Power(NamedTuple):
     said: str
 
 
-@lru_cache(maxsize=GROUNDS_KEPT)
 def power(tables: EnergyTables, provider: str, region: str, machine: Machine, year: int) -> Power:
     """The power of a rented machine, and the grid of the year nearest to this one."""
     watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(provider)
@@ -355,7 +358,6 @@ def power(tables: EnergyTables, provider: str, region: str, machine: Machine, ye
     return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
 
 
-@lru_cache(maxsize=GROUNDS_KEPT)
 def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> Grounds:
     """The grounds of a recipe on a cluster, both by their position in the matrix; `logged` as in `TrainingTime`."""
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]

@@ -40,6 +40,9 @@ class ExchangeRate:
     source: str
 
 
+US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""

@@ -10,6 +10,7 @@ from enum import StrEnum
 from math import exp, hypot, log, sqrt
 
 from costcalc.hardware import Machine
+from costcalc.text import line
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 
@@ -152,11 +153,15 @@ class PriceSource:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A price source, or a part of one, that is silent: its last good prices go on being used."""
+    """A price source, or a part of one, that is silent: its last good prices go on being used. The `reason`, in which the
+    source's own names may stand, is one line."""
 
     source: str
     reason: str
     since: datetime | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", line(self.reason))
 
 
 def is_first_hand(flags: Iterable[str]) -> bool:

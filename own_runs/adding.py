@@ -11,6 +11,7 @@ from hashlib import blake2b, file_digest
 from itertools import pairwise
 from pathlib import Path
 
+from costcalc.text import in_lines
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import Point, TrainingLog
 from own_runs.logs.reading import read_log
@@ -20,15 +21,14 @@ MOST_STORED, LARGEST_VALUE = 1000, 1e12
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
-SECONDS, VALUE = 1, 2  # of a CurvePoint
 
 
 class RunRefused(Exception):
     """A log does not make a run; `errors` say what to give, by the name of the fact."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__("; ".join(f"{name}: {told}" for name, told in errors.items()))
-        self.errors = errors
+        self.errors = in_lines(dict(errors))
+        super().__init__("; ".join(f"{name}: {told}" for name, told in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     errors |= _missing(known, log, points)
     if errors:
         raise RunRefused(errors)
-    return _run(_Read(path, log, points, metric, column), known, now)
+    return in_lines(_run(_Read(path, log, points, metric, column), known, now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     samples = facts.samples_per_epoch or _derived_samples(read.log.points, facts.batch_size)
     assert samples
     curve, notes = _from_the_start(_curve(read, facts.batch_size / samples))
+    with read.path.open("rb") as file:
+        digest = file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
     return Run(
         name=facts.name,
         model=facts.model or facts.name,
@@ -101,7 +103,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
         ran_on=facts.ran_on or now.date(),
         added_at=now,
         source=read.path.name,
-        digest=_digest(read.path),
+        digest=digest,
         written_by=read.log.written_by,
         precision=facts.precision,
         image_size=facts.image_size,
@@ -132,18 +134,18 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
     """The name of the metric, its column, and what is wrong with it."""
     columns, named = log.metrics(), facts.metric
     if named is None:
-        found = list(columns)
+        matching = list(columns)
         wrong = f"missing: the log has {', '.join(columns[:12])}"
     else:
-        found = [one for one in columns if one == named] or [
-            one for one in columns if named.casefold() in one.casefold()
+        matching = [column for column in columns if column == named] or [
+            column for column in columns if named.casefold() in column.casefold()
         ]
         wrong = (
-            f"{'no' if not found else 'more than one'} column is called {named}; there are {', '.join(columns[:12])}"
+            f"{'no' if not matching else 'more than one'} column is called {named}; there are {', '.join(columns[:12])}"
         )
-    if len(found) != 1:
+    if len(matching) != 1:
         return "", "", {"metric": wrong}
-    return named or found[0], found[0], {}
+    return named or matching[0], matching[0], {}
 
 
 def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:
@@ -178,18 +180,18 @@ def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
     """The points after the start in order of their epochs; of several at one epoch the last."""
-    found: dict[float, CurvePoint] = {}
+    by_epoch: dict[float, CurvePoint] = {}
     for point in read.points:
         epochs = point.epochs if point.epochs is not None else (point.steps or 0.0) * epochs_per_step
         if epochs > 0:
-            found[epochs] = CurvePoint(epochs, point.seconds, point.values[read.column])
-    curve = [found[epochs] for epochs in sorted(found)]
+            by_epoch[epochs] = CurvePoint(epochs, point.seconds, point.values[read.column])
+    curve = [by_epoch[epochs] for epochs in sorted(by_epoch)]
     if not curve:
         raise RunRefused({"metric": "the log has no value after the start of the training"})
     absurd = next((point for point in curve if abs(point.value) > LARGEST_VALUE), None)
     if absurd:
         raise RunRefused({"metric": f"{absurd.value:g} at epoch {absurd.epochs:g}: at most {LARGEST_VALUE:g} is read"})
-    back = next((after for before, after in pairwise(curve) if (after[SECONDS] or 0) < (before[SECONDS] or 0)), None)
+    back = next((after for before, after in pairwise(curve) if (after.seconds or 0) < (before.seconds or 0)), None)
     if back:
         raise RunRefused({"file": f"the time goes back at epoch {back.epochs:g}: give the log of one run"})
     return curve
@@ -203,11 +205,6 @@ def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[st
     lead = first.epochs * last.seconds / (last.epochs - first.epochs)
     shifted = [point._replace(seconds=None if point.seconds is None else point.seconds + lead) for point in curve]
     return shifted, (f"The {first.epochs:g} epochs before the first value are taken to be as fast as those after it.",)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
 
 
 def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
@@ -228,8 +225,8 @@ def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> 
         return True
     if curve[-1].value < curve[0].value:
         fell = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
-        told = f"missing: {fell}; lower for a loss, higher for an accuracy"
-        raise RunRefused({"better": told})
+        missing = f"missing: {fell}; lower for a loss, higher for an accuracy"
+        raise RunRefused({"better": missing})
     return False
 
 

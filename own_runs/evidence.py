@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from costcalc.evidence import Evidence
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
-from costcalc.throughput.reference_model import Key
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
 from costcalc.training import EVALUATION_COUNTED, OWN_DATA, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR
@@ -29,7 +27,8 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
     we do not know is carried by the ratios of chips, and its range is wide by rule.
     """
     network = evidence.find_model(run.model)
-    model = _known_network(run, network) if network else _unknown_network(run, evidence)
+    known = network and replace(network, name=run.name, aliases=(), series=None)
+    model = known or _unknown_network(run, evidence)
     return replace(
         evidence,
         models={**evidence.models, run.name: model},
@@ -45,6 +44,11 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
 
 def recipe_of(run: Run, model: Model) -> OwnRecipe:
     """The run's curve and speed; its clock is that of the log, evaluations included."""
+    evaluations = []
+    for point in run.curve:
+        hours = None if point.seconds is None else point.seconds / SECONDS_PER_HOUR
+        evaluations.append(OwnEvaluation(point.epochs, hours, value=point.value))
+    machines = f"{run.accelerators} x {run.accelerator}"
     return OwnRecipe(
         name=run.name,
         model=run.name,
@@ -64,14 +68,9 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
         images_per_second=run.samples_per_second,
         year=run.ran_on.year,
         source=f"your log {run.source}",
-        note=_said(run),
+        note=f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}",
         phases=(Phase(_image_size(run, model), 0.0, run.epochs, run.samples_per_second),),
-        evaluations=tuple(
-            OwnEvaluation(
-                point.epochs, None if point.seconds is None else point.seconds / SECONDS_PER_HOUR, value=point.value
-            )
-            for point in run.curve
-        ),
+        evaluations=tuple(evaluations),
         published=run.ran_on.isoformat(),
         code="own",
         samples_per_epoch=run.samples_per_epoch,
@@ -79,11 +78,6 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
         metric=run.metric,
         lower_is_better=run.lower_is_better,
     )
-
-
-def _said(run: Run) -> str:
-    machines = f"{run.accelerators} x {run.accelerator}"
-    return f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}"
 
 
 def _speed(run: Run, model: Model) -> Throughput:
@@ -124,10 +118,6 @@ def _image_size(run: Run, model: Model) -> int:
     return run.image_size or model.image_size or REFERENCE_SIZE
 
 
-def _known_network(run: Run, network: Model) -> Model:
-    return replace(network, name=run.name, aliases=(), series=None)
-
-
 def _unknown_network(run: Run, evidence: Evidence) -> Model:
     """A network of which only this run is known: its batch is taken to fill the memory that it had."""
     room = float(room_gib(np.array(part(evidence.accelerators, run.accelerator).memory_gib or math.inf), None))
@@ -148,12 +138,15 @@ def _unknown_network(run: Run, evidence: Evidence) -> Model:
 def _fitted(run: Run, model: Model, network: Model | None, fitted: FittedParameters) -> FittedParameters:
     """What was learned of the network, under the run's name; of an unknown one how wide its range is by rule: as wide as that of
     code that nobody published a speed of."""
-    models = {**fitted.transfer.models, run.name: model}
-    effects = _renamed(fitted.transfer.effects, network.name, run.name) if network else {}
-    rule = {} if network else {"network": HalfWidth(fitted.widths["code"].ln, by_rule=True)}
-    transfer = replace(fitted.transfer, models=models, effects={**fitted.transfer.effects, **effects})
-    return replace(fitted, transfer=transfer, widths={**fitted.widths, **rule})
-
-
-def _renamed(effects: Mapping[Key, float], old: str, new: str) -> dict[Key, float]:
-    return {tuple(new if part == old else part for part in key): value for key, value in effects.items() if old in key}
+    models, effects, widths = (
+        {**fitted.transfer.models, run.name: model},
+        {**fitted.transfer.effects},
+        {**fitted.widths},
+    )
+    if network:
+        for key, effect in fitted.transfer.effects.items():
+            if network.name in key:
+                effects[tuple(run.name if part == network.name else part for part in key)] = effect
+    else:
+        widths["network"] = HalfWidth(fitted.widths["code"].ln, by_rule=True)
+    return replace(fitted, transfer=replace(fitted.transfer, models=models, effects=effects), widths=widths)

@@ -33,7 +33,7 @@ class FollowedLog:
                 raise
         except OSError as error:
             if self._last is None:
-                raise LogRefused(_unreadable(error)) from None
+                raise LogRefused(f"{error.filename}: {error.strerror}") from None
         return self._last
 
     def _read(self) -> TrainingLog:
@@ -84,15 +84,9 @@ def continued(points: Iterable[Point]) -> tuple[Point, ...]:
         if again:
             before += last
         last = last if point.seconds is None else point.seconds
-        while kept and point.epochs is not None and _is_after(kept[-1], point.epochs, again):
+        while kept and point.epochs is not None and (done := kept[-1].epochs) is not None:
+            if done < point.epochs or (done == point.epochs and not again):
+                break
             kept.pop()
         kept.append(point if point.seconds is None else point._replace(seconds=before + point.seconds))
     return tuple(kept)
-
-
-def _is_after(point: Point, epochs: float, or_there: bool) -> bool:
-    return point.epochs is not None and (point.epochs > epochs or (or_there and point.epochs == epochs))
-
-
-def _unreadable(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from costcalc.text import in_lines
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.store.local_file import OwnRun
 
@@ -95,8 +96,8 @@ def run_id(name: str, owner: str | None) -> str:
 
 
 def stored_run(row: OwnRun) -> Run:
-    """What a stored row says of a run. Raises ValueError where it is none."""
-    return msgspec.json.decode(row.document, type=Run)
+    """What a stored row says of a run, in lines. Raises ValueError where it is none."""
+    return in_lines(msgspec.json.decode(row.document, type=Run))
 
 
 def is_lower_better(metric: str) -> bool:

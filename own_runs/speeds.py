@@ -14,6 +14,7 @@ import msgspec
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
 from costcalc.small_networks import SmallDevice
+from costcalc.text import in_lines
 from costcalc.training import Throughput
 from own_runs.runs import OWNER_SIGNS
 from pricing.store.local_file import OwnRun
@@ -99,8 +100,8 @@ class MeasuredSpeed:
 
 
 def measured_speed(run: OwnRun) -> MeasuredSpeed:
-    """What a stored speed says. Raises ValueError where it is none."""
-    return msgspec.json.decode(run.document, type=MeasuredSpeed)
+    """What a stored speed says, in lines. Raises ValueError where it is none."""
+    return in_lines(msgspec.json.decode(run.document, type=MeasuredSpeed))
 
 
 def stored_device(device: SmallDevice, now: datetime) -> OwnRun:
@@ -110,8 +111,8 @@ def stored_device(device: SmallDevice, now: datetime) -> OwnRun:
 
 
 def small_device(run: OwnRun) -> SmallDevice:
-    """What a stored row says of a device. Raises ValueError where it is none."""
-    return msgspec.json.decode(run.document, type=SmallDevice)
+    """What a stored row says of a device, in lines. Raises ValueError where it is none."""
+    return in_lines(msgspec.json.decode(run.document, type=SmallDevice))
 
 
 def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:

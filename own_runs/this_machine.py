@@ -31,8 +31,8 @@ NO_DETAIL = re.compile(r"\(R\)|\(TM\)|\bCPU\b", re.IGNORECASE)
 def brand() -> str:
     """The maker's name of this machine's processor."""
     if platform.system() == "Darwin":
-        asked = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     return _told().get("model name") or platform.processor() or platform.machine()
 
 
@@ -57,23 +57,23 @@ def memory_gib() -> float | None:
 def processor(known: Processors) -> Processor | None:
     """This machine's processor with the cores that this process may use: one of the `known` where its name tells, else by clock
     and vector width. None where those cannot be read."""
-    found = known.named.get(_known_name(known) or "") or _by_its_flags()
-    if found is None:
+    like = known.named.get(_known_name(known) or "") or _by_its_flags()
+    if like is None:
         return None
-    told = _told()
-    threads = max(1, round(float(told.get("siblings", 1)) / float(told.get("cpu cores", 1))))
+    facts = _told()
+    threads = max(1, round(float(facts.get("siblings", 1)) / float(facts.get("cpu cores", 1))))
     cores = max(1, cpus() // threads)
-    return replace(found, name=name(), like=found.name, cores=cores, threads_per_core=threads, memory_gib=memory_gib())
+    return replace(like, name=name(), like=like.name, cores=cores, threads_per_core=threads, memory_gib=memory_gib())
 
 
 @lru_cache(maxsize=8)
 def with_this_machine(evidence: Evidence) -> Evidence:
     """The evidence that knows this machine's processor too, as far as it can be read."""
-    found = processor(evidence.processors)
-    if found is None:
+    own = processor(evidence.processors)
+    if own is None:
         return evidence
-    processors = replace(evidence.processors, named={**evidence.processors.named, found.name: found})
-    digest = blake2b(repr(found).encode(), digest_size=4).hexdigest()
+    processors = replace(evidence.processors, named={**evidence.processors.named, own.name: own})
+    digest = blake2b(repr(own).encode(), digest_size=4).hexdigest()
     return replace(evidence, processors=processors, version=f"{evidence.version}+{digest}")
 
 
@@ -87,16 +87,20 @@ def _known_name(known: Processors) -> str | None:
 
 
 def _by_its_flags() -> Processor | None:
-    told, ghz = _told(), _ghz()
-    flags = {*told.get("flags", "").split(), *told.get("Features", "").split()}
-    per_cycle = _operations_per_cycle(flags, told.get("vendor_id"), int(told.get("cpu family", "0")))
+    """By its clock and two vector units, as wide as its flags say, for multiplications and additions in 32 bits; AMD's before
+    family 26 take 512 bits in two halves."""
+    facts, ghz = _told(), _ghz()
+    flags = {*facts.get("flags", "").split(), *facts.get("Features", "").split()}
+    halves = facts.get("vendor_id") == "AuthenticAMD" and int(facts.get("cpu family", "0")) < 26
+    widths = {"asimd": 16.0, "avx": 16.0, "avx2": 32.0, "sve": 32.0, "avx512f": 32.0 if halves else 64.0}
+    per_cycle = max((width for flag, width in widths.items() if flag in flags), default=None)
     if not (ghz and per_cycle):
         return None
     sixteen_bit = {"amx_bf16": 16, "avx512_bf16": 2, "bf16": 2}
     faster = max((times for flag, times in sixteen_bit.items() if flag in flags), default=None)
     return Processor(
         name=brand(),
-        vendor=told.get("vendor_id", ""),
+        vendor=facts.get("vendor_id", ""),
         cores=1,
         threads_per_core=1,
         ghz=ghz,
@@ -107,19 +111,11 @@ def _by_its_flags() -> Processor | None:
     )
 
 
-def _operations_per_cycle(flags: set[str], vendor: str | None, family: int) -> float | None:
-    """Multiplications and additions in 32 bits of two vector units, as wide as the flags say; AMD's before family 26 take 512
-    bits in two halves."""
-    halves = vendor == "AuthenticAMD" and family < 26
-    widths = {"asimd": 16, "avx": 16, "avx2": 32, "sve": 32, "avx512f": 32 if halves else 64}
-    return max((float(width) for flag, width in widths.items() if flag in flags), default=None)
-
-
 def _ghz() -> float | None:
     """The base clock, or the fastest where only that is told."""
-    told = _told()
-    if "bogomips" in told and "flags" in told:  # only x86 has flags
-        return float(told["bogomips"]) / BOGOMIPS_PER_GHZ
+    facts = _told()
+    if "bogomips" in facts and "flags" in facts:  # only x86 has flags
+        return float(facts["bogomips"]) / BOGOMIPS_PER_GHZ
     return float(FASTEST_KHZ.read_text()) / KHZ_PER_GHZ if FASTEST_KHZ.exists() else None
 
 

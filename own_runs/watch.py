@@ -120,6 +120,9 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         except NoForecast as error:
             unknown = str(error)
     low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, predicted, reached) or ahead)
+    end, best = predicted.end() if predicted else None, _best(plan, run)
+    if end and best:  # the forecast is of errors, the metric their distance from its best value
+        end = (best * (1 - end[2]), best * (1 - end[1]), best * (1 - end[0]))
     return Outlook(
         epochs=run.epochs[-1],
         hours=run.hours[-1],
@@ -128,7 +131,7 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         spent=_cost(plan, run.hours[-1]),
         to_target=(low, middle, high),
         to_end=_cost(plan, ahead[1]),
-        end=_end(run, plan, predicted) if predicted else None,
+        end=end,
         verdict=_verdict(plan, reached is not None, (low, high)),
         unknown=unknown,
     )
@@ -154,15 +157,15 @@ def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
 
 
 def _metric(log: TrainingLog, plan: Plan) -> str:
-    names, asked = log.metrics(), plan.metric
-    if asked in names:
-        return str(asked)
-    if asked is None and len(names) == 1:
+    names, named = log.metrics(), plan.metric
+    if named in names:
+        return str(named)
+    if named is None and len(names) == 1:
         return names[0]
-    told = f"the log has no {asked}" if asked else "the log has several metrics"
-    if asked and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
-        raise NothingYet(f"{told} yet; it has {', '.join(names[:20])}")
-    raise CannotWatch(f"{told}: add --metric with one of {', '.join(names[:20])}")
+    missing = f"the log has no {named}" if named else "the log has several metrics"
+    if named and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
+        raise NothingYet(f"{missing} yet; it has {', '.join(names[:20])}")
+    raise CannotWatch(f"{missing}: add --metric with one of {', '.join(names[:20])}")
 
 
 def _check_unit(run: _Run, plan: Plan) -> None:
@@ -226,12 +229,6 @@ def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached:
     shares = predicted.shares_to(abs(best - (plan.target or 0.0)) / (best or 1.0))
     ahead = [max(share * planned - run.epochs[-1], 0.0) for share in shares]
     return [run.hours[-1] + more * each for more, each in zip(ahead, run.hours_an_epoch(), strict=True)]
-
-
-def _end(run: _Run, plan: Plan, predicted: Forecast) -> tuple[float, float, float]:
-    best = _best(plan, run)
-    low, middle, high = predicted.end()
-    return (best * (1 - high), best * (1 - middle), best * (1 - low)) if best else (low, middle, high)
 
 
 def _cost(plan: Plan, hours: float) -> Decimal:

@@ -5,7 +5,6 @@ Where two offers don't fit each other, both are left out: nobody can tell which 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +13,16 @@ from decimal import Decimal
 from itertools import pairwise
 
 from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.text import is_line
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
+from pricing.scope import Key
 
-OfferKey = tuple[str, ...]
 LARGEST_JUMP = 5
 LARGEST_ODD_SHARE = Decimal("0.2")
 """Of a listing: where more than one fault leaves out more than this, a unit or a column has changed, so that the rest is wrong
 too."""
 NAMED = 3  # violations that a message names; it counts the rest
 LONGEST_NAME = 300
-_WRITABLE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal("0.0005")
 """In an hourly rate: providers round upfront payments to whole dollars, some more than once."""
@@ -39,7 +38,7 @@ class SourceListing:
 
     offers: Sequence[Offer]
     accelerators: frozenset[str]
-    last_rates: Mapping[OfferKey, Decimal]
+    last_rates: Mapping[Key, Decimal]
     now: datetime
     accepts: Callable[[Offer], bool] = lambda _: False
 
@@ -97,10 +96,16 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
 
 
 def _readable(listing: SourceListing) -> Iterator[Violation]:
-    """Names that can be written in UTF-8 (JSON can hold half a character), without control characters, of bounded length."""
+    """Names that show as they are written: lines of bounded length, without half a character, which JSON can hold."""
     for offer in listing.offers:
-        names = (*offer.key, *offer.flags)
-        if not all(len(name) <= LONGEST_NAME and _WRITABLE.fullmatch(name) for name in names):
+        names = (
+            *offer.key,
+            *offer.flags,
+            *(part.name for part in offer.parts),
+            offer.currency,
+            offer.machine.accelerator,
+        )
+        if not is_line(offer.source) or not all(len(name) <= LONGEST_NAME and is_line(name) for name in names):
             said = f"a name in {ascii(offer.instance_type)[:60]} has control characters, half a character, or no end"
             yield Violation(said, (offer,), is_only_odd=False)
 
@@ -137,9 +142,15 @@ def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
 
 
 def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
-    """All upfront costs at most partial upfront, that at most no upfront, that at most on demand."""
+    """All upfront costs at most partial upfront, that at most no upfront, that at most on demand: of offers that differ only in
+    payment."""
     on_demand = _on_demand(listing.offers)
-    for (rented, _), ladder in _ladders(listing.offers).items():
+    ladders: dict[tuple[Key, Key], dict[Payment, Offer]] = defaultdict(dict)
+    for offer in listing.offers:
+        if offer.payment is not None:
+            rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
+            ladders[_rented(offer), rest][offer.payment] = offer
+    for (rented, _), ladder in ladders.items():
         steps = [ladder[payment] for payment in UPFRONT_FIRST if payment in ladder]
         steps += [on_demand[rented]] if rented in on_demand else []
         for cheaper, dearer in pairwise(steps):
@@ -186,21 +197,11 @@ RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
 )
 
 
-def _on_demand(offers: Iterable[Offer]) -> dict[OfferKey, Offer]:
+def _on_demand(offers: Iterable[Offer]) -> dict[Key, Offer]:
     return {_rented(offer): offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
 
 
-def _ladders(offers: Iterable[Offer]) -> dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]]:
-    """Offers that differ only in payment, by machine and region, and by purchase option, term and offering class."""
-    ladders: dict[tuple[OfferKey, OfferKey], dict[Payment, Offer]] = defaultdict(dict)
-    for offer in offers:
-        if offer.payment is not None:
-            rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
-            ladders[_rented(offer), rest][offer.payment] = offer
-    return ladders
-
-
-def _rented(offer: Offer) -> OfferKey:
+def _rented(offer: Offer) -> Key:
     return offer.provider, offer.region, offer.instance_type
 
 

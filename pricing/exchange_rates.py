@@ -80,8 +80,8 @@ def parse(text: str, currency: str) -> Series:
     names = header.split(",")
     dollar, own = names.index("USD"), names.index(currency) if currency != "EUR" else None
     rows = [line.split(",", max(dollar, own or 0) + 1) for line in reversed(lines)]
-    found = [(row[0], "1" if own is None else row[own], row[dollar]) for row in rows]
-    days, units, dollars = zip(*(each for each in found if each[1] not in NONE), strict=True)
+    published = [(row[0], "1" if own is None else row[own], row[dollar]) for row in rows]
+    days, units, dollars = zip(*(each for each in published if each[1] not in NONE), strict=True)
     return Series(currency, days, units, dollars, date.fromisoformat(rows[-1][0]))
 
 

@@ -88,16 +88,16 @@ def _key(table: Table, row: Cells) -> Key:
 
 
 def _offer_cells(offer: Offer) -> Cells:
-    cells: dict[str, object] = {name: getattr(offer, name) for name in ("provider", "region", "instance_type", "term")}
-    cells |= {
-        name: getattr(offer, name) for name in ("purchase_option", "payment", "offering_class", "currency", "source")
-    }
+    texts = (
+        *("provider", "region", "instance_type", "term", "purchase_option", "payment", "offering_class", "currency"),
+        "source",
+    )
     amounts = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
-    return cells | {
+    has_months = offer.monthly is not None or offer.hours_in_month != HOURS_PER_MONTH
+    return {
+        **{name: getattr(offer, name) for name in texts},
         **{name: _text(getattr(offer, name)) for name in amounts},
-        "hours_in_month": offer.hours_in_month
-        if offer.monthly is not None or offer.hours_in_month != HOURS_PER_MONTH
-        else "",
+        "hours_in_month": offer.hours_in_month if has_months else "",
         "parts": ";".join(f"{part.name}={_text(part.hourly)}" for part in offer.parts),
         "effective_from": _moment(offer.effective_from),
         "observed_at": _moment(offer.observed_at),
@@ -148,7 +148,11 @@ def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str
     for provider, offers in sorted(by_provider.items()):
         gone = [offer for offer in offers if ENDED in offer.flags]
         added = [offer for offer in offers if offer.key not in present and ENDED not in offer.flags]
-        moved = [offer for offer in offers if offer.key in present and _moved(present[offer.key], offer)]
+        moved = []
+        for offer in offers:
+            before = present.get(offer.key)
+            if before and ENDED not in offer.flags and before.currency == offer.currency:
+                moved += [offer] if before.hourly_rate != offer.hourly_rate else []
         counted = (f"{len(added):,} new offers", f"{len(moved):,} other rates", f"{len(gone):,} ended")
         yield f"{provider}: {', '.join(counted)}"
         largest = sorted(moved, key=lambda offer: -abs(offer.hourly_rate / present[offer.key].hourly_rate - 1))
@@ -157,10 +161,6 @@ def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str
         yield f"left out: {edition.left_out}"
     if not newest:
         yield "Nothing is new."
-
-
-def _moved(before: Offer, after: Offer) -> bool:
-    return ENDED not in after.flags and before.hourly_rate != after.hourly_rate and before.currency == after.currency
 
 
 def _told(before: Offer, after: Offer) -> str:

@@ -114,9 +114,16 @@ def refresh(
 
 
 def try_source(name: str, environment: Environment, now: datetime, recording: Recording | None = None) -> SourceResult:
-    """Ask one source and check its listing, without its past; store nothing. Raises UnknownSource."""
+    """Ask one source and check its listing, without its past; store nothing. Raises UnknownSource.
+
+    Where a recording is kept, this process asks: what it keeps has no place in the bounds of a source.
+    """
     [spec] = chosen([name])
-    return _Checker(None, now).result(ask(spec, environment, now, recording))
+    if recording is None:
+        [outcome] = ask_all([spec], environment, now, _limit(environment, quick=False))
+    else:
+        outcome = ask(spec, environment, now, recording)
+    return _Checker(None, now).result(outcome)
 
 
 def recording_of(name: str, environment: Environment) -> Recording:
@@ -273,7 +280,7 @@ def _trouble(result: SourceResult) -> str | None:
 
 def _hinted(outcome: Outcome) -> Outcome:
     """A source that a quick refresh did not wait for, with the command that does."""
-    if outcome.seconds < QUICK_SECONDS:
+    if not outcome.late:
         return outcome
     return replace(outcome, error=f"{outcome.error}; `costcalc prices refresh {outcome.name}` waits longer")
 

@@ -1,4 +1,4 @@
-"""Servers the tests start for themselves, and stores on each kind of database."""
+"""Servers the tests start for themselves, stores on each kind of database, and what is left out for want of a program."""
 
 import os
 import shutil
@@ -8,23 +8,51 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support.clocks import move_this_process
+from support.left_out import last_line
 
 from tools.cluster.postgres import PostgresServer, binaries
+from tools.cluster.program import NotInstalled
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
+move_this_process()
 settings.register_profile("busy", settings(), deadline=None)  # on a busy machine an example takes what it takes
 settings.load_profile("busy")
-REQUIRED = os.environ.get("CI") == "true"  # there a missing server is a failure, elsewhere a skip
+ALL = os.environ.get("CI") == "true"  # no test may be left out
+
+
+@pytest.hookimpl(wrapper=True)
+def _leave_out_what_needs_a_missing_program(item: pytest.Item) -> Iterator[None]:
+    try:
+        return (yield)
+    except NotInstalled as error:
+        pytest.skip(str(error))
+
+
+pytest_runtest_setup = pytest_runtest_call = _leave_out_what_needs_a_missing_program
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    report = yield
+    if ALL and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"CI=true leaves no test out: {report.longrepr[2]}"
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = terminal.stats.get("skipped", []) if terminal else []
+    if skipped:
+        terminal.write_line(last_line([report.longrepr[2] for report in skipped]))
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    found = binaries()
-    if found is None:
-        (pytest.fail if REQUIRED else pytest.skip)("no PostgreSQL server is installed: apt-get install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    server = PostgresServer(found, folder)
+    program, folder = binaries(), Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+    server = PostgresServer(program, folder)
     try:
         server.initialise()
         server.start()

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 TABLES = files("pricing.packaged") / "data"
 FACTS = files("costcalc.evidence") / "data"
+SCIENCE = files("science") / "data"
 
 
 def table(name):
@@ -20,6 +21,12 @@ def canonical_accelerators():
 def _names(kind):
     text = (FACTS / f"{kind}s.csv").read_text(encoding="utf-8")
     return [row[kind] for row in csv.DictReader(text.splitlines())]
+
+
+def fact_text(name):
+    """The text of a table of facts: one that estimates rest on, or one that they are only scored against."""
+    tables = (folder / f"{name}.csv" for folder in (FACTS, SCIENCE))
+    return next(table for table in tables if table.is_file()).read_text("utf-8")
 
 
 def rate(row):

@@ -10,17 +10,22 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 import requests
+from support.browser import serving
+from support.clocks import ahead_by
 from support.live_server import clean_environment, start_server
+from support.services import packaged_service
 
-from api.cli.main import main
-from api.cli.prices import source_settings
-from api.settings import SETTINGS
-from pricing.sources import SOURCES
+from api.questions.fields import LAST_SECOND
+from api.web.app import create_app
+from tools.cluster.program import installed
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "docs/finance.md", "docs/terminal.md", "docs/worked-cases.md")
@@ -39,20 +44,22 @@ def server(tmp_path_factory):
 
 @dataclass(frozen=True)
 class Shell:
-    """Runs a documented command as a reader would, against our server."""
+    """Runs a documented command as a reader would, against our server; `clock` adds to its environment what moves its clock."""
 
     url: str
     home: Path
+    clock: Callable[[], dict[str, str]] = dict
 
     def output(self, command):
+        installed("curl", "curl")
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command.replace(SERVED, self.url)],
-            env=clean_environment(self.home, PATH=path, COLUMNS="120"),
+            env=clean_environment(self.home, PATH=path, COLUMNS="120", **self.clock()),
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=True,
         )
         return done.stdout.replace("\r\n", "\n").rstrip("\n")
@@ -77,36 +84,20 @@ def test_commands_print_what_the_documents_show(name, server, tmp_path):
     assert printed == document.read_text("utf-8")
 
 
-def settings_table():
-    rows = [f"| `{each.variable}` | {_default(each)} | {each.meaning} |\n" for each in [*SETTINGS, *source_settings()]]
-    return "| variable | default | |\n|---|---|---|\n" + "".join(rows)
+def a_second_before_midnight():
+    now = datetime.now(UTC)
+    return (datetime.combine(now, LAST_SECOND) - now) / timedelta(days=1)
 
 
-def _default(setting):
-    return f"`{setting.default}`" if setting.default else ""
-
-
-def sources_table():
-    rows = [
-        f"| `{each.name}` | {each.label} | {each.rates} | {each.needs} | {each.cannot_see} |\n"
-        for each in SOURCES.values()
-    ]
-    return "| source | | rates | needs | cannot see |\n|---|---|---|---|---|\n" + "".join(rows)
-
-
-@pytest.mark.parametrize(("name", "table"), [("settings", settings_table), ("sources", sources_table)])
-def test_the_readme_lists_every_setting_and_every_price_source(name, table):
-    document, block = ROOT / "README.md", re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-    if UPDATE:
-        document.write_text(block.sub(lambda _: table(), document.read_text("utf-8")), "utf-8")
-    assert block.search(document.read_text("utf-8")).group() == table()
-
-
-def test_the_readme_lists_every_command():
-    text = (ROOT / "README.md").read_text("utf-8")
-    for name, command in main.commands.items():
-        for path in [f"{name} {each}" for each in command.commands] if hasattr(command, "commands") else [name]:
-            assert f"`costcalc {path}" in text
+@pytest.mark.parametrize("days", [lambda: 1, lambda: 40, lambda: 400, a_second_before_midnight])
+def test_commands_print_the_same_on_other_days(days, tmp_path):
+    """Each looks at its clock at so many days ahead. The service's clock shows another day whenever it is looked at."""
+    clock = cycle([datetime.now(UTC) + timedelta(days=days()), datetime.now(UTC) + timedelta(days=days() + 1)])
+    with serving(create_app(replace(packaged_service(), clock=lambda: next(clock)))) as url:
+        shell = Shell(url, tmp_path, lambda: ahead_by(days()))
+        for text in ((ROOT / name).read_text("utf-8") for name in DOCUMENTS):
+            for block in BLOCK.findall(text):
+                assert as_printed(block, shell) == block
 
 
 @pytest.mark.parametrize("document", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda path: path.name)
@@ -162,7 +153,7 @@ def test_the_two_commands_of_the_readme(tmp_path):
         process.wait(30)
 
 
-def _asked(url, process, seconds=60):
+def _asked(url, process, seconds=180):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         assert process.poll() is None

@@ -31,7 +31,8 @@ NAMED_OTHERWISE = {
 }  # there it has the accelerators of each machine
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
 ON_PURPOSE = (
-    "target=75.7",  # how a mistake is answered
+    "model=resnet5O",  # how a mistake is answered
+    "target=757",  # and another
     "available=true",  # the packaged prices do not say who had a machine free
     "my-run",  # one's own, which nobody has stored here
     "budget=0.01",  # how too small a budget is

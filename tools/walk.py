@@ -1,29 +1,70 @@
-"""How far one question walks through the code, and how deep its rooms are: `python -m tools.walk`.
+"""What a stranger must open for one question, and how the code reads: `python -m tools.walk [QUESTION ...]`.
 
-Counts the modules of the engine that a question enters, in a new process and when it is warm, and how often it changes module;
-the floors of imports between the rooms of each package, a room being a module or a folder; and the modules of each folder.
-Exit status 1 when a limit below is passed.
+Prints, for each question, the files of `api` that name it; how often a warm question changes module; and by package the lines,
+the lines of a function, and the share of functions with `Any` in their signature. An aim stands beside a figure. It was chosen
+before anything was counted, and nothing fails where it is missed: code that is packed to please a counter reads no better.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from statistics import median, quantiles
 from types import FrameType
 from typing import Any
 
-import grimp
+from flask.testing import FlaskClient
+
+from api.questions.register import QUESTIONS
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("costcalc", "pricing", "own_runs", "api")
-MOST_WARM, MOST_COLD, MOST_FLOORS, MOST_MODULES = 17, 37, 8, 14
-"""Two of the warm modules are rentals and candidates: what can be rented at what cost, and which of it to choose. Each part of a
-machine that can limit a speed is a module of the cold ones; so are the words about where a speed comes from."""
-QUESTION = "/cost?model=resnet50&target="
+PRODUCT = ("costcalc", "pricing", "own_runs", "api")
+OFFLINE = ("science", "tools", "benchmarks")
+AIMS = {
+    "files": "3: its row of the register, its report, its page or table",
+    "changes": "500",
+    "lines": "38,000 in all, and 3,000 of tools and benchmarks",
+    "functions": "8 to 10 lines in the middle",
+    "Any": "none where a type exists",
+}
+WARM = "/cost?model=resnet50&target="
+PARTS = "report csv xlsx lines page spec tool view schema"
+TYPES = "Report Schema Parameters Document Row Rows Fields"
+
+
+def files_naming(question: str) -> list[str]:
+    """The files of `api` that name a question: its path, its command, or a function or type that is called after it."""
+    snake = re.sub(r"\W+", "_", question.strip("/"))
+    camel, last = "".join(map(str.capitalize, snake.split("_"))), snake.rpartition("_")[2]
+    names = re.compile(
+        rf"[\"'`]/{question.strip('/')}(?![\w/-])|[\"']{last}[\"']|\b{last}_({'|'.join(PARTS.split())})\b"
+        rf"|\b({camel}|{last.capitalize()})({'|'.join(TYPES.split())})\b"
+    )
+    files = (path for path in (ROOT / "api").rglob("*") if path.suffix in (".py", ".html"))
+    return sorted(str(path.relative_to(ROOT)) for path in files if names.search(path.read_text("utf-8")))
+
+
+@cache
+def client() -> FlaskClient:
+    """The service on the packaged prices."""
+    from api.bootstrap import build_once
+    from api.settings import Settings
+    from api.web.app import create_app
+
+    return create_app(build_once(Settings(database_url="sqlite:////nowhere/costcalc.sqlite3"))).test_client()
+
+
+def changes_of_module() -> int:
+    """How often a warm question passes from a module of ours to another one."""
+    assert client().get(f"{WARM}0.757").status_code == 200
+    with steps() as walked:
+        assert client().get(f"{WARM}0.758").status_code == 200
+    return len(walked)
 
 
 @contextmanager
@@ -45,79 +86,46 @@ def steps() -> Iterator[list[str]]:
 
 @cache
 def module_of(file: str) -> str | None:
-    """The dotted name of a file of ours."""
+    """The dotted name of a file of the product."""
     path = Path(file)
-    if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in PACKAGES:
+    if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in PRODUCT:
         return None
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-def questions() -> dict[str, list[str]]:
-    """What the first question of a process walks through, and what a later one with another target does."""
-    from api.bootstrap import build_once
-    from api.settings import Settings
-    from api.web.app import create_app
-
-    client = create_app(build_once(Settings())).test_client()
-    walks = {}
-    for name, target in (("cold", "0.757"), ("warm", "0.758")):
-        with steps() as walked:
-            assert client.get(QUESTION + target).status_code == 200
-        walks[name] = walked
-    return walks
+def of_package(package: str) -> str:
+    """Its lines and functions in one line of text."""
+    texts = [path.read_text("utf-8") for path in (ROOT / package).rglob("*.py")]
+    functions = [each for text in texts for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)]
+    lengths = [(each.end_lineno or each.lineno) - each.lineno + 1 for each in functions]
+    middle, most = median(lengths), quantiles(lengths, n=10)[-1]
+    lines, loose = sum(text.count("\n") for text in texts), sum(map(has_any, functions)) / len(functions)
+    return (
+        f"{package:10} {lines:7,} lines in {len(texts):3} files; {len(functions):5,} functions "
+        f"of {middle:g} lines, one in ten of more than {most:g}; Any in {loose:.0%}"
+    )
 
 
-def rooms(package: str) -> dict[str, set[str]]:
-    """Each room of a package with the rooms beside it that it imports."""
-    graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
-    for room in graph.find_children(package):
-        if graph.find_descendants(room):
-            graph.squash_module(room)
-    inside = graph.find_children(package)
-    return {room: graph.find_modules_directly_imported_by(room) & inside - {room} for room in inside}
+def has_any(function: ast.FunctionDef) -> bool:
+    """Whether its signature says Any."""
+    given = function.args
+    parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    said = [function.returns, *(each.annotation for each in parameters if each)]
+    return any(isinstance(part, ast.Name) and part.id == "Any" for each in said if each for part in ast.walk(each))
 
 
-def floors(package: str) -> list[str]:
-    """The longest chain of rooms of a package of which each imports the next; a circle is one floor too many for any limit."""
-    imports = rooms(package)
-
-    def longest(chain: tuple[str, ...]) -> tuple[str, ...]:
-        if chain[-1] in chain[:-1]:
-            return chain * MOST_FLOORS
-        return max((longest((*chain, below)) for below in imports[chain[-1]]), key=len, default=chain)
-
-    return list(max((longest((room,)) for room in imports), key=len, default=()))
-
-
-def packages() -> list[str]:
-    """All packages, the folders inside others too."""
-    graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
-    return sorted(module for module in graph.modules if graph.find_children(module) and ".migrations" not in module)
-
-
-def folders() -> Counter[str]:
-    """Modules in each folder, its `__init__` among them."""
-    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts)
-    return Counter(str(path.parent.relative_to(ROOT)) for path in files)
-
-
-def main() -> int:
-    """Prints the figures beside their limits."""
+def main(names: list[str]) -> None:
+    """Prints the figures beside their aims."""
     sys.path.insert(0, str(ROOT))
-    rows = []
-    for (name, walked), most in zip(questions().items(), (MOST_COLD, MOST_WARM), strict=True):
-        entered = [module for module in dict.fromkeys(walked) if module.startswith("costcalc.")]
-        print(f"{name}: {', '.join(entered)}")
-        rows.append((f"modules of the engine that a {name} question enters ({len(walked)} steps)", len(entered), most))
-    for package in packages():
-        chain = floors(package)
-        rows.append((f"floors of imports inside {package}: {' > '.join(chain)[:200]}", len(chain), MOST_FLOORS))
-    fullest, modules = folders().most_common(1)[0]
-    rows.append((f"modules in the fullest folder, {fullest}", modules, MOST_MODULES))
-    for what, count, most in rows:
-        print(f"{count:4d} (at most {most}) {what}")
-    return int(any(count > most for _, count, most in rows))
+    print(f"files of api that name a question (aim: {AIMS['files']})")
+    for question in names or [each.path for each in QUESTIONS if "{" not in each.path]:
+        files = files_naming(question)
+        print(f"{len(files):4} {question}", *(files if names else ()))
+    print(f"{changes_of_module():4} changes of module of a warm question (aim: {AIMS['changes']})")
+    print(f"by package (aims: {AIMS['lines']}; {AIMS['functions']}; Any: {AIMS['Any']})")
+    for package in (*PRODUCT, *OFFLINE):
+        print(of_package(package))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main(sys.argv[1:])

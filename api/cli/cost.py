@@ -20,6 +20,8 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     """The answer as lines."""
     found = report.answer
     yield from paragraph(_heading(found), view.width)
+    for note in report.notes:
+        yield from paragraph(note, view.width)
     yield from [""] if found.picks else []
     for pick in found.picks:
         yield from paragraph(f"{pick.name.capitalize():<{NAME}}{picked(pick, found)}", view.width, NAME)
@@ -67,7 +69,7 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
     yield highest_accuracy(found)
     if found.rejections:
-        yield f"Left out: {left_out(found)}"
+        yield f"Left out: {as_options(left_out(found))}"
     yield from gaps(found.prices, explain)
 
 

@@ -12,6 +12,7 @@ import click
 
 from api.cli.options import as_options
 from api.settings import BadSetting, Settings, read_settings
+from costcalc.text import line
 
 FAILED, WRONG_USE = 1, 2
 
@@ -39,6 +40,7 @@ def told() -> Iterator[None]:
 
 
 def stop(message: object, status: int = WRONG_USE) -> NoReturn:
-    """Ends the command with a message on standard error."""
-    click.echo(f"costcalc: {message}", err=True)
+    """Ends the command with a message on standard error, in which names of files and of other people may stand."""
+    shown = "\n".join(map(line, str(message).split("\n")))
+    click.echo(f"costcalc: {shown}", err=True)
     sys.exit(status)

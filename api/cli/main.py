@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import datetime
+from pathlib import Path
 
 import click
 
@@ -11,6 +13,9 @@ from api.cli.commands import answers, own_runs, prices
 from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.cli.options import dashed
 from api.settings import SETTINGS, shown
+
+CHECKOUT = Path(__file__).parents[2]
+"""Where the packages stand: a checkout, if `science` is among them."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
@@ -20,7 +25,7 @@ def main() -> None:
 
 
 OF_OTHER_FILES: tuple[click.Command, ...] = (
-    *answers.QUESTIONS,
+    *answers.COMMANDS,
     *(answers.plan, answers.sweep, answers.launch),
     *(own_runs.measure, own_runs.small, own_runs.recipes, own_runs.watch),
     prices.prices,
@@ -105,8 +110,10 @@ def diagnose() -> None:
 
 
 @main.command()
+@click.option("--name", help="Whose it is: the log names it, and another token of this name sees the same runs.")
 @click.option("--read-only", is_flag=True, help="One that may only read, for addresses in spreadsheets.")
-def token(read_only: bool) -> None:
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Its last day, such as 2027-06-30.")
+def token(name: str | None, read_only: bool, until: datetime | None) -> None:
     """Make an API token.
 
     It also prints what to write in COSTCALC_API_TOKENS so that the token is accepted.
@@ -114,9 +121,29 @@ def token(read_only: bool) -> None:
     from hashlib import sha256
     from secrets import token_urlsafe
 
+    from api.tokens import HASHED, READ_ONLY, UNTIL, Token
+
     made = token_urlsafe(24)
+    words = (name, f"{UNTIL}{until:%Y-%m-%d}" if until else None, READ_ONLY if read_only else None, HASHED)
+    setting = ":".join([*(word for word in words if word), sha256(made.encode()).hexdigest()])
+    try:
+        Token.of(setting)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--name") from None
     click.echo(f"token (shown only now): {made}")
-    click.echo(f"COSTCALC_API_TOKENS={'read:' * read_only}sha256:{sha256(made.encode()).hexdigest()}")
+    click.echo(f"COSTCALC_API_TOKENS={setting}")
+
+
+@main.command()
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="The newest so many.")
+def log(limit: int) -> None:
+    """List who added, removed, withdrew or released what.
+
+    The newest stands last. Servers also write a line of each to their log.
+    """
+    from api.cli.log import list_changes
+
+    list_changes(settings_of_environment(), limit)
 
 
 @main.command()
@@ -144,15 +171,20 @@ def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
     # Hundreds of small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if not (CHECKOUT / "science").is_dir():
+        stop("`costcalc validate` runs in a checkout of the repository alone, after `make setup`", FAILED)
+    from costcalc.evidence import TableError
+
+    sys.path.append(str(CHECKOUT))
     try:
-        from api.cli.validate import WrongPage, WrongTables, scores
+        from science.scores import WrongPage, scores
     except ModuleNotFoundError:
-        stop("`costcalc validate` needs SciPy: install it with pip install 'costcalc[validate]'", FAILED)
+        stop("`costcalc validate` needs SciPy, which `make setup` installs", FAILED)
     try:
         click.echo(scores(form, into), nl=False)
     except WrongPage as error:
         stop(error)
-    except WrongTables as error:
+    except TableError as error:
         stop(error, FAILED)
 
 

@@ -20,41 +20,50 @@ if TYPE_CHECKING:  # a command that is not used does not wait for its schema
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Options that the help shows together, with a sentence that says what they do."""
+    """Options that the help shows together, with a sentence that says what they do; `--help` leaves out the `rare` ones."""
 
     heading: str
     sentence: str
-    names: str
+    everyday: str
+    rare: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return f"{self.everyday} {self.rare}".split()
 
 
 THEMES = (
     Theme(
         "What to train",
         "These define when the target is reached and choose the recipes.",
-        "model target metric dataset recipe recipes confidence crossing evidence overheads software pipeline images_per_second "
-        "image_size year precision",
+        "model target metric recipe recipes confidence images_per_second",
+        "dataset crossing evidence overheads software pipeline image_size year precision",
     ),
     Theme(
         "Which machines",
         "These restrict the machines, clouds and regions.",
-        "provider region regions instance_type accelerator accelerators nodes available own own_price own_years own_resale "
-        "own_watts electricity pue",
+        "provider region accelerator accelerators nodes own own_price",
+        "regions instance_type available own_years own_resale own_watts electricity pue",
     ),
-    Theme("How to buy", "These restrict the ways to pay for a machine.", "purchase term payment utilization"),
+    Theme("How to buy", "These restrict the ways to pay for a machine.", "purchase term", "payment utilization"),
     Theme(
         "Limits and order",
         "These set limits of cost and time, the order, and how much is shown.",
-        "budget max_cost max_hours frontier basis sort limit offset runs_per_month",
+        "budget max_cost max_hours sort limit runs_per_month",
+        "frontier basis offset",
     ),
     Theme(
         "Prices and money",
         "These choose the date of the prices, the currency, your own rates, and what the bill holds.",
-        "as_of since until max_price_age discount currency fx runs storage_gb storage_rate egress_gb egress_rate",
+        "as_of since until discount currency runs",
+        "max_price_age fx storage_gb storage_rate egress_gb egress_rate",
     ),
     Theme(
         "Output",
         "These change how the answer is written, never its figures.",
-        "format explain excel sep decimal profile focus table label cost_center to run help",
+        "format explain to run help help_all",
+        "excel sep decimal profile focus table label cost_center",
     ),
     Theme(
         "The run",
@@ -66,11 +75,11 @@ THEMES = (
 OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."
 LONGEST_CHOICES = 50
+MOST_OPTIONS = 30
+"""With more of them, `--help` leaves out those that few need."""
 FORMATS = ("table", "json", "csv")
 ARGUMENTS = ("model", "target")
-PARAMETER = re.compile(
-    rf"\b({'|'.join(name for theme in THEMES for name in theme.names.split() if name not in ARGUMENTS)})="
-)
+PARAMETER = re.compile(rf"\b({'|'.join(name for theme in THEMES for name in theme.names if name not in ARGUMENTS)})=")
 PATH = re.compile(r"(?<!\S)/(models|offers)\b")
 METAVARS = {
     "Names": "NAME",
@@ -105,12 +114,15 @@ class SchemaCommand(click.Command):
         return [_option(name, field) for name, field in fields if isinstance(field, Parameter) and name not in own]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The command's own parameters, then the schema's, then --help."""
-        return [*self.params, *self.options, *filter(None, [self.get_help_option(ctx)])]
+        """The command's own parameters, then the schema's, then --help, and --help-all where that shows more."""
+        helps = [self.get_help_option(ctx), *([_HELP_ALL] if len(self.options) > MOST_OPTIONS else [])]
+        return [*self.params, *self.options, *filter(None, helps)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the options by theme."""
+        """Writes the options by theme: those that most people need, or all of them for `--help-all` and for short commands."""
         shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        if _HELP_ALL in shown and not ctx.meta.get(EVERY_OPTION):
+            shown = [each for each in shown if _name(each) not in theme_of(each).rare.split()]
         for theme in (*THEMES, OTHER):
             rows = filter(None, (each.get_help_record(ctx) for each in shown if theme_of(each) is theme))
             if listed := list(rows):
@@ -142,10 +154,27 @@ class SchemaCommand(click.Command):
         return also or nearest(given, names)
 
 
+def _show_all(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        ctx.meta[EVERY_OPTION] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+EVERY_OPTION = "costcalc.every_option"
+_HELP_ALL = click.Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show every option."
+)
+
+
+def _name(option: click.Option) -> str:
+    return option.opts[-1].lstrip("-").replace("-", "_")
+
+
 def theme_of(option: click.Option) -> Theme:
     """The theme that the help lists an option under."""
-    name = option.opts[-1].lstrip("-").replace("-", "_")
-    return next((theme for theme in THEMES if name in theme.names.split()), OTHER)
+    name = _name(option)
+    return next((theme for theme in THEMES if name in theme.names), OTHER)
 
 
 def dashed(name: str) -> str:

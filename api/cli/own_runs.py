@@ -14,6 +14,7 @@ import click
 from api.bootstrap import utc_now
 from api.cli.failing import FAILED, stop, told
 from api.cli.grid import Column, table, terminal_width
+from api.cli.log import this_user
 from api.cli.options import dashed
 from api.questions.errors import BadParameters
 from api.questions.suggestions import many
@@ -162,7 +163,7 @@ SMALL_COLUMNS = (
 
 def _keep(settings: Settings, run: OwnRun, used: str) -> None:
     try:
-        Store(settings.database_url).add_own_run(run)
+        Store(settings.database_url).add_own_run(run, this_user())
     except StoreError as error:
         stop(error, FAILED)
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
@@ -241,7 +242,7 @@ def remove(settings: Settings, name: str) -> None:
     names = [row.id for row in _runs(settings, RUN, SPEED, SMALL_DEVICE)]
     if name not in names:
         stop(f"nothing is stored as {name}: costcalc recipes list shows what is")
-    Store(settings.database_url).remove_own_run(name)
+    Store(settings.database_url).remove_own_run(name, this_user())
     click.echo(f"{name} removed")
 
 

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.bootstrap import build_once, utc_now
 from api.cli.failing import FAILED, stop
 from api.cli.grid import Column, paragraph, table, terminal_width
+from api.cli.log import this_user
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
@@ -150,7 +151,9 @@ def describe(name: str) -> None:
     """One source: its description, its settings and how its rates come about."""
     [spec] = refreshing.chosen([name])
     click.echo(f"{spec.name}: {spec.label}\n\n{SOURCES.notes(name)}\n")
-    click.echo(f"rates: {spec.rates}\nneeds: {spec.needs}\ncannot see: {spec.cannot_see}\n")
+    click.echo(f"rates: {spec.rates}\nneeds: {spec.needs}\ncannot see: {spec.cannot_see}")
+    most = spec.bounds
+    click.echo(f"bounds: {most.document_mib} MiB an answer, {most.memory_mib} MiB of memory, {most.offers:,} offers\n")
     for setting in spec.settings:
         default = f" [{setting.default}]" if setting.default else ""
         click.echo(f"{setting.variable}: {setting.meaning}{default}")
@@ -202,9 +205,10 @@ def restore(settings: Settings, file: Path) -> None:
 
 @_faults_told()
 def rebuild(settings: Settings) -> None:
-    """Begins a new store where the present one is damaged, and says what is lost."""
+    """Begins a new store where the present one is damaged or gone, and says what is lost."""
     done = backups.rebuild(settings.database_url, utc_now())
-    click.echo(f"the damaged store is kept as {done.path}")
+    if done.path:
+        click.echo(f"the damaged store is kept as {done.path}")
     click.echo(f"lost: {done.lost}")
     own = "cannot be read, and are lost too" if done.own_runs is None else f"are taken over: {done.own_runs}"
     click.echo(f"your own measurements {own}")
@@ -225,7 +229,7 @@ def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sur
         stop(f"{name} has no current rate that passes these filters: nothing to withdraw", FAILED)
     _say_which(name, wrong)
     _agreed("Withdraw", len(wrong), sure)
-    published = store.withdraw(name, frozenset(offer.key for offer in wrong), utc_now())
+    published = store.withdraw(name, frozenset(offer.key for offer in wrong), this_user())
     click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
 
 
@@ -241,7 +245,7 @@ def release(settings: Settings, source: str, filters: dict[str, list[str]], sure
     for each in odd:
         click.echo(_in_quarantine(each))
     _agreed("Release", len(odd), sure)
-    store.release(odd, utc_now())
+    store.release(odd, this_user())
     click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} takes over what is still listed")
 
 

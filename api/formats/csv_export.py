@@ -72,6 +72,11 @@ def with_last_line(pieces: Iterable[bytes], rest: object | None, layout: Layout)
         yield line.getvalue().encode()
 
 
+def has_rows(sheet: bytes) -> bool:
+    """Whether a sheet has more than its headings."""
+    return sheet.count(b"\n") > 1
+
+
 def _taken(buffer: io.StringIO) -> str:
     piece = buffer.getvalue()
     buffer.seek(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING, Decimal
 from math import ceil
 from typing import Any
@@ -14,6 +14,7 @@ from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
+from costcalc.text import line
 
 Settings = dict[str, Any]
 DEARER = Decimal("1.1")
@@ -33,8 +34,10 @@ def launch_file(report: LaunchReport) -> bytes:
     """The file. Raises NotFound where the launcher rents none of the machines."""
     machines = report.machines()
     settings = {"skypilot": _skypilot, "dstack": _dstack}[report.launcher](machines, report)
-    comments = "".join(f"# {line}\n" for line in _comments(machines[0].estimate, report))
-    return (comments + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)).encode()
+    return (
+        comments(_expected(machines[0].estimate, report))
+        + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+    ).encode()
 
 
 def file_name(report: LaunchReport) -> str:
@@ -42,7 +45,13 @@ def file_name(report: LaunchReport) -> str:
     return f"{_name(report)}{'.dstack' if report.launcher == 'dstack' else ''}.yaml"
 
 
-def _comments(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
+def comments(texts: Iterable[str]) -> str:
+    """A comment of each text: one line, whoever wrote it, so that nothing of it is read as a setting."""
+    return "".join(f"# {line(text)}\n" for text in texts)
+
+
+def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
+    """What the file is for and what to expect of the run."""
     one = estimate
     yield f"{one.model} to {one.target:g} {one.metric} by the recipe {one.recipe}: {one.sources.convergence.source}"
     yield (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import islice
@@ -11,26 +11,22 @@ from typing import Any
 from api.formats import commitments_sheets, csv_export, focus, price_sheet
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
+from api.formats.tables import Table
 from api.questions.fields import Number
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
-from api.reports.models import FitReport, ModelsReport, ModelSummary
 from api.reports.plan import ROW, Answered, PlanDocument
-from api.reports.prices.changes import ChangeRow, ChangesReport
-from api.reports.prices.history import HistoryReport, HistoryRow
 from api.reports.prices.offers import Converter, OfferRow, OffersReport, offer_row
-from api.reports.throughput import ThroughputReport, ThroughputRow
-from costcalc.evidence.largest_batch import Fit
 from costcalc.offers import Offer
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
 COMPARED = (
     "price_ratio", "speed_ratio", "cheaper", "probability", "correlation", "break_even_hourly_rate", "cost_per_hour_saved",
 )  # fmt: skip
-MOST_WORKBOOK_OFFERS = 10_000
+MOST_WORKBOOK_ROWS = 10_000
 """Takes a second to write."""
 
 
@@ -40,7 +36,7 @@ def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
     if layout.profile == "focus":
         return focus.chunks(answer, layout, report.recipes())
     columns = [*estimate_columns(), *shared_columns(answer)]
-    last = report.rest or " ".join(hint.sentence for hint in answer.hints)
+    last = report.rest or report.nothing
     return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), last, layout)
 
 
@@ -75,6 +71,26 @@ def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
     return workbooks.commitments(*report.with_bills())
 
 
+def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
+    """A column for each field of the rows, the asker's own words behind."""
+    pieces = csv_export.chunks(_list_columns(table, report), report.rows(), layout)
+    return csv_export.with_last_line(pieces, report.rest, layout)
+
+
+def list_xlsx(table: Table, report: Any, _: Layout) -> bytes:
+    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; a second sheet says how many others there are."""
+    from api.formats.xlsx import tables
+
+    shown = list(islice(report.rows(), MOST_WORKBOOK_ROWS))
+    left = report.rest.total - len(shown) if report.rest else 0
+    note = f"{left} rows are not in this workbook: filter them, or take all as CSV." if left else None
+    return tables.workbook(table.title, _list_columns(table, report), shown, getattr(report, "as_of", None), note)
+
+
+def _list_columns(table: Table, report: Any) -> list[Column]:
+    return [*csv_export.columns_of(table.row), *word_columns(getattr(report, "words", {}))] if table.row else []
+
+
 def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
     if report.converter.currency is None:
@@ -86,11 +102,11 @@ def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
 
 
 def offers_xlsx(report: OffersReport, _: Layout) -> bytes:
-    """The same as a workbook of `MOST_WORKBOOK_OFFERS` rows at most; a second sheet says how many others there are."""
+    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; a second sheet says how many others there are."""
     from api.formats.xlsx import tables
 
     columns, rows = _offer_columns_and_rows(report)
-    shown = list(islice(rows, MOST_WORKBOOK_OFFERS))
+    shown = list(islice(rows, MOST_WORKBOOK_ROWS))
     left = report.count - len(shown)
     note = f"{left} of {report.count} offers are not in this workbook: filter them, or take all as /offers.csv."
     return tables.workbook("Offers", columns, shown, report.as_of, note if left else None)
@@ -101,21 +117,6 @@ def _offer_columns_and_rows(report: OffersReport) -> tuple[list[Column], Iterato
         return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], map(offer_row, report.offers())
     pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
     return [*_converted(report.converter), *word_columns(report.words)], pairs
-
-
-def changes_csv(report: ChangesReport, layout: Layout) -> Iterator[bytes]:
-    """One row per new or changed rate."""
-    return _flat(ChangeRow, report.rows(), report, layout)
-
-
-def history_csv(report: HistoryReport, layout: Layout) -> Iterator[bytes]:
-    """One row per rate."""
-    return _flat(HistoryRow, report.rows(), report, layout)
-
-
-def throughput_csv(report: ThroughputReport, layout: Layout) -> Iterator[bytes]:
-    """One row per measured speed and offer."""
-    return _flat(ThroughputRow, report.document().throughputs, report, layout)
 
 
 def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
@@ -135,17 +136,6 @@ def _of_side(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _of_comparison(found: CompareDocument, name: str) -> Callable[[Any], Any]:
     return lambda _: getattr(found, name)
-
-
-def fit_csv(report: FitReport, layout: Layout) -> Iterator[bytes]:
-    """One row per network and accelerator."""
-    pieces = csv_export.chunks(csv_export.columns_of(Fit), report.page, layout)
-    return csv_export.with_last_line(pieces, report.rest, layout)
-
-
-def models_csv(report: ModelsReport, layout: Layout) -> Iterator[bytes]:
-    """One row per model."""
-    return csv_export.chunks(csv_export.columns_of(ModelSummary), report.rows(), layout)
 
 
 def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
@@ -222,11 +212,3 @@ def _optional(column: Column) -> Column:
     """The column, blank where there is no row."""
     name, read = column
     return name, lambda row: None if row is None else read(row)
-
-
-def _flat(
-    row_type: type, rows: Iterable[Any], report: ChangesReport | HistoryReport | ThroughputReport, layout: Layout
-) -> Iterator[bytes]:
-    """A column for each field of the rows, the asker's own words behind."""
-    columns = [*csv_export.columns_of(row_type), *word_columns(report.words)]
-    return csv_export.with_last_line(csv_export.chunks(columns, rows, layout), report.rest, layout)

@@ -16,7 +16,7 @@ from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OLD_DAYS
 
 EVERY_OFFER = OfferFilter()
-EXTRAS = {"vl_convert": "charts", "psycopg": "postgresql", "redis": "redis", "scipy": "validate"}
+EXTRAS = {"psycopg": "server", "redis": "server", "vl_convert": "server", "pyarrow": "sweep"}
 """By module, the extra of this package that brings it."""
 
 
@@ -80,7 +80,7 @@ def _evidence(service: Service) -> Finding:
 
 
 def _extras() -> Finding:
-    missing = [extra for module, extra in EXTRAS.items() if find_spec(module) is None]
+    missing = sorted({extra for module, extra in EXTRAS.items() if find_spec(module) is None})
     if not missing:
         return Finding("extras", "well", "all installed")
     return Finding("extras", "worth knowing", f"not installed: {', '.join(missing)}",

@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
+from api.questions import amounts
 from api.questions.spellings import Spellings, between_commas, term
 from api.questions.suggestions import clip, either, unknown
 from costcalc.query import Discount, OwnRate
 from costcalc.small_networks import SmallNetwork, WrongLayers, small_network
+from costcalc.text import UNSEEN, is_line
 from costcalc.training import OwnSpeed
 
 LONGEST_VALUE = 100
@@ -24,7 +26,8 @@ LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?)?", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?", re.ASCII)
+_MOST = re.compile(r"(?:within|in|under|below|less than|at most|max(?:imum)?|up to|<=?)\s*", re.IGNORECASE)
 
 JsonSchema = dict[str, Any]
 
@@ -34,6 +37,7 @@ class Parameter(fields.Field[Any]):
 
     listed: ClassVar[bool] = False
     longest: ClassVar[int] = LONGEST_VALUE
+    breaks: ClassVar[str] = ""  # that its text may have between lines
 
     def __init__(self, meaning: str, example: object = None, **keywords: Any) -> None:
         super().__init__(**keywords)
@@ -46,7 +50,8 @@ class Parameter(fields.Field[Any]):
 
     def schema(self) -> JsonSchema:
         """JSON Schema of one text, or of several between commas where it is listed."""
-        return {"type": "string"} if self.listed else {"type": "string", "maxLength": self.longest}
+        pattern = {} if self.breaks else {"pattern": f"^[^{UNSEEN}]*$"}
+        return {"type": "string"} if self.listed else {"type": "string", "maxLength": self.longest, **pattern}
 
     def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
         if self.listed:
@@ -64,6 +69,8 @@ class Parameter(fields.Field[Any]):
     def _one(self, text: str) -> Any:
         if len(text) > self.longest:
             raise ValidationError(f"{clip(text)} is too long: at most {self.longest:,} characters")
+        if not is_line(text.translate(dict.fromkeys(map(ord, self.breaks)))):
+            raise ValidationError(f"must be one line without characters that nobody sees; got {clip(text)}")
         return self.parse(text)
 
 
@@ -88,6 +95,7 @@ class Command(Text):
     """A line or a few for a shell."""
 
     longest = 2000
+    breaks = "\t\n\r"
 
 
 class Names(Parameter):
@@ -129,22 +137,26 @@ class Choices(Choice):
 
 
 class Number(Parameter):
-    """A number between two bounds, each open or closed; `kind` is int, float or Decimal."""
+    """A number between two bounds, each open or closed; `kind` is int, float or Decimal. A share may be a percentage."""
 
     def __init__(self, kind: type, low: float, high: float, meaning: str, **keywords: Any) -> None:
         self.open_low = keywords.pop("open_low", False)
         self.open_high = keywords.pop("open_high", False)
+        self.is_share = keywords.pop("is_share", False)
         super().__init__(meaning, **keywords)
         self.kind, self.low, self.high = kind, low, high
 
     def parse(self, text: str) -> Any:
         """The number."""
-        if not _NUMBER.fullmatch(text):
-            raise ValidationError(self._complaint(text))
-        exact = Decimal(text)
-        if not self._inside(float(exact)) or (self.kind is int and exact != exact.to_integral_value()):
+        exact = self._read(text)
+        if exact is None or not self._inside(float(exact)) or (self.kind is int and exact != exact.to_integral_value()):
             raise ValidationError(self._complaint(text))
         return self.kind(exact)
+
+    def _read(self, text: str) -> Decimal | None:
+        if _NUMBER.fullmatch(text):
+            return Decimal(text)
+        return amounts.share(text) if self.is_share and text.endswith("%") else amounts.number(text)
 
     def _inside(self, number: float) -> bool:
         above = number > self.low if self.open_low else number >= self.low
@@ -188,26 +200,42 @@ class NumberOrWord(Number):
         return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.words)}, {"type": "string"}]}
 
 
+class Cost(Number):
+    """An amount of money, with or without its currency, which is then that of the answer."""
+
+    def _read(self, text: str) -> Decimal | None:
+        money = amounts.money(text)
+        return money.amount if money else super()._read(text)
+
+
+class Hours(Number):
+    """A length of time: a number of hours, or one with its unit such as `2 days`."""
+
+    def _read(self, text: str) -> Decimal | None:
+        span = _MOST.sub("", text, count=1)
+        hours = amounts.hours(span)
+        return super()._read(span) if hours is None else hours
+
+
 class Target(Number):
-    """An accuracy as a fraction; a percentage is refused with the fraction it stands for."""
+    """An accuracy: a fraction, or a percentage, with its sign or above 1."""
 
     def __init__(self, meaning: str, **keywords: Any) -> None:
-        super().__init__(float, 0, 1, meaning, open_low=True, open_high=True, **keywords)
+        super().__init__(float, 0, 1, meaning, open_low=True, is_share=True, **keywords)
 
     def schema(self) -> JsonSchema:
-        """A fraction; a run of the asker's own is asked about in its own metric, which may have any value."""
-        fraction = super().schema()
-        return fraction if self.listed else {"anyOf": [fraction, {"type": "number"}]}
+        """A fraction or a percentage; a run of the asker's own is asked about in its own metric, which may have any value."""
+        share = {"type": "number", "exclusiveMinimum": 0, "maximum": 100}
+        return {
+            "anyOf": [share, {"type": "string"}] if self.listed else [share, {"type": "number"}, {"type": "string"}]
+        }
+
+    def _read(self, text: str) -> Decimal | None:
+        exact = super()._read(text)
+        return exact / 100 if exact and 1 < exact <= 100 and not text.endswith("%") else exact
 
     def _complaint(self, text: str) -> str:
-        percent = text.removesuffix("%").strip()
-        if _NUMBER.fullmatch(percent) and 1 <= Decimal(percent) < 100:
-            fraction = (Decimal(percent) / 100).normalize()
-            if Decimal(percent) != 1 or percent != text:
-                return f"{clip(text)} looks like a percentage: write the fraction {fraction:f}"
-        if _NUMBER.fullmatch(text.replace(",", ".")) and "," in text:
-            return f"must have a decimal point, as in {text.replace(',', '.')}; got {clip(text)}"
-        return f"must be a fraction above 0 and below 1, for example 0.757; got {clip(text)}"
+        return f"must be a fraction above 0 and at most 1 or a percentage, such as 0.757 or 75.7%; got {clip(text)}"
 
 
 class Targets(Target):
@@ -249,30 +277,36 @@ class Separator(Parameter):
 
 
 class Moment(Parameter):
-    """An ISO date, which means its last second in UTC, or a date-time, in UTC unless it names an offset."""
+    """A date, which means its last second in UTC, or a date-time, in UTC unless it names an offset. A month or a year means its
+    last day, or the first where it `begins` a time."""
+
+    def __init__(self, meaning: str, begins: bool = False, **keywords: Any) -> None:
+        super().__init__(meaning, **keywords)
+        self.begins = begins
 
     def parse(self, text: str) -> datetime:
         """The moment, aware, in UTC."""
+        day = amounts.day(text, self.begins)
+        if day:
+            return datetime.combine(day, LAST_SECOND)
         try:
-            if not _MOMENT.fullmatch(text):
-                raise ValueError
             return self._moment(text)
         except (ValueError, OverflowError):
             raise ValidationError(
-                f"must be a date such as 2018-04-26, or a time such as 2018-04-26T12:00:00Z; got {clip(text)}"
+                "must be a date such as 2018-04-26, a month such as 2018-04, a year, or a time such as 2018-04-26T12:00:00Z; "
+                f"got {clip(text)}"
             ) from None
 
     @staticmethod
     def _moment(text: str) -> datetime:
-        day, clock = text[:10], text[11:]
-        if not clock:
-            return datetime.combine(datetime.fromisoformat(day), LAST_SECOND)
-        moment = datetime.fromisoformat(f"{day}T{clock.replace(' ', '+')}")
+        if not _TIME.fullmatch(text):
+            raise ValueError
+        moment = datetime.fromisoformat(f"{text[:10]}T{text[11:].replace(' ', '+')}")
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def schema(self) -> JsonSchema:
-        """The form of a date or a time."""
-        return {"type": "string", "pattern": f"^{_MOMENT.pattern}$"}
+        """The form of a date or a time, and that others are read too."""
+        return {"anyOf": [{"type": "string", "pattern": f"^{_TIME.pattern}$"}, {"type": "string"}]}
 
 
 class Terms(Parameter):
@@ -301,7 +335,7 @@ class Discounts(Parameter):
     def parse(self, text: str) -> Discount:
         """The discount."""
         provider, colon, fraction = text.rpartition(":")
-        number = Number(Decimal, 0, 1, self.meaning, open_high=True, example="0.12 or aws:0.12")
+        number = Number(Decimal, 0, 1, self.meaning, open_high=True, is_share=True, example="0.12 or aws:0.12")
         if colon and not provider.strip():
             raise ValidationError(f"must be a fraction such as 0.12, or aws:0.12; got {clip(text)}")
         return Discount(number.parse(fraction.strip()), provider.strip().lower() or None)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from api.questions.fields import LAST_SECOND
-from api.questions.spellings import ALONE
+from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
 from costcalc.query import Discount, EstimateQuery, OwnRate
 
@@ -56,16 +56,24 @@ def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
         value = getattr(query, field.name)
         if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
             continue
-        if field.name == "accelerator":
-            value = tuple(ALONE.get(name, name) for name in value)
+        value = asked_by(field.name, value)
         if isinstance(value, tuple) and any("," in str(item) for item in value):
             yield from ((field.name, text_of(item)) for item in value)
         else:
             yield field.name, text_of(value)
 
 
+def asked_by(name: str, value: Any) -> Any:
+    """The words that a question asks for this value by."""
+    if isinstance(value, Meant):
+        return value.asked
+    return tuple(ALONE.get(each, each) for each in value) if name == "accelerator" else value
+
+
 def text_of(value: Any) -> str:
     """A parameter's value as it is written into a query string."""
+    if isinstance(value, Meant):
+        value = value.asked
     if isinstance(value, tuple):
         return ",".join(text_of(item) for item in value)
     if isinstance(value, (Discount, OwnRate)):

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from math import isclose
 
-from api.questions.errors import Errors
-from api.questions.spellings import ACCELERATORS, FAMILIES, PROVIDERS, PURCHASES, Spellings, between_commas, family
+from api.questions.spellings import (
+    ACCELERATORS,
+    ALONE,
+    FAMILIES,
+    MAKER,
+    MAKERS,
+    MEMORY,
+    PROVIDERS,
+    SERIES,
+    Meant,
+    Spellings,
+    between_commas,
+    family,
+)
 from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
-from costcalc.offers import OWN, PurchaseOption
-from costcalc.query import Discount, OwnMachine
-from costcalc.training import OwnSpeed
-from own_runs import this_machine
-from own_runs.this_machine import THIS_MACHINE
+from costcalc.hardware import Accelerator
+from costcalc.offers import OWN
+from pricing.packaged.places import places
 
 WHERE = {
     "provider": "/offers lists them",
@@ -26,33 +35,17 @@ WHERE = {
     "accelerator": "/offers and /models list them",
     "recipe": "/models lists them",
 }
-EXAMPLES = {
-    "gpu": ("H100", "A100-80GB", "V100"),
-    "nvidia": ("H100", "A100-80GB", "V100"),
-}
-"""Names to write instead of a kind of accelerator."""
+EXAMPLES = ("H100", "A100-80GB", "V100")
+"""Names to write instead of a kind of accelerator, where one is needed."""
 PROCESSOR_WORDS = ("cpu", "processor")  # which stand for all processors, of machines without accelerators
-MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
-MOST_OWN, MOST_NODES = 64, 100_000
-WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
+MEMORY_TOLERANCE = 0.05  # 24 GB for 24 GiB
 ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two machines to compare, as it was written: rented under its provider's name, or the asker's `own`."""
-
-    text: str
-    provider: str
-    instance_type: str
-    nodes: int
-    purchase: PurchaseOption
-    own: OwnMachine | None = None
 
 
 @dataclass(frozen=True)
 class Known:
-    """The names that filters accept."""
+    """The names that filters accept; `sheets` are the data sheets of accelerators by name, `machines` each provider with its
+    instance types."""
 
     provider: tuple[str, ...]
     region: tuple[str, ...]
@@ -60,6 +53,8 @@ class Known:
     accelerator: tuple[str, ...]
     recipe: tuple[str, ...]
     processors: tuple[str, ...] = ()
+    sheets: Mapping[str, Accelerator] = field(default_factory=dict)
+    machines: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def _spellings(self) -> dict[str, Spellings[str]]:
@@ -70,6 +65,8 @@ class Known:
         names = getattr(self, kind)
         yield from ((name, name) for name in names)
         yield from ((word, name) for word, name in ALSO_CALLED.get(kind, {}).items() if name in names)
+        if kind == "accelerator":
+            yield from ((SERIES.sub("", name, count=1), name) for name in names if SERIES.match(name))
 
     def spoken(self, kind: str) -> tuple[str, ...]:
         """The names of this kind and all other words for them."""
@@ -82,39 +79,61 @@ class Known:
             return [text]
         return between_commas(text)
 
-    def resolve(self, kind: str, text: str, guesses: Guesses) -> list[str]:
+    def resolve(self, kind: str, text: str, guesses: Guesses) -> Meant:
         """The known names that a text means: several for a family of accelerators. Ignores case, and signs such as `-` if one
         name remains. Raises LookupError."""
         if kind == "recipe" and text.endswith("*"):
-            return [self._pattern(text.lower(), guesses)]
-        every = self._family(text) if kind == "accelerator" else []
-        found = every or self._spellings[kind].find(text)
-        if not every and len(found) != 1:
-            raise LookupError(self._unknown(kind, text, found, guesses))
-        return found
+            return Meant([pattern := self._pattern(text.lower(), guesses)], [pattern])
+        if kind == "accelerator" and (every := self._family(text)):
+            return every
+        names = self.find(kind, text)
+        if kind == "region" and (place := places().word(text)):
+            return Meant((*places().codes(text), *names), names if len(names) == 1 and names[0] != place else [place])
+        if len(names) != 1:
+            names = names or [*getattr(self, kind), *(places().words() if kind == "region" else ())]
+            raise LookupError(guesses.unknown(kind.replace("_", " "), text, names, WHERE[kind]))
+        return Meant(names, (ALONE.get(name, name) for name in names))
 
     def accelerator_named(self, text: str, guesses: Guesses) -> str:
         """The one accelerator that a text means, of a family its namesake. Raises LookupError."""
-        found = self._spellings["accelerator"].find(text)
-        if len(found) != 1:
-            raise LookupError(self._unknown("accelerator", text, found or self._family(text), guesses))
-        return found[0]
+        names = self.find("accelerator", text)
+        if len(names) != 1:
+            raise LookupError(self._no_one_accelerator(text, names, guesses))
+        return names[0]
 
-    def _family(self, text: str) -> list[str]:
+    def find(self, kind: str, text: str) -> list[str]:
+        """The names that are spelt like the text."""
+        return self._spellings[kind].find(self._bare(text) if kind == "accelerator" else text)
+
+    def _bare(self, text: str) -> str:
+        """An accelerator's name without its maker's, and without its memory where it has that much: of `Tesla T4 16GB` T4."""
+        find = self._spellings["accelerator"].find
+        rest = text if find(text) else MAKER.sub("", text, count=1) if MAKER.match(text) else text
+        size = None if find(rest) else MEMORY.search(rest)
+        named = find(rest[: size.start()]) if size and size.end() == len(rest) else []
+        part = self.sheets.get(named[0]) if len(named) == 1 else None
+        if size and part and part.memory_gib and isclose(part.memory_gib, int(size[1]), rel_tol=MEMORY_TOLERANCE):
+            return rest[: size.start()]
+        return rest
+
+    def _family(self, text: str) -> Meant | None:
         """The accelerators that a word means which names several."""
-        if squeeze(text).removesuffix("s") in PROCESSOR_WORDS:
-            return [*self.processors]
-        return family(text, self.accelerator)
+        word = squeeze(text).removesuffix("s")
+        if word in PROCESSOR_WORDS:
+            return Meant(self.processors, ["CPU"])
+        if (makers := MAKERS.get(word.upper())) is not None:
+            its_own = (name for name, part in self.sheets.items() if part.vendor in makers)
+            return Meant((name for name in its_own if name not in self.processors), [word.upper()])
+        bare = self._bare(text)
+        every = family(bare, self.accelerator)
+        return Meant(every, [bare.strip().upper()]) if every else None
 
-    def _unknown(self, kind: str, text: str, meant: list[str], guesses: Guesses) -> str:
-        hint = self.no_name(text) if kind == "accelerator" else None
-        return hint or guesses.unknown(kind.replace("_", " "), text, meant or getattr(self, kind), WHERE[kind])
-
-    def no_name(self, text: str) -> str | None:
-        """The error for a text that is a kind of accelerator, such as CPU; None for any other text."""
-        named = EXAMPLES.get(squeeze(text).removesuffix("s"), ())
-        some = [name for name in named if name in self.accelerator]
-        return f"unknown accelerator {clip(text)}: name the model itself, for example {either(some)}" if some else None
+    def _no_one_accelerator(self, text: str, names: list[str], guesses: Guesses) -> str:
+        some = [name for name in EXAMPLES if name in self.accelerator]
+        if squeeze(text).removesuffix("s").upper() in MAKERS and some:
+            return f"{clip(text)} is not one accelerator: name the model itself, for example {either(some)}"
+        meant = names or family(self._bare(text), self.accelerator)
+        return guesses.unknown("accelerator", text, meant or self.accelerator, WHERE["accelerator"])
 
     def _pattern(self, text: str, guesses: Guesses) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):
@@ -129,7 +148,7 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (),
     instances = catalogue.vocabulary.instances
     return Known(
         provider=_sorted([OWN, *sources, *(provider for provider, _, _ in instances)]),
-        region=_sorted(catalogue.vocabulary.regions),
+        region=_sorted([*catalogue.vocabulary.regions, *places().codes_known]),
         instance_type=_sorted(name for _, name, _ in instances),
         accelerator=_sorted(
             [*evidence.accelerators, *evidence.processors.named, *(machine.accelerator for _, _, machine in instances)]
@@ -141,109 +160,9 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (),
                 *(machine.accelerator for _, _, machine in instances if not machine.accelerators),
             ]
         ),
+        sheets=evidence.accelerators,
+        machines=frozenset((provider, name) for provider, name, _ in instances),
     )
-
-
-def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
-    """The same values with every name in our spelling, and the errors of the unknown ones."""
-    resolved, errors = dict(values), Errors()
-    for kind in WHERE:
-        if kind in values:
-            resolved[kind], errors[kind] = _each(kind, values[kind], names, guesses)
-    if "own" in values:
-        resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
-    for side in ("a", "b"):
-        if side in values:
-            resolved[side], errors[side] = _side(values[side], names, guesses)
-    if "discount" in values:
-        resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
-    if "images_per_second" in values:
-        asked: OwnSpeed = values["images_per_second"]
-        try:
-            named = names.accelerator_named(asked.accelerator, guesses)
-            resolved["images_per_second"] = replace(asked, accelerator=named)
-        except LookupError as error:
-            errors["images_per_second"] = [str(error)]
-    return resolved, {kind: messages for kind, messages in errors.items() if messages}
-
-
-def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[str, ...], list[str]]:
-    found, errors = [], []
-    for part in (part for text in texts for part in names.parts(kind, text)):
-        try:
-            found.extend(names.resolve(kind, part, guesses))
-        except LookupError as error:
-            errors.append(str(error))
-    return tuple(dict.fromkeys(found)), errors
-
-
-def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
-    found: dict[OwnMachine, None] = {}
-    errors: list[str] = []
-    for part in between_commas(*texts):
-        count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
-        try:
-            found[OwnMachine(_count(count or "1", part), _own_name(name, names, guesses))] = None
-        except LookupError as error:
-            errors.append(str(error))
-    return tuple(found), errors
-
-
-def _own_name(text: str, names: Known, guesses: Guesses) -> str:
-    """What answers call the accelerators of a machine of the asker's. Raises LookupError."""
-    if squeeze(text) in (squeeze(THIS_MACHINE), squeeze(this_machine.name())):
-        return this_machine.name()
-    return names.accelerator_named(text, guesses)
-
-
-def _count(text: str, part: str) -> int:
-    if not 0 < int(text) <= MOST_OWN:
-        raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
-    return int(text)
-
-
-def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
-    provider, colon, rest = (part.strip() for part in text.partition(":"))
-    if not (colon and rest):
-        return None, [f"must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090; got {clip(text)}"]
-    if provider.casefold() == "own":
-        found, faults = _own_machines([rest], names, guesses)
-        own = found[0] if found else None
-        return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
-    try:
-        return _rented(text, provider, rest, names, guesses), []
-    except LookupError as error:
-        return None, [str(error)]
-
-
-def _rented(text: str, provider: str, rest: str, names: Known, guesses: Guesses) -> Side:
-    """`p3.16xlarge`, `p3.16xlarge:2`, `p3.16xlarge:spot` or `p3.16xlarge:2:spot` of a provider. Raises LookupError."""
-    instance_type, *more = (part.strip() for part in rest.split(":"))
-    nodes, purchase = 1, PurchaseOption.ON_DEMAND
-    for word in more:
-        found = WAYS.find(word)
-        if word.isascii() and word.isdigit() and 0 < int(word) <= MOST_NODES:
-            nodes = int(word)
-        elif found:
-            purchase = PurchaseOption(found[0])
-        else:
-            raise LookupError(f"{clip(word)} is neither a number of machines nor a way to buy them, such as 2 or spot")
-    (name,) = names.resolve("provider", provider, guesses)
-    (kind,) = names.resolve("instance_type", instance_type, guesses)
-    return Side(text, name, kind, nodes, purchase)
-
-
-def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
-    found: list[Discount] = []
-    errors: list[str] = []
-    for discount in discounts:
-        if discount.provider is None:
-            found.append(discount)
-            continue
-        providers, wrong = _each("provider", [discount.provider], names, guesses)
-        found.extend(Discount(discount.fraction, provider) for provider in providers)
-        errors.extend(wrong)
-    return tuple(found), errors
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

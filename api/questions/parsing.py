@@ -20,7 +20,7 @@ def parse(
 ) -> tuple[dict[str, Any], Errors]:
     """Parsed values and errors by parameter. Blank values count as not given; names starting with `_` are ignored, and so is that
     a required one of the `optional` is missing."""
-    given = {name: [value.strip() for value in values if value.strip()] for name, values in arguments.items()}
+    given = {name: [value.strip(" ") for value in values if value.strip(" ")] for name, values in arguments.items()}
     errors: Errors = {}
     for name in given:
         if name not in schema.fields and not name.startswith("_"):

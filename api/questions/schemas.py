@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import Schema, ValidationError, pre_load, validates_schema
 
+from api.questions.amounts import money
 from api.questions.fields import (
     Choice,
     Choices,
     Command,
+    Cost,
     Currency,
     Discounts,
     Flag,
+    Hours,
     Layers,
     Moment,
     Names,
@@ -30,9 +33,9 @@ from api.questions.fields import (
     Text,
 )
 from api.questions.spellings import PURCHASES
-from costcalc.evidence.largest_batch import Precision
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Place
+from costcalc.throughput.memory import Precision
 from costcalc.training import Crossing, Metric, PipelineAsked
 
 FORMATS = ("json", "csv")
@@ -60,7 +63,7 @@ class Layout:
 class LayoutSchema(Schema):
     """Parameters that change how an answer is written, never its figures."""
 
-    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     excel = Flag("CSV for Excel: UTF-8 mark, dates in its form, and a last line that says what is left out", example=1)
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
@@ -86,7 +89,8 @@ class OfferFilters(LayoutSchema):
         example="true",
     )
     as_of = Moment(
-        "use the prices known at this time: an ISO date (the end of that day, UTC) or date-time; default now",
+        "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO date-time; "
+        "default now",
         example="2026-06-30",
     )
     limit = Number(int, 1, 1000, "maximum number of rows", example=20)
@@ -98,9 +102,8 @@ class OfferFilters(LayoutSchema):
 class CostSchema(OfferFilters):
     """The parameters of `/cost`."""
 
-    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     model = Text("model to train; case, - and _ are ignored", example="resnet50", required=True)
-    target = Target("accuracy to reach, as a fraction", example=0.757, required=True)
+    target = Target("accuracy to reach, as a fraction or a percentage such as 75.7%", example=0.757, required=True)
     metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
     dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")
     recipe = Names("names of recipes; a name may end in *", example="mlperf-*")
@@ -112,10 +115,17 @@ class CostSchema(OfferFilters):
         "number of machines; default one, and where a machine is sold as a cluster 2, 4, 8 up to the most that anybody can rent",
         example=1,
     )
-    max_hours = Number(
+    max_hours = Hours(
         float, 0, 10**9, "only estimates that finish within this many hours of the calendar", open_low=True, example=12
     )
-    max_cost = Number(Decimal, 0, 10**12, "only estimates that cost at most this much", open_low=True, example=100)
+    max_cost = Cost(
+        Decimal,
+        0,
+        10**12,
+        "only estimates that cost at most this much, in the currency of the answer",
+        open_low=True,
+        example=100,
+    )
     confidence = Number(
         float,
         0,
@@ -123,6 +133,7 @@ class CostSchema(OfferFilters):
         "minimum probability of reaching the target; default 0.9",
         open_low=True,
         open_high=True,
+        is_share=True,
         example=0.9,
     )
     evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
@@ -152,6 +163,7 @@ class CostSchema(OfferFilters):
         1,
         "share of the remaining time of a commitment, rental or owned machine that other work uses, for the effective cost; "
         "at 0 this run bears the whole cost; default 1",
+        is_share=True,
         example=0.5,
     )
     basis = Choice(("billed", "effective"), "cost that sort=cost, max_cost and the frontier use; default billed")
@@ -169,22 +181,25 @@ class CostSchema(OfferFilters):
     max_price_age = Number(
         int, 0, 36_500, "days after which an observed price counts as stale; default 540", example=540
     )
-    discount = Discounts("your discount on list prices: a fraction, or provider:fraction", example="0.12")
+    discount = Discounts(
+        "your discount on list prices: a fraction or a percentage, for all providers or as provider:fraction",
+        example="0.12",
+    )
     currency = Currency("currency of the answer, an ISO 4217 code; default USD", example="EUR")
     fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
     runs = Number(int, 1, 1_000_000, "number of consecutive runs to cost; default 1", example=20)
     storage_gb = Number(Decimal, 0, 10**9, "GB kept in object storage during training; default 0", example=149)
-    storage_rate = Number(
+    storage_rate = Cost(
         Decimal, 0, 10**6, "your storage rate per GB-month, in the currency of the answer", example="0.02"
     )
     egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
-    egress_rate = Number(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
+    egress_rate = Cost(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
     own = Names(
         "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; they stand "
         "beside the offers, whatever filters those",
         example="1x RTX 4090",
     )
-    own_price = Number(
+    own_price = Cost(
         Decimal,
         0,
         10**9,
@@ -197,6 +212,7 @@ class CostSchema(OfferFilters):
         0,
         1,
         "share of its price that a machine of yours is worth after these years; default 0.25",
+        is_share=True,
         example=0.25,
     )
     own_watts = Number(
@@ -227,6 +243,18 @@ class CostSchema(OfferFilters):
         example="focus",
     )
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
+
+    @pre_load
+    def _signs_name_the_currency(self, given: dict[str, list[str]], **_: Any) -> dict[str, list[str]]:
+        """An amount with its currency is in that of the answer: it names it, or agrees with it."""
+        texts = [(name, text) for name in given if isinstance(self.fields.get(name), Cost) for text in given[name]]
+        codes = {name: found.code for name, text in texts if (found := money(text)) and found.code}
+        named = given.get("currency") or ([] if "currency" in self.fields else ["USD"])
+        asked = named[0].upper() if named else next(iter(codes.values()), "USD")
+        if wrong := [name for name, code in codes.items() if code != asked]:
+            told = f"is in {{}} and the answer in {asked}: write both in one currency"
+            raise ValidationError({name: [told.format(codes[name])] for name in wrong})
+        return {**given, "currency": [asked]} if codes and not named else given
 
     @validates_schema
     def _own_machines_are_named(self, values: dict[str, Any], **_: Any) -> None:
@@ -274,8 +302,8 @@ class AccuracySchema(CostSchema):
     """The parameters of `/accuracy`."""
 
     format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    budget = Number(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
-    max_hours = Number(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
+    budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
+    max_hours = Hours(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
     limit = Number(int, 1, 100, "maximum number of estimates at that accuracy; default 5", example=5)
 
     class Meta:
@@ -326,7 +354,9 @@ class PlanSchema(PlanDefaultsSchema):
     """The parameters of `GET /plan`: every model to every target."""
 
     model = Names("models to train, one or more", example="resnet50,resnet18", required=True)  # type: ignore[assignment]
-    target = Targets("accuracies to reach, as fractions, one or more", example="0.757,0.76", required=True)
+    target = Targets(
+        "accuracies to reach, as fractions or percentages, one or more", example="0.757,0.76", required=True
+    )
 
 
 class LaunchSchema(CostSchema):
@@ -385,7 +415,6 @@ class CompareSchema(CostSchema):
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
-    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     currency = Currency(
         "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in", example="EUR"
     )
@@ -396,8 +425,7 @@ class OffersSchema(OfferFilters):
 class ChangesSchema(OffersSchema):
     """The parameters of `/offers/changes`."""
 
-    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    since = Moment("the earlier of the two dates; as_of is the later", example="2025-06-01", required=True)
+    since = Moment("the earlier of the two dates; as_of is the later", begins=True, example="2025-06-01", required=True)
 
     class Meta:
         """Rates are compared as they are quoted."""
@@ -415,7 +443,7 @@ class HistorySchema(OfferFilters):
 
     instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
     accelerator = Names("GPU or TPU model of the machine, where several have one name", example="V100")
-    since = Moment("only rates still seen at this time or later; default all", example="2018-01-01")
+    since = Moment("only rates still seen at this time or later; default all", begins=True, example="2018-01-01")
     until = Moment("only rates observed by this time; default now", example="2026-06-30")
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
@@ -474,7 +502,7 @@ class SmallSchema(LayoutSchema):
     samples = Number(int, 1, 10**12, "samples of the data set; default 60000", example=60_000)
     batch_size = Number(int, 1, 10**9, "samples of a step; default 64", example=64)
     epochs = Number(int, 1, 10**6, "times that all samples are seen; default 10", example=10)
-    hourly_rate = Number(
+    hourly_rate = Cost(
         Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
     )
 
@@ -486,13 +514,6 @@ class SmallSchema(LayoutSchema):
 
 class ModelsSchema(LayoutSchema):
     """The parameters of `/models`."""
-
-    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
-
-    class Meta:
-        """Models come as JSON alone, and as pages."""
-
-        exclude = ("excel", "sep", "decimal")
 
 
 class ModelQuestionSchema(LayoutSchema):

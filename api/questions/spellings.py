@@ -40,6 +40,14 @@ PROVIDERS = {
 }
 FAMILIES = ("A100", "H100", "V100")
 """Each means every accelerator whose name is the word, or starts with it and a hyphen."""
+MAKERS = {"GPU": ("NVIDIA", "AMD"), "NVIDIA": ("NVIDIA",), "AMD": ("AMD",), "TPU": ("Google",), "IPU": ("Graphcore",)}
+"""Words that mean all accelerators of these makers."""
+MAKER = re.compile(
+    r"(?:(?:nvidia|geforce|tesla|amd|instinct|google|cloud|intel|habana|graphcore)[\s-]+)+", re.IGNORECASE
+)
+MEMORY = re.compile(r"[\s-]*(\d+)\s*gi?b", re.IGNORECASE | re.ASCII)
+SERIES = re.compile(r"(?:RTX|GTX) ")
+"""What people leave out before the number of a card, write before any name, and write behind it."""
 ACCELERATORS = {
     "V100-16GB": "V100",
     "V100-SXM2-16GB": "V100",
@@ -54,6 +62,19 @@ ACCELERATORS = {
 }
 ALONE = {"V100": "V100-16GB", "H100": "H100-SXM"}
 """How a question asks for one accelerator whose name is also that of a family."""
+
+
+class Meant(tuple[str, ...]):
+    """The names that a filter allows; `asked` are the words that they were asked by, which links repeat."""
+
+    asked: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str] = (), asked: Iterable[str] = ()) -> Meant:
+        """Each name and each word once."""
+        meant = super().__new__(cls, dict.fromkeys(names))
+        meant.asked = tuple(dict.fromkeys(asked))
+        return meant
+
 
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "five": 5}
 _TERM = re.compile(r"(\d{1,4}|one|two|three|five)[\s-]*(d|days?|mos?|months?|y|yrs?|years?)", re.IGNORECASE | re.ASCII)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from api.questions.errors import BadParameters
+from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -143,15 +144,15 @@ class CommitmentsReport:
             prices=first.prices,
             exchange=first.exchange,
             machines=found,
-            notes=(*self._remarks(found), *NOTES),
+            notes=(*self._remarks(found, first), *NOTES),
         )
         return document, tuple(bills for _, bills in pairs)
 
-    def _remarks(self, found: tuple[Compared, ...]) -> Iterator[str]:
+    def _remarks(self, found: tuple[Compared, ...], first: Answer) -> Iterator[str]:
         if self.query.purchase and not set(self.query.purchase) & set(FIXED):
             yield NO_COMMITMENT
         if not found:
-            yield NOTHING
+            yield f"All offers are too old: {IF_ALL_ARE_OLD}." if all_are_old(first) else NOTHING
         if any(machine.owned for machine in found):
             yield OWNED
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from api.questions.errors import BadParameters
-from api.questions.names import Side
+from api.questions.resolving import Side
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis

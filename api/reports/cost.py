@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from api.reports.left_out import Hints
+from api.questions.regions import located
+from api.reports.left_out import Hints, nothing
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, Overview, OwnedMachine, Pick, PriceBasis
@@ -129,7 +130,8 @@ class Glance:
 @dataclass(frozen=True, slots=True)
 class CostDocument:
     """The JSON answer. `query` is the question as understood; `none_is_sure` is empty where there is a surest; `exchange` is null
-    for dollars; `quoted_exchange` has the rates of further currencies that offers here are quoted in."""
+    for dollars; `quoted_exchange` has the rates of further currencies that offers here are quoted in; `notes` are to be read
+    before the figures."""
 
     query: EstimateQuery
     prices: PriceBasis
@@ -145,6 +147,7 @@ class CostDocument:
     hints: tuple[Hint, ...]
     owned: tuple[OwnedMachine, ...]
     none_is_sure: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,13 @@ class CostReport:
         return self.hints().added(self.service.answered(self._asked))
 
     @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before the figures: that regions asked about have no rates, and which ones stand in."""
+        as_of = self.query.as_of or self.service.clock()
+        catalogue = self.service.at(self.catalogue, self.query.as_of)
+        return located(self.query, catalogue, as_of, self.service.sources).notes
+
+    @cached_property
     def _asked(self) -> Asked:
         return self.service.asked(self.query, self.catalogue)
 
@@ -173,9 +183,14 @@ class CostReport:
         """What looks for such changes."""
         return Hints(
             self.service.evidence_about(self.query.model),
-            partial(self.service.answer, catalogue=self.catalogue),
+            self._answer_instead,
             self._last_seen,
         )
+
+    def _answer_instead(self, query: EstimateQuery) -> Answer:
+        """The answer to a changed question, for which another region than for this one may stand in."""
+        asked = replace(query, region=self.query.region) if query.region else query
+        return self.service.answer(asked, self.catalogue)
 
     def _last_seen(self, query: EstimateQuery) -> datetime | None:
         now, wanted = self.service.clock(), OfferFilter.of(query)
@@ -183,12 +198,18 @@ class CostReport:
 
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""
-        return cost_document(self.answer)
+        return cost_document(self.answer, self.notes)
 
     @property
     def rest(self) -> Rest | None:
         """The estimates behind the last one shown."""
         return rest_of(self.answer.count, slice(self.query.offset, self.query.offset + self.query.limit))
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no estimate, and which changes of the question find some; empty where there is one."""
+        found = self.answer
+        return "" if found.count else " ".join([f"{nothing(found)}.", *(hint.sentence for hint in found.hints)])
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
@@ -211,7 +232,7 @@ def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) 
     return CostReport(service, catalogue, query_of(values))
 
 
-def cost_document(answer: Answer) -> CostDocument:
+def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
     """The answer in the order of the document's keys."""
     return CostDocument(
         query=with_moment(answer.query, answer.prices.as_of),
@@ -228,6 +249,7 @@ def cost_document(answer: Answer) -> CostDocument:
         quoted_exchange=answer.quoted_exchange,
         hints=answer.hints,
         none_is_sure=answer.none_is_sure,
+        notes=notes,
     )
 
 

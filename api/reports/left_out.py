@@ -13,6 +13,7 @@ from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
 from costcalc.evidence import Evidence
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Recipe
 
@@ -42,6 +43,7 @@ WORDS = {
     "no_throughput": "offers whose speed cannot be estimated",
     "does_not_fit_memory": "offers with too little accelerator memory",
     "batch_too_small": "offers of too many accelerators for one batch",
+    "beyond_any_cluster": "offers of more machines than anybody rents out together or published a run on",
     "no_network": "offers without a network between machines",
     "not_measured": "offers without a measured speed",
     "own_system_only": "offers of other systems than the recipe's own",
@@ -50,14 +52,34 @@ WORDS = {
     "over_max_hours": "runs of more than {query.max_hours:g} hours",
     "over_max_cost": "runs that cost more than {query.max_cost:,f} {query.currency}",
 }
+IF_ALL_ARE_OLD = (
+    "read newer rates with costcalc prices refresh, allow these with max_price_age=, "
+    "or ask with as_of= at an earlier date"
+)
 UNCOUNTED = ("no_recipe", "no_matching_offer")  # one stands for all
 ORDERED_BY = {"max_hours": "time", "max_cost": "cost"}
 DEFAULTS = {each.name: each.default for each in fields(EstimateQuery) if each.default is not MISSING}
 
 
 def left_out(answer: Answer) -> str:
-    """The reasons, each with how many recipes, offers or runs it left out; empty where nothing was."""
-    return ", ".join(_told(reason, count, answer) for reason, count in answer.rejections.items())
+    """The reasons, each with how many recipes, offers or runs it left out, and what to do if all rates are too old; empty where
+    nothing was left out."""
+    reasons = ", ".join(_told(reason, count, answer) for reason, count in answer.rejections.items())
+    return f"{reasons}: {IF_ALL_ARE_OLD}" if all_are_old(answer) else reasons
+
+
+def all_are_old(answer: Answer) -> bool:
+    """Whether every offer that matches was last seen too long ago."""
+    units = answer.rejection_units
+    return not answer.count and [name for name in answer.rejections if units[name] != "recipes"] == ["stale_price"]
+
+
+def nothing(answer: Answer) -> str:
+    """Why a question has no estimate."""
+    best = answer.best_reached
+    if best and best.accuracy < answer.query.target:
+        return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
+    return f"no estimate answers this question: {left_out(answer) or 'there are no offers'}"
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
@@ -135,6 +157,8 @@ class Hints:
         elif query.target > found.best_reached.accuracy:
             highest = _shortened(found.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
+        if found.free:
+            yield Change({"purchase": (PurchaseOption.FREE,)})
         if found.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
             yield from self._alike(query, "measured speed")
         yield from self._older_prices(found)

@@ -138,6 +138,10 @@ class FitReport:
     page: list[Fit]
     nearest: Fit | None
 
+    def rows(self) -> list[Fit]:
+        """Those to show."""
+        return self.page
+
     def document(self) -> FitDocument:
         """The JSON answer."""
         return FitDocument(self.as_of, self.count, tuple(self.page), self.nearest)

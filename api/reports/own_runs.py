@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlencode
 
 from api.questions.errors import BadParameters, NotFound, Refused
-from api.questions.names import MACHINE, Known
+from api.questions.names import Known
+from api.questions.resolving import MACHINE
 from api.questions.suggestions import Guesses, clip, unknown
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -243,6 +244,12 @@ def _rented(text: str, names: Known, catalogue: Catalogue, nodes: int) -> dict[s
         "provider": owner,
         "instance_type": name,
     }
+
+
+def sent_before(rows: Iterable[OwnRun], run: Run, owner: str | None) -> OwnRun | None:
+    """This very run, stored for this owner: whoever got no answer sends it again."""
+    own = (row for row in rows if row.kind == RUN and row.owner == owner)
+    return next((row for row in own if replace(stored_run(row), added_at=run.added_at) == run), None)
 
 
 def check_room(rows: Iterable[OwnRun], run: Run, owner: str | None) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import product
-from time import thread_time
+from time import monotonic, thread_time
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from api.questions.parsing import Arguments
 from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
-from api.reports.left_out import left_out
+from api.reports.left_out import nothing
 from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -32,12 +33,14 @@ from costcalc.query import EstimateQuery
 ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 MOST_ROWS = 1000
 MOST_SECONDS = 20  # of processor
+LONGEST_SECONDS = 45  # by the clock, while the rows of other plans come between; proxies wait for a minute
 MOST_COLUMNS = 100
 SEPARATORS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
 
 Given = dict[str, str]
+Turn = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +76,18 @@ class Planner:
     shared: Mapping[str, list[str]]
     decimal: str = "."
     guesses: Guesses = field(default_factory=Guesses)
-    answers: dict[EstimateQuery, Answer] = field(default_factory=dict)
-    started: float = field(default_factory=thread_time)
+    best: dict[EstimateQuery, tuple[Answered, PriceBasis]] = field(default_factory=dict)
+    started: tuple[float, float] = field(default_factory=lambda: (thread_time(), monotonic()))
 
-    def document(self, rows: Sequence[Given]) -> PlanDocument:
-        """All rows. Raises BadParameters for a column that no row may have."""
+    def document(self, rows: Sequence[Given], turn: Turn = nullcontext) -> PlanDocument:
+        """All rows, each answered within a turn. Raises BadParameters for a column that no row may have."""
         check_columns(rows)
-        found = [self._row(number, self._worded(given)) for number, given in enumerate(rows, 1)]
-        prices = next((answer.prices for _, answer in found if answer), None)
-        answered = tuple(row for row, _ in found)
+        pairs = []
+        for number, given in enumerate(rows, 1):
+            with turn():
+                pairs.append(self._row(number, self._worded(given)))
+        prices = next((prices for _, prices in pairs if prices), None)
+        answered = tuple(row for row, _ in pairs)
         return PlanDocument(answered, sum(row.estimate is not None for row in answered), prices)
 
     def _worded(self, given: Given) -> Given:
@@ -89,36 +95,39 @@ class Planner:
         common = {name: self.shared[name][0] for name in WORDS if name in self.shared and not given.get(name)}
         return {**given, **common}
 
-    def _row(self, number: int, given: Given) -> tuple[Answered, Answer | None]:
+    def _row(self, number: int, given: Given) -> tuple[Answered, PriceBasis | None]:
         if NAMELESS in given:
             cells = clip(given[NAMELESS])
             return Answered(number, given, f"more cells than columns: {cells} has no column", 0, None, None), None
         own = {name: [self._plain(name, text)] for name, text in given.items() if text and not name.startswith("_")}
         try:
-            answer = self._answer({**self.shared, **own})
+            best, prices = self._best({**self.shared, **own})
         except Refused as refused:
             return Answered(number, given, refused.detail, 0, None, None), None
-        if not answer.estimates:
-            return Answered(number, given, nothing(answer), 0, None, answer.exchange), answer
-        return Answered(number, given, None, answer.count, answer.estimates[0], answer.exchange), answer
+        return replace(best, row=number, given=given), prices
 
     def _plain(self, name: str, text: str) -> str:
         if self.decimal != "," or not isinstance(ROW.fields.get(name), (Number, Discounts, OwnRates)):
             return text
         return text.replace(",", ".") if text.count(",") == 1 else DECIMAL_COMMA.sub(".", text)
 
-    def _answer(self, arguments: Arguments) -> Answer:
-        """What one row asks; equal questions are answered once. Raises Refused, also where the plan has taken its time."""
+    def _best(self, arguments: Arguments) -> tuple[Answered, PriceBasis]:
+        """The answer to one row; equal questions are answered once. Raises Refused, also where the plan has taken its time."""
         values, _ = self.service.parse(ROW, arguments, self.catalogue, self.guesses)
         query = replace(query_of(values, limit=1), label=None, cost_center=None)
-        if query not in self.answers:
-            if thread_time() - self.started > MOST_SECONDS:
-                raise Refused(
-                    503,
-                    f"not answered: the rows above took the {MOST_SECONDS} s that a plan may take; send this row again",
-                )
-            self.answers[query] = self.service.answer(query, self.catalogue)
-        return self.answers[query]
+        if query not in self.best:
+            self._check_time()
+            self.best[query] = best_of(self.service.answer(query, self.catalogue))
+        return self.best[query]
+
+    def _check_time(self) -> None:
+        worked, began = self.started
+        if thread_time() - worked > MOST_SECONDS or monotonic() - began > LONGEST_SECONDS:
+            raise Refused(
+                503,
+                f"not answered: the rows above took the time of a plan, {MOST_SECONDS} s of processor or {LONGEST_SECONDS} s by "
+                "the clock; send this row again",
+            )
 
 
 def planner(service: Service, catalogue: Catalogue, arguments: Arguments) -> tuple[Planner, Layout]:
@@ -138,12 +147,11 @@ def every_pair(service: Service, values: Mapping[str, Any]) -> list[Given]:
     return [{"model": name, "target": str(target)} for name, target in product(models, values["target"])]
 
 
-def nothing(answer: Answer) -> str:
-    """Why a question has no estimate."""
-    best = answer.best_reached
-    if best and best.accuracy < answer.query.target:
-        return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
-    return f"no estimate answers this question: {left_out(answer) or 'there are no offers'}"
+def best_of(answer: Answer) -> tuple[Answered, PriceBasis]:
+    """What a plan keeps of an answer, which is five times as large."""
+    if not answer.estimates:
+        return Answered(0, {}, nothing(answer), 0, None, answer.exchange), answer.prices
+    return Answered(0, {}, None, answer.count, answer.estimates[0], answer.exchange), answer.prices
 
 
 def check_columns(rows: Sequence[Given]) -> None:

@@ -83,10 +83,13 @@ class ThroughputReport:
     page: list[_Pair]
     words: Mapping[str, str]
 
+    def rows(self) -> Iterator[ThroughputRow]:
+        """The speeds, one by one."""
+        return (throughput_row(pair, self.catalogue.offer(pair.row)) for pair in self.page)
+
     def document(self) -> ThroughputDocument:
         """All rows of the page."""
-        rows = tuple(throughput_row(pair, self.catalogue.offer(pair.row)) for pair in self.page)
-        return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, rows)
+        return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
 
 
 def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:

@@ -50,7 +50,6 @@ class Vocabulary:
     """Every word that stands for a parameter's value. Spaces, case, `-`, `_` and `.` do not count where one meaning remains."""
 
     def __init__(self, names: Known, models: Iterable[Model], currencies: Iterable[str]) -> None:
-        self._names = names
         words: dict[str, list[tuple[str, str]]] = {}
         for word, parameter, value in _words(names, models, currencies):
             words.setdefault(parameter, []).append((word, value))
@@ -81,8 +80,7 @@ class Vocabulary:
         """What to type instead of a word that means nothing."""
         if word.lower() in CostSchema().fields:
             return f"{word} needs a value: write {word.lower()}=value"
-        hint = self._names.no_name(word)
-        return hint or unknown("word", word, self._shown, "write name=value, or help to see examples")
+        return unknown("word", word, self._shown, "write name=value, or help to see examples")
 
 
 def _words(names: Known, models: Iterable[Model], currencies: Iterable[str]) -> Iterator[tuple[str, str, str]]:

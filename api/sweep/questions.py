@@ -11,7 +11,7 @@ from api.questions.errors import BadParameters, NotFound
 from api.questions.parsing import Arguments
 from api.questions.schemas import SweepSchema
 from api.questions.spellings import between_commas
-from api.reports.plan import nothing
+from api.reports.left_out import nothing
 from api.service import Service, query_of
 from api.sweep.axes import Axis, axes
 from costcalc.answers import Answer

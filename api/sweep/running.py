@@ -187,7 +187,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client, KilledWorker
     except ModuleNotFoundError:
-        raise SweepStopped("--dask needs the package distributed: pip install 'costcalc[dask]'") from None
+        raise SweepStopped("--dask needs the package distributed: pip install 'costcalc[sweep]'") from None
     try:
         asyncio.run(_reach(address))
         client = Client(address, timeout=CONNECT_SECONDS)

@@ -14,15 +14,19 @@ from api.bootstrap import build
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
-from api.web import access, costs, health, launch, lists, own_runs, plan, slack
-from api.web.access import Tokens, check_access
+from api.tokens import Tokens
+from api.web import access, asker, health, hosts, launch, own_runs, plan, questions, slack
+from api.web.access import check_access
+from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
+from api.web.hosts import Hosts, check_host
 from api.web.interface import documents
 from api.web.pages import question
 from api.web.pages.known_names import asked_again, known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
+from api.web.turns import Turns
 
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
@@ -31,7 +35,7 @@ MEMORY = "costcalc.memory"
 EXAMPLE = "?model=resnet50&target=0.757"
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers call the origin of our own forms null
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
@@ -51,9 +55,12 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.add_url_rule("/style.css", "static", defaults={"filename": "style.css"})
     around = replace(service or build(chosen), watch=lambda answer: health.ESTIMATES.inc(answer.count))
     app.extensions["costcalc"] = around
-    app.extensions[access.EXTENSION] = Tokens.of(chosen.api_tokens)
+    tokens = Tokens.of(chosen.api_tokens, chosen.metrics_token)
+    app.extensions[asker.EXTENSION] = Access(tokens, around.sign_ins or KeptSignIns(), around.clock)
+    app.extensions[plan.EXTENSION] = Turns()
+    app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, costs, launch, plan, lists, own_runs, question, documents, health, slack):
+    for module in (access, questions, launch, plan, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
@@ -84,8 +91,9 @@ class Below:
 
 
 def _check_request() -> AnyResponse | None:
-    """Sizes first, then the token."""
+    """The name and the page that ask, sizes, then the token."""
     request.environ[ROUTE] = request.url_rule.rule if request.url_rule else "unknown"
+    check_host(request)
     if (request.content_length or 0) > MOST_BODY_BYTES:
         return problem_response(413, f"the body is larger than {MOST_BODY_BYTES} bytes")
     if len(request.query_string) > LONGEST_QUERY:
@@ -98,7 +106,7 @@ def _everywhere() -> dict[str, object]:
     version = code_version()[-12:]
     return {
         "version": version,
-        "signed_in": access.COOKIE in request.cookies,
+        "signed_in": asker.COOKIE in request.cookies,
         "example": EXAMPLE,
         "known_names": known_names,
         "asked_again": asked_again,

@@ -58,6 +58,11 @@ REACHABLE = Gauge(
     "1 while the price store can be reached, as /readyz says",
     multiprocess_mode="mostrecent",
 )
+MEMORY = Gauge(
+    "costcalc_memory_bytes",
+    "What the engine of the worker that was asked last keeps of earlier answers, about",
+    multiprocess_mode="mostrecent",
+)
 ESTIMATES = Counter("costcalc_estimates_total", "Estimates that answers found, those beyond the limit included")
 PROCESSOR = Counter(
     "costcalc_http_processor_seconds_total", "Seconds of processor that answers took, by path", ["path"]
@@ -132,6 +137,7 @@ def prometheus() -> Response:
         GAPS.labels(name).set(gaps[name])
         FAILING.labels(name).set(name in failing)
     REACHABLE.set(service.prices.trouble() is None)
+    MEMORY.set(service.memory.size_bytes)
     for name, answered_at in service.prices.answered_at():
         AGE.labels(name).set((service.clock() - answered_at).total_seconds())
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)

@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
-from flask import Blueprint, Response, current_app, g, request
+from flask import Blueprint, Response, current_app, request
 
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
-from api.reports.own_runs import check_room, new_run, own_recipe, own_recipes_report, removable
+from api.reports.own_runs import check_room, new_run, own_recipe, own_recipes_report, removable, sent_before
 from api.service import RunKeeper, Service
+from api.web.asker import current_author, current_owner, current_token
 from api.web.pages.own_runs import own_runs_page
 from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
 from own_runs.runs import Run
@@ -28,10 +29,10 @@ HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
 @blueprint.get("/recipes")
 def own_recipes() -> Response:
     """What the asker ran or measured, and what everybody may see of what others did."""
-    owner = g.get("asker")
+    owner, token = current_owner(), current_token()
     report = own_recipes_report(_service(), owner)
     if wants_page():
-        may_remove = _service().keeper is not None and not g.get("only_reads")
+        may_remove = _service().keeper is not None and not (token and token.read_only)
         return Response(own_runs_page(report, owner, may_remove), headers=HEADERS)
     return Response(to_json(report.document()), headers=HEADERS, content_type=JSON_TYPE)
 
@@ -40,22 +41,24 @@ def own_recipes() -> Response:
 def add() -> Response:
     """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters or
     in the form's other fields."""
-    service, keeper, owner = current_service(), _keeper(), g.get("asker")
+    service, keeper, owner = current_service(), _keeper(), current_owner()
     values = service.check(RUN, {**_fields(), **arguments()})
     shared = values.pop("shared", False)
     values.pop("token", None)
     run = _read(service, values)
     row = run.stored(None if shared else owner)
-    check_room(service.runs(), run, row.owner)
-    keeper.add(row)
-    return Response(to_json(own_recipe(row)), 201, HEADERS, content_type=JSON_TYPE)
+    before = sent_before(service.runs(), run, row.owner)
+    if before is None:
+        check_room(service.runs(), run, row.owner)
+        keeper.add(row, current_author())
+    return Response(to_json(own_recipe(before or row)), 201, HEADERS, content_type=JSON_TYPE)
 
 
 @blueprint.delete("/recipes/<id>")
 def remove(id: str) -> Response:
     """Forgets a run or a speed of one's own."""
     keeper = _keeper()
-    keeper.remove(removable(_service().runs(), id, g.get("asker")).id)
+    keeper.remove(removable(_service().runs(), id, current_owner()).id, current_author())
     return Response(status=204, headers=HEADERS)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
 
 from api.formats.json import to_json
 from api.formats.sheets import plan_csv, plan_xlsx
 from api.questions.errors import Refused
 from api.questions.schemas import Layout, PlanSchema
-from api.reports.plan import PlanDocument, every_pair, planner, rows_of_csv, rows_of_json
+from api.reports.plan import Given as Row
+from api.reports.plan import PlanDocument, Planner, every_pair, planner, rows_of_csv, rows_of_json
+from api.web.asker import current_visitor
 from api.web.pages.address import Given
 from api.web.pages.planning import lines_of, plan_page
 from api.web.responses import (
@@ -23,8 +26,10 @@ from api.web.responses import (
     name_file,
     wants_page,
 )
+from api.web.turns import Turns
 
 blueprint = Blueprint("plan", __name__)
+EXTENSION = "costcalc.turns"
 PLAN = PlanSchema()
 FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
     "json": lambda document, _: to_json(document),
@@ -67,7 +72,7 @@ def get_plan() -> Response:
     kind = chosen_format(layout, FORMS)
     asked = sorted(pair for pair in given.items() if pair[0] in PLAN.fields and pair[0] != "token")
     parts = (catalogue.snapshot, asked, layout, values.get("as_of") or service.clock().date())
-    response = cached(parts, kind, lambda: FORMS[kind](answers.document(rows), layout))
+    response = cached(parts, kind, lambda: FORMS[kind](_in_turns(answers, rows), layout))
     return name_file(response, f"plan.{kind}", layout)
 
 
@@ -76,7 +81,14 @@ def _planned(body: bytes, given: Given) -> tuple[PlanDocument, Layout, bool]:
     service = current_service()
     answers, layout = planner(service, service.catalogue(), given)
     is_json = request.mimetype == JSON_TYPE or (request.mimetype in MAYBE_JSON and body.lstrip()[:1] == b"[")
-    return answers.document(rows_of_json(body) if is_json else rows_of_csv(body)), layout, is_json
+    return _in_turns(answers, rows_of_json(body) if is_json else rows_of_csv(body)), layout, is_json
+
+
+def _in_turns(answers: Planner, rows: Sequence[Row]) -> PlanDocument:
+    """All rows, between which those of other visitors' plans are answered. Raises Refused."""
+    turns = cast(Turns, current_app.extensions[EXTENSION])
+    with turns.plan(current_visitor()) as turn:
+        return answers.document(rows, turn)
 
 
 def _sent() -> bytes:

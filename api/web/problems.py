@@ -16,6 +16,7 @@ from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
 from api.web.responses import CSV_TYPE, is_for_reading, wants_csv
+from costcalc.text import line
 
 LEAST_ALIKE = 65  # percent: /robots.txt is no slip for /cost.xlsx
 PROBLEM_TYPE = "application/problem+json"
@@ -67,13 +68,13 @@ def problem_response(status: int, detail: str, errors: Errors | None = None) -> 
 
 def _refused(error: Refused) -> Response:
     response = problem_response(error.status, error.detail, error.errors)
-    if error.status == 503:
+    if error.status in (429, 503):
         response.headers["Retry-After"] = "5"
     return response
 
 
 def _not_drawn(error: NotDrawn) -> Response:
-    log.error("%s was not drawn: %s", request.full_path, error)
+    log.error("%s was not drawn: %s", line(request.full_path), error)
     response = problem_response(503, "the picture could not be drawn now; ask again in a few seconds")
     response.headers["Retry-After"] = "5"
     return response
@@ -105,5 +106,5 @@ def _no_such_path() -> str:
 
 
 def _crashed(error: Exception) -> Response:
-    log.exception("%s %s failed", request.method, request.path, exc_info=error)
+    log.exception("%s %s failed", request.method, line(request.path), exc_info=error)
     return problem_response(500, "the service failed to answer; the error is in its log")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
-from marshmallow import Schema
 
+from api.formats import sheets
+from api.formats.charts.drawing import picture
+from api.formats.csv_export import has_rows
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
+from api.questions.register import Question
 from api.questions.schemas import Layout
 from api.reports.paging import Rest
 from api.service import Service
+from api.web.asker import COOKIE, current_owner
 from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
-from costcalc.catalogue.catalogue import Catalogue
 
 JSON_TYPE = "application/json"
 CSV_TYPE = "text/csv; charset=utf-8"
@@ -30,6 +33,7 @@ PICTURES = {
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
+ROWS_ON_PAGE = 50
 
 
 class Report(Protocol):
@@ -50,12 +54,9 @@ class Report(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Report)
-
-
 def current_service() -> Service:
-    """The service of the running application, beside what the asker measured."""
-    return cast(Service, current_app.extensions["costcalc"]).seen_by(g.get("asker"))
+    """The service of the running application, beside what the asker measured. Raises NotReady."""
+    return cast(Service, current_app.extensions["costcalc"]).seen_by(current_owner())
 
 
 def arguments() -> dict[str, list[str]]:
@@ -63,31 +64,50 @@ def arguments() -> dict[str, list[str]]:
     return request.args.to_dict(flat=False)
 
 
-def answered(
-    schema: Schema,
-    report: Callable[[Service, Catalogue, dict[str, Any]], R],
-    forms: Mapping[str, Callable[[R, Layout], Body]],
-    rows_on_page: int | None = None,
-) -> Response:
-    """The report that the request's parameters ask for, in the form asked for: JSON, or one of `forms`.
+def answered(question: Question) -> Response:
+    """The report that the request's parameters ask for, in the form asked for: JSON, or another of the question's.
 
-    A page shows `rows_on_page` of a list unless a limit is asked for. Raises BadParameters, NotFound and NotReady.
-    Answers that have the same parameters, prices and day have the same tag.
+    Raises BadParameters, NotFound and NotReady. Answers that have the same parameters, prices and day have the same tag.
     """
     service = current_service()
     catalogue = service.catalogue()
-    values, layout = service.parse(schema, arguments(), catalogue)
-    kind = chosen_format(layout, forms)
-    if kind == "html" and rows_on_page:
-        values.setdefault("limit", rows_on_page)
+    values, layout = service.parse(question.schema, arguments(), catalogue)
+    kind = chosen_format(layout, question.kinds)
+    if kind == "html" and question.table and "limit" in question.schema.fields:
+        values.setdefault("limit", ROWS_ON_PAGE)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
-    found = report(service, catalogue, values)
-    make = forms.get(kind)
-    response = cached(parts, kind, lambda: make(found, layout) if make else to_json(found.document()))
+    report: Report = question.answer(service, catalogue, values)
+    response = cached(parts, kind, lambda: written(question, report, kind, layout))
     if response.status_code == 200 and kind in TYPES:
-        tell_rest(response, found.rest)
-    return name_file(response, f"{found.name}.{kind}", layout)
+        tell_rest(response, report.rest)
+    if response.status_code == 200 and kind == "csv":
+        tell_nothing(response, report)
+    return name_file(response, f"{report.name}.{kind}", layout)
+
+
+def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:
+    """The report as JSON, as a picture, or in another form of the question's."""
+    if kind == "json":
+        return to_json(report.document())
+    if kind in PICTURES and question.chart:
+        return picture(question.chart.specification(report), kind)
+    if kind in question.forms:
+        return cast(Body, question.writer(kind)(report, layout))
+    return LISTS[kind](question, report, layout)
+
+
+def _list_page(question: Question, report: Any, _: Layout) -> bytes:
+    from api.web.pages.lists import list_page  # which answers with what stands here
+
+    return list_page(question, report)
+
+
+LISTS: dict[str, Callable[[Question, Any, Layout], Body]] = {
+    "html": _list_page,
+    "csv": lambda question, report, layout: sheets.list_csv(question.listed, report, layout),
+    "xlsx": lambda question, report, layout: sheets.list_xlsx(question.listed, report, layout),
+}
 
 
 def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
@@ -174,6 +194,13 @@ def tell_rest(response: Response, rest: Rest | None) -> None:
         response.headers["Link"] = f'<{request.script_root}{request.path}?{query}>; rel="next"'
 
 
+def tell_nothing(response: Response, report: Report) -> None:
+    """Says in a header why a sheet has no rows: scripts rely on every row being one of the answer's."""
+    if not response.is_streamed and not has_rows(response.get_data()):
+        told = getattr(report, "nothing", "") or "no row answers this question"
+        response.headers["X-Message"] = told.encode("ascii", "replace").decode()
+
+
 def name_file(response: Response, name: str, layout: Layout) -> Response:
     """Has a browser save a workbook, or a sheet for Excel, under this name."""
     saved = name.endswith(".xlsx") or (name.endswith(".csv") and layout.excel)
@@ -184,8 +211,9 @@ def name_file(response: Response, name: str, layout: Layout) -> Response:
 
 
 def remember(response: Response) -> None:
-    """Leaves a finished answer of `cached` for `Replay`, every header included; streams are too large for that."""
-    state = g.get("state")
+    """Leaves a finished answer of `cached` for `Replay`, every header included; streams are too large for that, and answers to a
+    browser that is signed in must not outlive its sign-in."""
+    state = g.get("state") if COOKIE not in request.cookies else None
     if state is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
         body = response.get_data()
         response.content_length = len(body)

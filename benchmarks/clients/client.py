@@ -1,4 +1,4 @@
-"""Clients in a process of their own: python -m benchmarks.clients.client PORT CONNECTIONS SECONDS RATE SEED.
+"""Clients in a process of their own: python -m benchmarks.clients.client PORT CONNECTIONS SECONDS RATE SEED MIX.
 
 Requests come at random moments, RATE a second on average, whether or not earlier ones were answered; with RATE 0 each connection
 asks again as soon as it was answered. Writes the answers to standard output.
@@ -17,7 +17,7 @@ from time import monotonic
 import msgspec
 import uvloop
 
-from benchmarks.clients.questions import Question, questions
+from benchmarks.clients.questions import MIXES, Question
 
 PATIENCE_SECONDS = 30
 MOST_CONNECTIONS = 4000  # opened only where all others wait for an answer
@@ -113,9 +113,9 @@ class Connection:
         return int(head.split(b" ", 2)[1])
 
 
-async def main(port: int, connections: int, seconds: float, rate: float, seed: int) -> None:
+async def main(port: int, connections: int, seconds: float, rate: float, seed: int, mix: str) -> None:
     """Asks, and writes what was answered."""
-    clients = Clients(port, questions(seed))
+    clients = Clients(port, MIXES[mix](seed))
     if rate:
         await clients.open_loop(connections, seconds, rate, Random(seed))
     else:
@@ -125,4 +125,4 @@ async def main(port: int, connections: int, seconds: float, rate: float, seed: i
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    uvloop.run(main(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4])))
+    uvloop.run(main(int(given[0]), int(given[1]), float(given[2]), float(given[3]), int(given[4]), given[5]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, cycle
 from random import Random
 from urllib.parse import urlencode
 
@@ -27,6 +28,8 @@ WEIGHTS = {
 MODELS = (("resnet50", 0.70, 0.76), ("vgg16", 0.66, 0.70), ("resnet18", 0.64, 0.69), ("resnet101", 0.72, 0.775))
 PROVIDERS = ("aws", "gcp", "azure", "lambda", "oci")
 PURCHASES = ("on_demand", "spot", "reserved", "committed_use")
+EVERYTHING = "model=resnet50&regions=all&recipes=all&max_price_age=36500&confidence=0.01"
+DEAREST = ("/cost.png", "/cost.xlsx", "/cost.svg", "/", "/plan", "/cost.csv", "/commitments.xlsx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,17 @@ def questions(seed: int) -> Iterator[Question]:
         is_new = chance.random() < NEVER_ASKED
         asked = parameters(chance) if is_new else chance.choice(repeated[kind])
         yield Question(kind, is_new, wire(kind, asked, chance))
+
+
+def dearest(seed: int) -> Iterator[Question]:
+    """An endless stream of the questions that take most memory, none of them twice."""
+    for kind, number in zip(cycle(DEAREST), count(seed * 1000), strict=False):
+        asked = f"{EVERYTHING}&target=0.7{number:07}"
+        if kind == "/plan":
+            rows = "".join(f"resnet50,0.7{number:05}{row:04}\n" for row in range(1000))
+            yield Question(kind, True, post(kind, f"model,target\n{rows}".encode(), "Content-Type: text/csv\r\n"))
+        else:
+            yield Question(kind, True, get(f"{kind}?{asked}" + ("&limit=1000" if kind.startswith("/cost.") else "")))
 
 
 def parameters(chance: Random) -> dict[str, str]:
@@ -75,7 +89,12 @@ def wire(kind: str, asked: dict[str, str], chance: Random) -> bytes:
         return post(kind, f"model,target,nodes\n{rows}".encode(), "Content-Type: text/csv\r\n")
     if kind == "/offers":
         asked = {name: value for name, value in asked.items() if name in ("provider", "purchase", "limit")}
-    return f"GET {kind}?{urlencode(asked)} HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n".encode()
+    return get(f"{kind}?{urlencode(asked)}")
+
+
+def get(address: str) -> bytes:
+    """A GET."""
+    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n".encode()
 
 
 def slash_command(asked: dict[str, str], chance: Random) -> bytes:
@@ -92,4 +111,7 @@ def slash_command(asked: dict[str, str], chance: Random) -> bytes:
 
 def post(path: str, body: bytes, headers: str) -> bytes:
     """A POST with its body."""
-    return f"POST {path} HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    return f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+MIXES = {"mixed": questions, "dearest": dearest}

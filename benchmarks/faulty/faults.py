@@ -104,7 +104,7 @@ def cut_database_connections(world: World, prices: Prices, chance: Random) -> No
 
 def cut_clients(world: World, prices: Prices, chance: Random) -> None:
     """Clients that hang up in the middle of a request or an answer."""
-    request = b"GET /cost?model=resnet50&target=0.75 HTTP/1.1\r\nHost: x\r\n\r\n"
+    request = b"GET /cost?model=resnet50&target=0.75 HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(100):
         with socket.create_connection(("127.0.0.1", chance.choice(prices.ports))) as connection:
             connection.sendall(request[: chance.randint(0, len(request))])

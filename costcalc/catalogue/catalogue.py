@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -230,6 +232,11 @@ class Catalogue:
     def instance_code(self) -> dict[tuple[str, str], int]:
         """The instance code of (provider, instance type)."""
         return {(provider, name): code for code, (provider, name, _) in enumerate(self.vocabulary.instances)}
+
+    @cached_property
+    def machine_types(self) -> bytes:
+        """A digest of what machines there are: equal for catalogues that differ in their rates alone."""
+        return blake2b(msgspec.msgpack.encode(self.vocabulary.instances), digest_size=16).digest()
 
     @property
     def _machines(self) -> tuple[Machine, ...]:

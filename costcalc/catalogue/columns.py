@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Machine
+from costcalc.text import in_lines
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -98,8 +99,14 @@ def as_array(vocabulary: Vocabulary) -> NDArray[np.uint8]:
 
 
 def from_array(text: NDArray[np.uint8]) -> Vocabulary:
-    """The vocabulary that `as_array` wrote. Raises ValueError or KeyError on anything else."""
-    words = json.loads(text.tobytes())
+    """The vocabulary that `as_array` wrote, its words as lines, whoever stored them. Raises ValueError or KeyError on anything
+    else."""
+    document = text.tobytes()
+    words = json.loads(document)
+    if (
+        b"\\" in document or b"\x7f" in document
+    ):  # else all is printable: JSON writes what is not with a backslash, but for DEL
+        words = in_lines(words)
     instances = tuple((name, kind, Machine(*cells)) for name, kind, *cells in words.pop("instances"))
     return Vocabulary(instances, **{name: tuple(values) for name, values in words.items()})
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from costcalc.money import ExchangeRate
+from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 
@@ -90,10 +90,14 @@ NO_RATES = StorageAndEgressRates({})
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """What prices are converted with and completed by: units of each currency per US dollar, and rates of storage and egress."""
+    """What prices are converted with and completed by: units of each currency per US dollar, by ISO code, and the list rates of
+    storage and egress."""
 
-    exchange: Mapping[str, ExchangeRate]
+    exchange: Mapping[str, ExchangeRate] = field(default_factory=dict)
     rates: StorageAndEgressRates = NO_RATES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exchange", {**self.exchange, "USD": US_DOLLAR})
 
     def storage_and_egress(self, query: EstimateQuery, provider: str) -> tuple[StorageOrEgress, ...]:
         """What this provider charges beside machines, in the requested currency."""

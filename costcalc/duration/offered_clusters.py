@@ -16,6 +16,7 @@ from costcalc.training import Recipe
 from costcalc.units import Flags, Indices
 
 ANY_INSTANCE = NOWHERE = -1
+MOST_BY_THE_HOUR = 16  # machines: fast.ai's p3.16xlarge, DAWNBench 2018
 
 
 class Home(NamedTuple):
@@ -114,6 +115,26 @@ def are_joined(machines: RentedMachines) -> Flags:
         machine.network_gbits_per_second is not None or machine.most_together > 1 for *_, machine in machines.types
     ]
     return np.asarray((machines.nodes == 1) | np.array(joined, bool)[machines.instance])
+
+
+class Published(NamedTuple):
+    """The most machines, and the most accelerators, that worked together on a published run."""
+
+    machines: int = 0
+    accelerators: int = 0
+
+    def most(self, machine: Machine) -> int:
+        """How many of a machine are no larger than that."""
+        return min(self.machines, self.accelerators // machine.accelerators if machine.accelerators else self.machines)
+
+
+def beyond_any_cluster(machines: RentedMachines, published: Mapping[str, Published]) -> Flags:
+    """Whether machines [N] are more than anybody rents out together or published a run on, by accelerator."""
+    most = [
+        max(machine.most_together, MOST_BY_THE_HOUR, published.get(machine.accelerator, Published()).most(machine))
+        for *_, machine in machines.types
+    ]
+    return np.asarray(machines.nodes > np.array(most, np.int64)[machines.instance])
 
 
 def sold_in_blocks_alone(machines: RentedMachines, homes: Collection[Home]) -> Mapping[int, Flags]:

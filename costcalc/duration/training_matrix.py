@@ -17,9 +17,11 @@ from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import (
     Home,
     OfferedCluster,
+    Published,
     are_homes,
     are_joined,
     as_clusters,
+    beyond_any_cluster,
     offered_clusters,
     own_cluster,
     requested_machines,
@@ -226,14 +228,25 @@ class TrainingMatrix:
         return np.column_stack([self._phase_starts[:, 1:], last])
 
 
+def _published_clusters(evidence: Evidence) -> dict[str, Published]:
+    """By accelerator or processor, the size of the largest clusters that published runs used."""
+    most: dict[str, Published] = {}
+    for system in (recipe.system for recipe in evidence.recipes if recipe.system):
+        machines, accelerators = most.get(system.accelerator, Published())
+        most[system.accelerator] = Published(max(machines, system.nodes), max(accelerators, system.accelerators))
+    return most
+
+
 class Requested(NamedTuple):
     """N machines that a question is about. But for what is around its accelerators, each is one of `clusters`, by its position
-    `cluster` [N]; `speeds` are those of K recipes on the accelerators of the clusters alone."""
+    `cluster` [N]; `speeds` are those of K recipes on the accelerators of the clusters alone. `published` has the size of the
+    largest clusters that anybody published a run on, see `beyond_any_cluster`."""
 
     machines: RentedMachines
     clusters: tuple[Cluster, ...]
     cluster: Indices
     speeds: SpeedTable
+    published: Mapping[str, Published]
 
     def of(self, positions: Indices) -> Requested:
         """The machines at these positions, in this order."""
@@ -242,6 +255,7 @@ class Requested(NamedTuple):
     def with_a_speed(self, homes: Collection[Home]) -> Requested:
         """Those on which something is known to run: joined machines with a speed, and all on which a recipe was run."""
         runs = (self.speeds.refusal == 0).any(axis=0)[self.cluster] & are_joined(self.machines)
+        runs &= ~beyond_any_cluster(self.machines, self.published)
         return self.of(np.flatnonzero(runs | are_homes(self.machines, homes)))
 
     def fastest(self) -> Floats:
@@ -253,6 +267,7 @@ class Requested(NamedTuple):
         """Why an instance type does not run anything, by its code: in the smallest number asked about."""
         worst = self.speeds.refusal.max(axis=0, initial=REFUSALS.index("no_throughput"))[self.cluster]
         worst[~are_joined(self.machines)] = REFUSALS.index("no_network")
+        worst[beyond_any_cluster(self.machines, self.published)] = REFUSALS.index("beyond_any_cluster")
         reasons = (REFUSALS[code] for code in reversed(worst.tolist()))
         return dict(zip(reversed(self.machines.instance.tolist()), reasons, strict=True))
 
@@ -274,7 +289,8 @@ def training_matrix(
     homes = frozenset(filter(None, own_clusters))
     machines = requested_machines(catalogue, homes, accelerators, nodes)
     clusters, cluster = as_clusters(catalogue, machines)
-    requested = Requested(machines, clusters, cluster, _speeds(evidence, distinct, clusters, own_speeds))
+    speeds = _speeds(evidence, distinct, clusters, own_speeds)
+    requested = Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))

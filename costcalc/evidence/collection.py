@@ -17,6 +17,7 @@ from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
 from costcalc.throughput.fitted_parameters import FittedParameters
+from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 from costcalc.units import Floats
@@ -38,7 +39,7 @@ def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """An interpolated schedule: the curve of a measured recipe at the same fractions of its length, its accuracies shifted
-    (fractions, None where the metric was not published) so that it ends where `costcalc.fitting.schedules` says."""
+    (fractions, None where the metric was not published) so that it ends where `science.fitting.schedules` says."""
 
     recipe: str
     shape_of: str
@@ -53,7 +54,8 @@ class Evidence:
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are the
-    asker's own measurements, the newest last. `energy` says what machines draw and their grids emit.
+    asker's own measurements, the newest last. `energy` says what machines draw and their grids emit,
+    `largest_batches` which batches somebody tried on which memory.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a run of the asker's own.
     """
@@ -69,6 +71,7 @@ class Evidence:
     networks: tuple[SystemNetwork, ...] = ()
     limit_tables: LimitTables = NOTHING_AROUND
     energy: EnergyTables = NOTHING_DRAWN
+    largest_batches: tuple[MeasuredBatch, ...] = ()
     processors: Processors = field(default_factory=Processors)
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False

@@ -5,48 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from importlib import resources
+from functools import cached_property
 from math import exp, floor, inf
-from typing import Literal
 
 import numpy as np
 
 from costcalc.evidence.collection import Evidence
-from costcalc.evidence.tables import cells, typed
 from costcalc.hardware import Accelerator
-from costcalc.throughput.memory import gib_per_image, room_gib
+from costcalc.throughput.memory import MeasuredBatch, Precision, gib_per_image, room_gib
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import Model, Tier, known_on
+from costcalc.training import Model, Tier
 
-Precision = Literal["16bit", "32bit"]
-TABLE = "largest_batches.csv"
 TRIED = ("largest_batch", "next_tried")
 BITS: Mapping[Precision, str] = {"16bit": "fp16", "32bit": "fp32"}
 OTHER_CARD, MODELLED, GUESSED = 0.15, 0.25, 1.0
 """ln half-widths at 80 %: of what was measured on other cards; of batches from a network's activations (0.17 on the card that the
 factors were learned from); and from its multiply-adds alone. A test compares them with the measured ones."""
 MODELLED_FROM = "modelled from parameters, activations, precision and image size"
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredBatch:
-    """What somebody tried: the largest batch that ran, 0 where none did, and the next larger one, which did not or was not tried.
-    `image_size` and `precision` are None where they were not stated."""
-
-    model: str
-    accelerator: str
-    image_size: int | None
-    precision: Precision | None
-    largest_batch: int
-    next_tried: int
-    published: str
-    source: str
-
-    @property
-    def known_on(self) -> date:
-        """The day from which it is known."""
-        return known_on(self.published, int(self.published[:4]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +76,7 @@ def nearest(evidence: Evidence, asked: FitQuestion, unfit: Fit) -> Fit | None:
 def networks(evidence: Evidence) -> tuple[str, ...]:
     """The names of all networks of which it is known what they need."""
     known = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
-    return tuple(sorted(known | {each.model for each in measured_batches()}))
-
-
-@cache
-def measured_batches() -> tuple[MeasuredBatch, ...]:
-    """All rows of the packaged table. Raises TableError."""
-    text = (resources.files("costcalc.evidence") / "data" / TABLE).read_text("utf-8")
-    return tuple(typed(TABLE, cells(TABLE, text), MeasuredBatch))
+    return tuple(sorted(known | {each.model for each in evidence.largest_batches}))
 
 
 def _is_card(chip: Accelerator, day: date) -> bool:
@@ -124,7 +92,7 @@ class _Network:
         self.model: Model | None = evidence.models.get(name)
         own_size = self.model.image_size if self.model else None
         self.image_size = asked.image_size or own_size
-        rows = [row for row in measured_batches() if row.model == name and row.known_on <= asked.day]
+        rows = [row for row in evidence.largest_batches if row.model == name and row.known_on <= asked.day]
         self.measured = [row for row in rows if row.precision in (None, asked.precision) and self._is_of_size(row)]
         self.chips: Mapping[str, Accelerator] = evidence.accelerators
 
@@ -146,14 +114,18 @@ class _Network:
 
     def _as_elsewhere(self, chip: Accelerator) -> Fit:
         """Between the cards on which it was measured in proportion to what is left of their memory, beyond them likewise."""
-        ran, failed = (self._along(chip, [getattr(row, name) for row in self.measured]) for name in TRIED)
+        ran, failed = (self._along(chip, *curve) for curve in self._curves)
         batches = ran, ran * exp(-OTHER_CARD), max(ran, failed) * exp(OTHER_CARD)
         sources = "; ".join(dict.fromkeys(row.source for row in self.measured))
         return self._fit(chip, batches, Tier.INTERPOLATED, f"other cards: {sources}", self.precision)
 
-    def _along(self, chip: Accelerator, batches: Sequence[int]) -> float:
-        rooms = (self._room(self.chips[row.accelerator]) for row in self.measured)
-        room, images = _by_room(zip(rooms, batches, strict=True))
+    @cached_property
+    def _curves(self) -> list[tuple[list[float], list[float]]]:
+        """For each of TRIED, the images over the room that is left on the cards on which it was measured."""
+        rooms = [self._room(self.chips[row.accelerator]) for row in self.measured]
+        return [_by_room(zip(rooms, [getattr(row, name) for row in self.measured], strict=True)) for name in TRIED]
+
+    def _along(self, chip: Accelerator, room: Sequence[float], images: Sequence[float]) -> float:
         here = self._room(chip)
         return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]
 

@@ -23,6 +23,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
+from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
 from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
 
@@ -34,12 +35,13 @@ FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 NETWORKS, CODES = "system_networks", "codes"
 GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
 PROCESSORS, RATES = "processors", "processor_speeds"
+BATCHES = "largest_batches"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules"),
-    *(ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS, PROCESSORS, RATES),
+    *(ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS, PROCESSORS, RATES, BATCHES),
 )
 
 
@@ -71,6 +73,7 @@ class Tables:
     data_centers: tuple[DataCenters, ...]
     processors: tuple[Processor, ...]
     rates: tuple[ProcessorSpeed, ...]
+    largest_batches: tuple[MeasuredBatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)),
         processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)),
         rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)),
+        largest_batches=tuple(_read(texts, BATCHES, MeasuredBatch)),
     )
 
 
@@ -170,6 +174,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
             accelerators=accelerators,
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
+        largest_batches=tables.largest_batches,
         processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from math import exp, hypot, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
@@ -130,7 +130,6 @@ def _processor_year(introduced: int | None) -> int:
     return (introduced or BASE_YEAR) - YEARS_OLDER
 
 
-@lru_cache(maxsize=8)
 def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
     """Every pipeline of the table: the geometric mean over organisations, each counted once, and beside accelerators that decode
     themselves what it did at least.

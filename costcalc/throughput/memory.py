@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
 
 import numpy as np
 
@@ -21,9 +24,10 @@ from costcalc.throughput.workloads import (
     REFERENCE_SIZE,
     SIXTEEN_BIT,
 )
-from costcalc.training import Model, Throughput
+from costcalc.training import Model, Throughput, known_on
 from costcalc.units import Floats
 
+Precision = Literal["16bit", "32bit"]
 BYTES_PER_PARAMETER = 16  # weights, gradients, two optimiser moments; mixed precision keeps a 32-bit copy
 BYTES_PER_ACTIVATION = {True: 2, False: 4}  # in 16 bits, or not
 GIB_PER_IMAGE = 0.08  # ResNet-50 at 224 px in 16 bits: MLPerf ran 816 images on 80 GB, 408 on 40 GB, 204 on 24 GB
@@ -39,6 +43,26 @@ HELD_OF_FAMILY = {
 }  # fmt: skip
 """How many times the outputs of its layers a network holds until the backward pass, where a family differs from most: a middle of
 the networks in `largest_batches.csv`. Dense blocks and inverted bottlenecks hold more than layers put out."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredBatch:
+    """What somebody tried: the largest batch that ran, 0 where none did, and the next larger one, which did not or was not tried.
+    `image_size` and `precision` are None where they were not stated."""
+
+    model: str
+    accelerator: str
+    image_size: int | None
+    precision: Precision | None
+    largest_batch: int
+    next_tried: int
+    published: str
+    source: str
+
+    @property
+    def known_on(self) -> date:
+        """The day from which it is known."""
+        return known_on(self.published, int(self.published[:4]))
 
 
 def most_images(

@@ -32,7 +32,7 @@ from costcalc.throughput.workloads import (
 from costcalc.training import Model, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats
 
-REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small")
+REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small", "beyond_any_cluster")
 
 Codes = NDArray[np.int8]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15

@@ -3,7 +3,7 @@
 core-seconds x GHz of an image = ARITHMETIC x G operations / operations a cycle + PASSES x G numbers that the layers put out
 
 Training takes six operations for each multiply-add. Numbers pass through a core at a pace of their own, so that wider units help
-with the arithmetic alone. `costcalc.fitting.processors` fits both constants. A processor of which rates are known makes, of what
+with the arithmetic alone. `science.fitting.processors` fits both constants. A processor of which rates are known makes, of what
 it does more or less than that, the part that so many rates tell (n of n + 1).
 """
 

@@ -2,7 +2,7 @@
 
 ln X = roofline + accelerator + software year + framework - (1 + batch) ln(1 + OVERHEAD_IMAGES/b) + count + machines, X being
 images/s of one accelerator and b images per accelerator and step. Every term but the roofline is an effect shrunk to zero;
-`costcalc.fitting.reference_model` learns them, docs/method.md says why.
+`science.fitting.reference_model` learns them, docs/method.md says why.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
@@ -50,7 +49,6 @@ class Doubling(NamedTuple):
     terms: list[Term]
 
 
-@cache
 def doublings(count: int) -> tuple[tuple[str, float], ...]:
     """Each doubling from 1 to a count: the number that it leads to, and its share."""
     whole = range(math.ceil(math.log2(max(count, 1))))

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, pairwise
-from typing import Any
 
 from costcalc.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from own_runs.logs.log import FROM_0, LogRefused, Point, checked, counted_from_1
@@ -43,24 +42,24 @@ class _Clock:
     def seconds(self, name: str, cell: object) -> float | None:
         """Seconds since the first row, or of the row itself where `kind` is span; None where the cell tells no time."""
         plain = name.casefold()
-        found = _span(cell) if plain in SPANS or plain == "timestamp" else None
-        if plain in SPANS and found is not None:
+        moment = _span(cell) if plain in SPANS or plain == "timestamp" else None
+        if plain in SPANS and moment is not None:
             self.kind = "span"
-            return found
-        if found is None and plain in (*DATES, *SPANS):
-            found = _moment(cell)
-        if found is None:
+            return moment
+        if moment is None and plain in (*DATES, *SPANS):
+            moment = _moment(cell)
+        if moment is None:
             return None
-        while found < self._last - SECONDS_PER_DAY / 2 and found < SECONDS_PER_DAY:  # a time of day, past midnight
-            found += SECONDS_PER_DAY * math.ceil((self._last - found) / SECONDS_PER_DAY)
-        self.kind, self._last = "date", found
-        self._first = found if self._first is None else self._first
-        return found - self._first
+        while moment < self._last - SECONDS_PER_DAY / 2 and moment < SECONDS_PER_DAY:  # a time of day, past midnight
+            moment += SECONDS_PER_DAY * math.ceil((self._last - moment) / SECONDS_PER_DAY)
+        self.kind, self._last = "date", moment
+        self._first = moment if self._first is None else self._first
+        return moment - self._first
 
 
 def _span(cell: object) -> float | None:
-    found = HOURS_MINUTES_SECONDS.fullmatch(str(cell))
-    return float(found[1] or 0) * SECONDS_PER_HOUR + float(found[2]) * 60 + float(found[3]) if found else None
+    parts = HOURS_MINUTES_SECONDS.fullmatch(str(cell))
+    return float(parts[1] or 0) * SECONDS_PER_HOUR + float(parts[2]) * 60 + float(parts[3]) if parts else None
 
 
 def _moment(cell: object) -> float | None:
@@ -70,10 +69,10 @@ def _moment(cell: object) -> float | None:
         units = (number, number / MILLISECONDS)
         return next((each for each in units if UNIX_SECONDS[0] <= each < UNIX_SECONDS[1]), None)
     try:
-        found = datetime.fromisoformat(str(cell).replace(",", "."))
+        moment = datetime.fromisoformat(str(cell).replace(",", "."))
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +85,15 @@ class Meaning:
 
 
 def points_of(
-    rows: Iterable[tuple[str, Mapping[str, Any]]], meaning: Meaning
+    rows: Iterable[tuple[str, Mapping[str, object]]], meaning: Meaning
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The points of rows, each with its place in the file, and how they were understood. Raises LogRefused."""
     clock = _Clock()
     points, notes = checked(_point(where, row, meaning, clock) for where, row in rows), []
     if clock.kind == "span" and _are_of_single_rows(points):
-        points, notes = _added_up(points), [OF_EACH]
+        sums = accumulate(point.seconds or 0.0 for point in points)
+        points = tuple(point._replace(seconds=seconds) for point, seconds in zip(points, sums, strict=True))
+        notes = [OF_EACH]
     elif clock.kind == "date":
         notes = [FROM_FIRST_ROW]
     if points[0].epochs != 0:
@@ -102,7 +103,7 @@ def points_of(
     return points, (*notes, UNTRAINED)
 
 
-def _point(where: str, row: Mapping[str, Any], meaning: Meaning, clock: _Clock) -> Point:
+def _point(where: str, row: Mapping[str, object], meaning: Meaning, clock: _Clock) -> Point:
     places: dict[str, float] = {}
     values = {}
     for name, cell in row.items():
@@ -147,11 +148,6 @@ def _are_of_single_rows(points: Sequence[Point]) -> bool:
     times = [point.seconds or 0.0 for point in points]
     falls = any(after < before for before, after in pairwise(times))
     return falls or times[-1] < math.sqrt(len(times)) * times[0]
-
-
-def _added_up(points: Sequence[Point]) -> tuple[Point, ...]:
-    sums = accumulate(point.seconds or 0.0 for point in points)
-    return tuple(point._replace(seconds=seconds) for point, seconds in zip(points, sums, strict=True))
 
 
 def _counts_from_0(points: Sequence[Point], is_timed: bool) -> bool:

@@ -67,10 +67,18 @@ def _trainer_point(index: int, entry: object) -> Point:
 def read_json_lines(text: str) -> TrainingLog:
     """One JSON object in each line, as Weights & Biases exports a run's history, and as DeiT, detectron2 and mmcv log. Raises
     LogRefused."""
-    lines = [(f"line {number}", _object(line, f"line {number}")) for number, line in _lines(text)]
+    lines = [
+        (f"line {number}", _object(line, f"line {number}"))
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip()
+    ]
     if all(entry.keys() >= OF_DEIT for _, entry in lines):
         points, notes = points_of(lines, Meaning("DeiT", from_0=True))
-        return TrainingLog("DeiT", tuple(map(_in_fractions, points)), notes=notes)
+        in_fractions = []
+        for point in points:
+            values = {name: value / 100 if "_acc" in name else value for name, value in point.values.items()}
+            in_fractions.append(point._replace(values=values))
+        return TrainingLog("DeiT", tuple(in_fractions), notes=notes)
     writer = "Weights & Biases" if "_step" in lines[0][1] else "JSON lines"
     points, notes = points_of(_rows(lines), Meaning(writer))
     return TrainingLog(writer, points, notes=notes)
@@ -89,15 +97,6 @@ def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str,
         if of_mmengine and "epoch" not in row and "step" in row:
             row["epoch"] = row.pop("step")
         yield where, row
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
-
-
-def _in_fractions(point: Point) -> Point:
-    values = {name: value / 100 if "_acc" in name else value for name, value in point.values.items()}
-    return point._replace(values=values)
 
 
 def read_mlperf(text: str) -> TrainingLog:
@@ -145,12 +144,12 @@ def _mlperf_point(where: str, entry: MlperfEntry, start: float) -> Point:
 
 def _object(text: str, where: str = "the file") -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise LogRefused(f"{where} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise LogRefused(f"{where} must be a JSON object")
-    return found
+    return document
 
 
 def _numbers(entry: Mapping[str, Any]) -> dict[str, float]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
+from costcalc.text import line
+
 MOST_POINTS = 200_000
+LONGEST_NAME = 100  # of a metric
 MOST_EPOCHS = 1e6
 MOST_SECONDS = 3600.0 * 24 * 366
 FROM_0 = "{} counts epochs from 0: the row of epoch 0 is read as one epoch completed."
@@ -15,7 +19,10 @@ FACTS = ("model", "accelerator", "accelerators", "nodes", "batch_size", "samples
 
 
 class LogRefused(Exception):
-    """A file cannot be read as a training log; the message says where and what to write instead."""
+    """A file cannot be read as a training log; the message, a line, says where and what to write instead."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(line(message))
 
 
 class NothingYet(LogRefused):
@@ -49,14 +56,15 @@ class TrainingLog:
 
 
 def checked(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points that have a value, which NaN is not.
+    """The points that have a value, which NaN is not; the names of metrics are lines of bounded length.
 
     Raises NothingYet where there is none, and LogRefused for too many and for figures that no training has.
     """
     found = []
     for point in points:
         _check(point)
-        known = {name: value for name, value in point.values.items() if not math.isnan(value)}
+        known = {metric_name(name): value for name, value in point.values.items() if not math.isnan(value)}
+        known.pop("", None)
         if known:
             found.append(point._replace(values=known))
         if len(found) > MOST_POINTS:
@@ -64,6 +72,12 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
     if not found:
         raise NothingYet("the file has no value of any metric: it needs a column such as accuracy or val_loss")
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def metric_name(text: str) -> str:
+    """What a log calls a metric, as a line of bounded length."""
+    return line(text)[:LONGEST_NAME].strip()
 
 
 def counted_from_1(points: Iterable[Point]) -> tuple[Point, ...]:

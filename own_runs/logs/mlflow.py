@@ -23,18 +23,18 @@ def read_mlflow(text: str, metric: str) -> TrainingLog:
 def _points(text: str, metric: str) -> Iterator[Point]:
     start = first = None
     for number, line in enumerate(text.splitlines(), 1):
-        found = LINE.fullmatch(line.strip())
-        if not found:
+        parts = LINE.fullmatch(line.strip())
+        if not parts:
             raise LogRefused(f"line {number}: must be a time in milliseconds, a value and a step; got {line[:40]}")
-        of = found["run"], found["data"]
+        of = parts["run"], parts["data"]
         first = first or of
         if of != first:
             raise LogRefused(
                 f"line {number}: is of another run or data set than the first: give a file with those of one"
             )
-        milliseconds = float(found["time"])
+        milliseconds = float(parts["time"])
         start = milliseconds if start is None else start
-        step = float(found["step"]) if found["step"] else None
+        step = float(parts["step"]) if parts["step"] else None
         yield Point(
-            f"line {number}", None, step, (milliseconds - start) / MILLISECONDS, {metric: float(found["value"])}
+            f"line {number}", None, step, (milliseconds - start) / MILLISECONDS, {metric: float(parts["value"])}
         )

@@ -61,7 +61,7 @@ PLAIN = Writer("a table", frozenset())
 
 def read_table(text: str) -> TrainingLog:
     """A table with a header as a log. Raises LogRefused naming row and column."""
-    lines = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
+    lines = csv.reader(io.StringIO(text), delimiter=max("\t,;", key=text.partition("\n")[0].count))
     try:
         header = [RUN_NAME.sub("", cell.strip()) for cell in next(lines, [])]
         writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)
@@ -72,11 +72,6 @@ def read_table(text: str) -> TrainingLog:
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
     return TrainingLog(writer.name, tuple(_in_fractions(point, writer) for point in points), notes=notes)
-
-
-def _delimiter(text: str) -> str:
-    first = text.partition("\n")[0]
-    return max("\t,;", key=first.count)
 
 
 def _check_header(header: Sequence[str]) -> None:

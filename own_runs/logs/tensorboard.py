@@ -84,7 +84,7 @@ def _scalars(path: Path) -> Scalars:
         from google.protobuf.message import DecodeError
         from tensorboard.compat.proto.event_pb2 import Event
     except ModuleNotFoundError:
-        raise LogRefused("event files need TensorBoard: install it with pip install 'costcalc[logs]'") from None
+        raise LogRefused("event files need TensorBoard: pip install tensorboard") from None
     found, start = Scalars(), None
     for place, record in _records(path):
         try:
@@ -122,9 +122,9 @@ def _values(event: Any) -> Iterator[tuple[str, float]]:
         elif value.HasField("tensor") and value.metadata.plugin_data.plugin_name in ("scalars", ""):
             from tensorboard.util import tensor_util
 
-            found = tensor_util.make_ndarray(value.tensor)
-            if found.size == 1 and found.dtype.kind in "fiu":
-                yield value.tag, float(found.item())
+            array = tensor_util.make_ndarray(value.tensor)
+            if array.size == 1 and array.dtype.kind in "fiu":
+                yield value.tag, float(array.item())
 
 
 def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) -> Iterator[Point]:
@@ -143,4 +143,6 @@ def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) ->
 
 def _counts_from_0(epochs: Sequence[Scalar]) -> bool:
     """Whether the epoch that runs is logged, not those that were completed: it is 0 after the first steps."""
-    return any(one.value == 0 and one.step > 0 for one in epochs) and all(one.value % 1 == 0 for one in epochs)
+    return any(scalar.value == 0 and scalar.step > 0 for scalar in epochs) and all(
+        scalar.value % 1 == 0 for scalar in epochs
+    )

@@ -79,8 +79,8 @@ def _gpu(name: str | None) -> Device:
 
 def _apple_gpu(name: str | None) -> Device:
     memory = torch.mps.recommended_max_memory() / GIB
-    found = name or this_machine.brand().removeprefix("Apple ")
-    return Device("mps", found, memory, ("fp16", "bf16", "fp32"), torch.mps.synchronize)
+    called = name or this_machine.brand().removeprefix("Apple ")
+    return Device("mps", called, memory, ("fp16", "bf16", "fp32"), torch.mps.synchronize)
 
 
 def _tpu(name: str | None) -> Device:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import perf_counter, process_time
-from typing import Any
 
 import torch
 
@@ -96,7 +95,10 @@ def measure(request: Request, device: Device, tell: Callable[[str], None]) -> Me
     job = Job(partial(networks.build, request.names, request.module), request.image_size, precision, request.seconds)
     tell(f"{request.names[0]} at {request.image_size} px in {precision} on {device.name}")
     rates, start, processor_start = [], perf_counter(), process_time()
-    for rate in _rates(job, device, request.batch_size):
+    tried: Iterable[Rate | None] = sweep(job, device, FIRST_BATCH.get(device.kind, USUAL_FIRST_BATCH))
+    if request.batch_size is not None:
+        tried = [measured(job, device, request.batch_size)]
+    for rate in filter(None, tried):
         tell(f"batch {rate.batch_size}: {rate.images_per_second:,.4g} images/s, repeats within {rate.spread:.1%}")
         rates.append(rate)
     share = (process_time() - processor_start) / (perf_counter() - start) / cpus()
@@ -105,9 +107,3 @@ def measure(request: Request, device: Device, tell: Callable[[str], None]) -> Me
     prepared = pipeline.images_per_second(request.image_size, cpus(), min(request.seconds, 5.0))
     tell(f"data pipeline: {prepared:,.4g} images/s on {cpus()} cores")
     return Measurement(request, device, precision, tuple(rates), prepared, share)
-
-
-def _rates(job: Job, device: Device, batch_size: int | None) -> Sequence[Rate] | Any:
-    if batch_size is None:
-        return sweep(job, device, FIRST_BATCH.get(device.kind, USUAL_FIRST_BATCH))
-    return filter(None, [measured(job, device, batch_size)])

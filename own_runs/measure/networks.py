@@ -54,9 +54,9 @@ def _published(names: tuple[str, ...]) -> Any:
             missing.append(f"{library} cannot be imported: {error}")
         except RuntimeError as error:
             raise CannotMeasure(OTHER_BUILD.format(torch.__version__, error)) from error
-    told = "; ".join(missing) or "neither torchvision nor timm has it"
+    reason = "; ".join(missing) or "neither torchvision nor timm has it"
     raise CannotMeasure(
-        f"no network {names[0]} to measure: {told}. --module package.module:factory measures one of your own"
+        f"no network {names[0]} to measure: {reason}. --module package.module:factory measures one of your own"
     )
 
 

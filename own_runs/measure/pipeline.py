@@ -19,12 +19,12 @@ def pictures() -> list[bytes]:
 
     random = np.random.default_rng(1)
     coarse = random.integers(0, 255, (PICTURES, HEIGHT // 4, WIDTH // 4, 3), np.uint8)
-    found = []
+    files = []
     for pixels in coarse:
         buffer = io.BytesIO()
         Image.fromarray(pixels).resize((WIDTH, HEIGHT)).save(buffer, "JPEG", quality=QUALITY)
-        found.append(buffer.getvalue())
-    return found
+        files.append(buffer.getvalue())
+    return files
 
 
 def images_per_second(side: int, workers: int, seconds: float) -> float:

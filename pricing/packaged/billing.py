@@ -6,17 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import TypedDict
 
 from costcalc.offers import Offer
 from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
-from pricing.packaged.tables import Key, Row, Table
+from pricing.packaged.tables import Key, Table
 
 PROVIDERS = Table(
     "providers.csv",
     "provider family",
     "name billing_increment_seconds minimum_seconds hours_in_month source observed_on",
 )
+
+
+class BillingTerms(TypedDict):
+    """The fields of an `Offer` that say how its use is billed."""
+
+    billing_increment_seconds: int
+    minimum_seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,8 @@ class Billing:
     hours_in_month: int
 
     @property
-    def terms(self) -> Mapping[str, Any]:
-        """The fields of an `Offer` that say how its use is billed."""
+    def terms(self) -> BillingTerms:
+        """As an offer has it."""
         return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 
@@ -43,7 +50,7 @@ def billed(offer: Offer) -> Offer:
 
 def billing(provider: str, instance_type: str = "") -> Billing:
     """How a provider bills a machine; whole hours where the table does not have the provider."""
-    return find_billing(_packaged(), provider, instance_type)
+    return find_billing(_packaged_billing(), provider, instance_type)
 
 
 def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str) -> Billing:
@@ -54,14 +61,8 @@ def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str
 
 def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
     """The table, by provider and family. Raises PackagedTableError."""
-    return PROVIDERS.read(_billing, folder)
-
-
-@cache
-def _packaged() -> Mapping[Key, Billing]:
-    return read_billing()
-
-
-def _billing(row: Row) -> Billing:
     columns = ("billing_increment_seconds", "minimum_seconds", "hours_in_month")
-    return Billing(*map(row.integer, columns))
+    return PROVIDERS.read(lambda row: Billing(*map(row.integer, columns)), folder)
+
+
+_packaged_billing = cache(read_billing)

@@ -27,8 +27,10 @@ def free_offer(row: Row) -> Offer:
     status = row.text("status")
     if status not in STATUS_FLAGS:
         raise ValueError(f"status {status!r} is neither offered nor ended")
+    memory_gib = row.maybe_number("accelerator_memory_gib")
+    machine = Machine(row.text("accelerator"), row.integer("accelerators"), memory_gib)
     return Offer(
-        *(row.text("provider"), ANY_REGION, row.text("instance_type"), _machine(row), PurchaseOption.FREE),
+        *(row.text("provider"), ANY_REGION, row.text("instance_type"), machine, PurchaseOption.FREE),
         hourly_rate=Decimal(0),
         observed_at=day(row, "observed_at"),
         source=row.text("source"),
@@ -36,11 +38,6 @@ def free_offer(row: Row) -> Offer:
         session_hours=_session(row),
         hours_per_week=_hours(row, "hours_per_week"),
     )
-
-
-def _machine(row: Row) -> Machine:
-    memory = row.maybe_number("accelerator_memory_gib")
-    return Machine(row.text("accelerator"), row.integer("accelerators"), memory)
 
 
 def _session(row: Row) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 
 from pricing.packaged.tables import Row, Table
 
@@ -71,7 +71,7 @@ def region(provider: str, spelling: str) -> str:
         return text
     known = _regions().get((provider, text.casefold()))
     if known is None:
-        places = [name for owner, name in _regions() if owner == provider]
+        places = tuple(name for owner, name in _regions() if owner == provider)
         raise UnknownName("region", provider, spelling, _nearest(text.casefold(), places))
     return known
 
@@ -85,7 +85,8 @@ def _is_near(memory_gib: float, required: float) -> bool:
     return abs(memory_gib - required) <= MEMORY_TOLERANCE * required
 
 
-def _nearest(text: str, names: list[str]) -> str | None:
+@lru_cache(maxsize=1000)  # a marketplace lists the same unknown card many times, and looking takes 10 ms
+def _nearest(text: str, names: tuple[str, ...]) -> str | None:
     return next(iter(get_close_matches(text, names, n=1, cutoff=0)), None)
 
 
@@ -106,8 +107,9 @@ def _meaning(row: Row) -> tuple[float | None, str]:
     return row.maybe_number("memory_gib"), row.maybe("accelerator") or ""
 
 
-def _spellings(provider: str) -> list[str]:
-    return [spelling for scheme, spelling, _ in ACCELERATOR_NAMES.read(_meaning) if scheme in (provider, ANY)]
+@cache
+def _spellings(provider: str) -> tuple[str, ...]:
+    return tuple(spelling for scheme, spelling, _ in ACCELERATOR_NAMES.read(_meaning) if scheme in (provider, ANY))
 
 
 @cache

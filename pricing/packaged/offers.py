@@ -70,6 +70,8 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         raise ValueError(f"{' '.join(name)} is not in instance_types.csv")
     billing = find_billing(facts.billing, *name)
     flags = tuple(flag for flag in (row.maybe("flags") or "").split(";") if flag)
+    if term := row.maybe("term"):
+        term_hours(term)  # raises ValueError for one that cannot be read
     return Offer(
         provider=name[0],
         region=row.text("region"),
@@ -79,7 +81,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         hourly_rate=amount(row, "hourly_rate"),
         observed_at=day(row, "observed_at"),
         source=row.text("source"),
-        term=optional(row, "term", _term),
+        term=term,
         payment=optional(row, "payment", lambda cells, column: choice(Payment, cells, column)),
         offering_class=row.maybe("offering_class"),
         upfront=optional(row, "upfront", amount),
@@ -93,11 +95,6 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         billing_increment_seconds=billing.increment_seconds,
         minimum_seconds=billing.minimum_seconds,
     )
-
-
-def _term(row: Row, column: str) -> str:
-    term_hours(row.text(column))
-    return row.text(column)
 
 
 def _parts(row: Row) -> tuple[RatePart, ...]:

@@ -71,8 +71,10 @@ def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: date
         raise LookupError(f"no {chip.name} was on sale before {chip.on_sale_from}: give a later as_of")
     sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
     if price is None and sold is None:
+        later = [each.observed_at for each in _purchases() if each.accelerator == own.accelerator]
+        before = f" before {min(later).date()}" if later else ""
         raise LookupError(
-            f"no purchase price of {own.accelerator} is known{_since(own)}: give own_price, 0 if it is paid for"
+            f"no purchase price of {own.accelerator} is known{before}: give own_price, 0 if it is paid for"
         )
     if watts is None:
         raise LookupError(f"no watts of {own.accelerator} are known: give own_watts, those of the whole machine")
@@ -96,8 +98,8 @@ def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
     known = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
     whole = [each for each in known if each.host is None and each.accelerators == own.accelerators]
     alone = [each for each in known if each.host is not None]
-    found = max(whole or alone, key=lambda each: each.observed_at, default=None)
-    return None if found is None else found.machine(own.accelerators)
+    last = max(whole or alone, key=lambda each: each.observed_at, default=None)
+    return last and last.machine(own.accelerators)
 
 
 def _watts(own: OwnMachine, chip: Accelerator) -> Decimal | None:
@@ -106,12 +108,6 @@ def _watts(own: OwnMachine, chip: Accelerator) -> Decimal | None:
     if sold is not None or chip.power_watts is None:
         return sold.watts if sold else None
     return Decimal(repr(chip.power_watts)) * own.accelerators + HOSTS["tower"].watts
-
-
-def _since(own: OwnMachine) -> str:
-    """From when on one is known, where that is too late."""
-    later = [each.observed_at for each in _purchases() if each.accelerator == own.accelerator]
-    return f" before {min(later).date()}" if later else ""
 
 
 @cache

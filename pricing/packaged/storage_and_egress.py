@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources.abc import Traversable
 
 from costcalc.costing.storage_and_egress import UNITS, StorageAndEgressRates, StorageOrEgressRate
-from pricing.packaged.tables import Row, Table
+from pricing.packaged.tables import Row, Table, amount
 
 STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_per_unit what source observed_on")
 
@@ -21,17 +20,10 @@ def storage_and_egress_rates(folder: Traversable | None = None) -> StorageAndEgr
 
 
 def _rate(row: Row) -> StorageOrEgressRate:
-    item, dollars = row.text("item"), _decimal(row.text("usd_per_unit"))
+    item, dollars = row.text("item"), amount(row, "usd_per_unit")
     if UNITS.get(item) != row.text("unit"):
         raise ValueError(f"{item} by {row.text('unit')}: write one of {UNITS}")
-    if not dollars.is_finite() or dollars <= 0:
+    if not dollars:
         raise ValueError(f"usd_per_unit must be positive, not {dollars}")
     day = date.fromisoformat(row.text("observed_on"))
     return StorageOrEgressRate(row.text("provider"), item, dollars, row.text("what"), row.text("source"), day)
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError(f"{text!r} is no number") from None

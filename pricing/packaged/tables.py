@@ -87,7 +87,11 @@ class Table:
     def read(self, build: Callable[[Row], T], folder: Traversable | None = None) -> dict[Key, T]:
         """What `build` makes of each row, by the row's key. Raises PackagedTableError, naming file and line."""
         built: dict[Key, T] = {}
-        for number, line in enumerate(self._lines(folder), FIRST_LINE):
+        try:
+            lines = cells(self._path, self._text(folder))
+        except (TableError, csv.Error) as error:
+            raise PackagedTableError(str(error)) from error
+        for number, line in enumerate(lines, FIRST_LINE):
             key = tuple(str(line[column] or "") for column in self.key.split())
             try:
                 if key in built:
@@ -96,12 +100,6 @@ class Table:
             except ValueError as error:
                 raise PackagedTableError(f"{self._path}, line {number}: {error}") from error
         return built
-
-    def _lines(self, folder: Traversable | None) -> list[dict[str, Cell]]:
-        try:
-            return cells(self._path, self._text(folder))
-        except (TableError, csv.Error) as error:
-            raise PackagedTableError(str(error)) from error
 
     @property
     def _path(self) -> str:
@@ -145,17 +143,13 @@ def day(row: Row, column: str) -> datetime:
     """Midnight UTC at which an ISO date starts, or an ISO date-time, which needs its time zone. Raises ValueError."""
     text = row.text(column)
     try:
-        return (
-            datetime.combine(date.fromisoformat(text), time(), UTC) if len(text) == len("2026-11-20") else _moment(text)
-        )
+        if len(text) == len("2026-11-20"):
+            return datetime.combine(date.fromisoformat(text), time(), UTC)
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{column} {text!r} is not an ISO date") from None
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(f"{text} has no time zone")
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError(f"{column} {text!r} is not an ISO date")
     return moment.astimezone(UTC)
 
 

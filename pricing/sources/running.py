@@ -1,35 +1,59 @@
-"""Asking sources side by side, each in a thread of its own that is abandoned when its time is up."""
+"""Asking price sources, each in a process of its own: what a hostile answer costs, it costs its own source alone.
+
+A process may allocate what its source's bounds say. Linux enforces that; elsewhere only the bounds of documents hold. As many
+processes run at once as the memory that is set aside for them allows.
+"""
 
 from __future__ import annotations
 
 import logging
-import queue
+import os
+import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from importlib import import_module
+from math import ceil
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import extract_tb
 
+from msgspec import msgpack
+
+from costcalc.text import line
 from pricing.recording import Recording
-from pricing.sources.common.http import Http, HttpError
+from pricing.sources import SOURCES
+from pricing.sources.common.http import MIB, Http, HttpError
 from pricing.sources.source import Collected, Environment, SourceError, SourceSpec
 
 for _chatty in ("botocore", "google.auth", "google.api_core"):
     logging.getLogger(_chatty).setLevel(logging.INFO)  # at DEBUG they write down signed requests, key ids included
 
+MEMORY_MIB = 320  # of all sources that are asked at one time
+BYTES_OF_OFFER = 1024  # as it is handed over; most have 600
+STACK_BYTES = MIB  # of a thread; the usual eight count as allocated, however few are used
+# Forks of one process that has imported what sources need share its memory; on macOS a fork cannot use the network.
+CONTEXT = get_context("forkserver") if sys.platform == "linux" else get_context("spawn")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of asking one source: `collected`, or None and the `error` that people are shown."""
+    """What came of asking one source: `collected`, or None and the `error` that people are shown.
+
+    `late` says that it was not waited for any longer.
+    """
 
     name: str
     seconds: float
     collected: Collected | None = None
     error: str | None = None
+    late: bool = False
 
 
 def ask(spec: SourceSpec, environment: Environment, now: datetime, recording: Recording | None = None) -> Outcome:
@@ -40,41 +64,150 @@ def ask(spec: SourceSpec, environment: Environment, now: datetime, recording: Re
     started = time.monotonic()
     collected, error = None, None
     try:
-        with closing(Http(recording=recording)) as http:
+        with closing(Http(recording=recording, most_mib=spec.bounds.document_mib)) as http:
             collected = spec.build(environment, http).collect(now)
     except (SourceError, HttpError) as failure:
         error = str(failure).removeprefix(f"{spec.name}: ")
+    except MemoryError:
+        error = _too_much_memory(spec)
     except Exception as failure:  # noqa: BLE001  one source's defect must not cost the others their refresh
         error = _defect(failure)
-    return Outcome(spec.name, time.monotonic() - started, collected, error)
+    return Outcome(spec.name, time.monotonic() - started, collected, error and line(error))
 
 
 def ask_all(
     specs: Sequence[SourceSpec], environment: Environment, now: datetime, limit_seconds: float
 ) -> Iterator[Outcome]:
-    """Outcomes in the order they come in; a source that takes longer than the limit is left behind as failed."""
-    outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-    for spec in specs:
-        _start(partial(_report, outcomes, spec, environment, now), spec.name)
-    pending, deadline = {spec.name for spec in specs}, time.monotonic() + limit_seconds
-    while pending:
+    """Outcomes in the order they come in; a source that takes longer than the limit is left behind as failed.
+
+    While others wait for their turn, each has a share of the limit.
+    """
+    CONTEXT.set_forkserver_preload([__name__, *(SOURCES.modules[spec.name] for spec in specs)])
+    deadline = time.monotonic() + limit_seconds
+    share = limit_seconds / (1 + ceil(sum(spec.bounds.memory_mib for spec in specs) / MEMORY_MIB))
+    waiting, asking = list(specs), list[_Process]()
+    try:
+        while asking or waiting:
+            for spec in _fitting(waiting, [each.spec for each in asking]):
+                waiting.remove(spec)
+                asking.append(_Process.start(spec, environment, now))
+            patience = share if waiting else limit_seconds
+            due = min(deadline, asking[0].started + patience)
+            wait([each.answer for each in asking], max(due - time.monotonic(), 0))
+            is_over = time.monotonic() >= deadline
+            for each in [each for each in asking if is_over or each.has_answered() or each.seconds >= patience]:
+                asking.remove(each)
+                yield each.outcome()
+            if is_over:
+                yield from (Outcome(spec.name, 0.0, None, "its turn did not come in time", True) for spec in waiting)
+                return
+    finally:
+        for each in asking:
+            each.end()
+
+
+def _fitting(waiting: Sequence[SourceSpec], asking: Sequence[SourceSpec]) -> list[SourceSpec]:
+    """Those of the waiting sources that there is memory for beside the others; one at least where nothing is asked."""
+    room = MEMORY_MIB - sum(spec.bounds.memory_mib for spec in asking)
+    fitting = list[SourceSpec]()
+    for spec in waiting:
+        if spec.bounds.memory_mib <= room or not (asking or fitting):
+            fitting.append(spec)
+            room -= spec.bounds.memory_mib
+    return fitting
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """The process that asks one source, and the pipe through which it hands over its outcome."""
+
+    spec: SourceSpec
+    process: BaseProcess
+    answer: Connection
+    started: float
+
+    @classmethod
+    def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Process:
+        """A process that begins to ask."""
+        answer, end = CONTEXT.Pipe(duplex=False)
+        arguments = (end, SOURCES.modules[spec.name], dict(environment), now)
+        process = CONTEXT.Process(target=_answer, args=arguments, daemon=True)
+        process.start()
+        end.close()
+        return cls(spec, process, answer, time.monotonic())
+
+    @property
+    def seconds(self) -> float:
+        """Since it was started."""
+        return time.monotonic() - self.started
+
+    def has_answered(self) -> bool:
+        """Whether its outcome, or its end, can be read."""
+        return self.answer.poll()
+
+    def outcome(self) -> Outcome:
+        """What it handed over, or why it handed over nothing. The process ends."""
+        if not self.has_answered():
+            self.end()
+            return self._failed(f"took longer than {self.seconds:.0f} s", late=True)
         try:
-            outcome = outcomes.get(timeout=max(deadline - time.monotonic(), 0))
-        except queue.Empty:
-            break
-        pending.discard(outcome.name)
-        yield outcome
-    for name in sorted(pending):
-        yield Outcome(name, limit_seconds, None, f"took longer than {limit_seconds:g} s")
+            content = self.answer.recv_bytes(self.spec.bounds.offers * BYTES_OF_OFFER)
+        except EOFError:
+            self.process.join()
+            return self._failed(f"its process ended with status {self.process.exitcode}, perhaps for want of memory")
+        except OSError:
+            return self._failed(f"lists more than {self.spec.bounds.offers:,} offers")
+        finally:
+            self.end()
+        return msgpack.decode(content, type=Outcome)
+
+    def end(self) -> None:
+        """Kills the process, if it still runs."""
+        self.process.kill()
+        self.process.join()
+        self.answer.close()
+
+    def _failed(self, error: str, late: bool = False) -> Outcome:
+        return Outcome(self.spec.name, self.seconds, None, error, late)
 
 
-def _report(outcomes: queue.SimpleQueue[Outcome], spec: SourceSpec, environment: Environment, now: datetime) -> None:
-    outcomes.put(ask(spec, environment, now))
+def _answer(end: Connection, module: str, environment: Mapping[str, str], now: datetime) -> None:
+    """What the process of a source does. It ends with the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts a refresh ends its processes
+    os.environ.clear()
+    os.environ.update(environment)
+    threading.stack_size(STACK_BYTES)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    spec: SourceSpec = import_module(module).SPEC
+    _limit_memory(spec.bounds.memory_mib)
+    outcome = ask(spec, environment, now)
+    try:
+        content = msgpack.encode(outcome)
+    except MemoryError:
+        content = msgpack.encode(replace(outcome, collected=None, error=_too_much_memory(spec)))
+    end.send_bytes(content)
 
 
-def _start(work: Callable[[], None], name: str) -> None:
-    """A daemon thread: one that hangs keeps neither the refresh nor the end of the process waiting."""
-    threading.Thread(target=work, name=f"prices-{name}", daemon=True).start()
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _limit_memory(mib: int) -> None:
+    """This process can allocate no more than these MiB beyond what it has. Only Linux counts all that is allocated."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    allocated_pages = int(Path("/proc/self/statm").read_text().split()[5])
+    most = allocated_pages * resource.getpagesize() + mib * MIB
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _too_much_memory(spec: SourceSpec) -> str:
+    return f"its answers take more than {spec.bounds.memory_mib} MiB of memory"
 
 
 def _defect(failure: Exception) -> str:

@@ -75,13 +75,26 @@ class SourceSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a source may take; beyond it, the source fails and no other one does.
+
+    `document_mib` bounds each answer that is read whole, unpacked; `memory_mib` what its process allocates, and what a refresh
+    sets aside for it; `offers` how many it may list.
+    """
+
+    document_mib: int = 8
+    memory_mib: int = 64
+    offers: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSpec:
     """How a source describes itself: commands, settings, documentation and the tests that all sources share derive from it.
 
     `build(environment, http)` makes the source and imports its SDK itself. `missing(environment)` says what has to be set
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
     which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
-    of whoever runs costcalc, so what looks odd is kept with a warning.
+    of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take.
     """
 
     name: str
@@ -93,6 +106,7 @@ class SourceSpec:
     settings: tuple[SourceSetting, ...] = ()
     missing: Callable[[Environment], str | None] = nothing_missing
     is_own: bool = False
+    bounds: Bounds = Bounds()
 
     @property
     def is_open(self) -> bool:

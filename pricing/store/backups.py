@@ -8,10 +8,14 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from secrets import token_bytes
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from pricing.store import HEAD
 from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
-from pricing.store.local_file import SCHEME, default_url
+from pricing.store.keyed import TOKEN, keyed
+from pricing.store.local_file import SCHEME, default_url, identity_file
 from pricing.store.store import Store
 
 BESIDE = ("", "-wal", "-shm")  # https://www.sqlite.org/walformat.html: the log belongs to the file
@@ -23,10 +27,10 @@ _SOURCES = "SELECT name FROM source_status WHERE succeeded_at IS NOT NULL ORDER 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Where the former store lies now, what it held that the new one does not, as far as it can still be read, and how many of
-    people's own measurements were taken over; None where they could not be read."""
+    """Where the former store lies now, None where it is gone, what it held that the new one does not, as far as it can still be
+    read, and how many of people's own measurements were taken over; None where they could not be read."""
 
-    path: Path
+    path: Path | None
     lost: str
     own_runs: int | None
 
@@ -62,33 +66,38 @@ def restore(url: str | None, source: Path, now: datetime) -> Path | None:
         _copy(source, new)
     except StoreError as error:
         raise StoreError(f"{error}; the store stands as it was") from error
-    aside = _set_aside(path, "replaced", now) if path.exists() else None
+    aside = _set_aside(path, "replaced", now)
     new.replace(path)
-    if aside:
-        _give_to_the_owner_of(aside, path)
+    _give_to_the_owner_of(aside or identity_file(path), path)
     return aside
 
 
 def rebuild(url: str | None, now: datetime) -> SetAside:
-    """Sets a damaged store aside and begins a new one with the packaged prices. Raises StoreError for one that is whole."""
+    """Begins a new store with the packaged prices where there is none, or where there is a damaged one, which is set aside.
+
+    Raises StoreError for a whole one.
+    """
     path = store_path(url)
-    if not path.exists() or _wrong(path) is None:
+    if path.exists() and _wrong(path) is None:
         raise StoreError(f"{path} is not damaged: nothing was done")
-    lost, own = _held(path), _own_runs(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lost, own = _held(path), _own(path)
     aside = _set_aside(path, "damaged", now)
-    Store(url).fill(now)
-    _give_to_the_owner_of(aside, path)
-    with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
-        connection.executemany(
-            "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own or []
-        )
-    return SetAside(aside, lost, None if own is None else len(own))
+    with TemporaryDirectory(dir=path.parent) as folder:
+        new = Path(folder, path.name)
+        Store(f"{SCHEME}{new}").fill(now)
+        if own:
+            _take_over(own, new)
+        new.rename(path)
+    _give_to_the_owner_of(aside or identity_file(path), path)
+    Store(url)  # tells the file beside it which it is, or is told
+    return SetAside(aside, lost, len(own.runs) if own else None)
 
 
 def _give_to_the_owner_of(former: Path, path: Path) -> None:
     """Root may put a store in place, but the service, which is another user, goes on writing to it."""
-    owner = former.stat()
-    with suppress(PermissionError):
+    with suppress(PermissionError, FileNotFoundError):
+        owner = former.stat()
         os.chown(path, owner.st_uid, owner.st_gid)
 
 
@@ -98,22 +107,22 @@ def _copy(source: Path, target: Path) -> None:
     try:
         with closing(open_sqlite(source, "ro", WAIT_SECONDS)) as old, closing(sqlite3.connect(new)) as copy:
             old.backup(copy)
-        if found := _wrong(new):
-            raise StoreError(f"{source} cannot be used: {found}")
+        if finding := _wrong(new):
+            raise StoreError(f"{source} cannot be used: {finding}")
         os.replace(new, target)
     except (OSError, sqlite3.Error) as error:
         what = "be used" if is_damage(error) else f"be copied to {target}"
         raise StoreError(f"{source} cannot {what}: {error}") from error
     finally:
-        for ending in BESIDE:
-            Path(f"{new}{ending}").unlink(missing_ok=True)
+        for each in (identity_file(new), *(Path(f"{new}{ending}") for ending in BESIDE)):
+            each.unlink(missing_ok=True)
 
 
 def _wrong(path: Path) -> str | None:
     """What is wrong with a store: its pages, its schema, or a document in it. One of an older version stays as it is."""
     try:
-        if found := fault(path, WAIT_SECONDS):
-            return found
+        if finding := fault(path, WAIT_SECONDS):
+            return finding
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
                 return "it is no copy of a store, such as `costcalc prices backup` writes"
@@ -136,28 +145,63 @@ def _held(path: Path) -> str:
     return f"{count} snapshots published from {first[:16]} to {last[:16]} UTC, with the prices of {sources or 'no live source'}"
 
 
-def _own_runs(path: Path) -> list[tuple[object, ...]] | None:
-    """What people measured themselves, which no refresh brings back; None where it cannot be read."""
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What people measured themselves, which no refresh brings back, and the key by which the store knows whose it is."""
+
+    runs: list[tuple[Any, ...]]
+    key: bytes
+
+
+def _own(path: Path) -> _Own | None:
+    """None where it cannot be read."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
-            return connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
+            runs = connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
+            key = _key(connection)
     except sqlite3.Error:
         return None
+    return _Own(runs, key) if key else _hidden(runs, token_bytes(32))
 
 
-def _set_aside(path: Path, why: str, now: datetime) -> Path:
-    """Renames a store with its log, after whoever writes to it is done."""
-    aside = _beside(path, why, now)
+def _key(connection: sqlite3.Connection) -> bytes | None:
+    with suppress(sqlite3.Error):
+        return bytes(connection.execute("SELECT key FROM identity").fetchone()[0])
+    return None
+
+
+def _hidden(runs: list[tuple[Any, ...]], key: bytes) -> _Own:
+    """Those of an earlier version, whose owners are digests of tokens."""
+    owners = [owner and keyed(key, TOKEN, bytes.fromhex(owner)) for _, _, owner, *_ in runs]
+    return _Own([(*run[:2], owner, *run[3:]) for run, owner in zip(runs, owners, strict=True)], key)
+
+
+def _take_over(own: _Own, new: Path) -> None:
+    with closing(open_sqlite(new, "rw", WAIT_SECONDS)) as connection:
+        connection.execute("UPDATE identity SET key = ?", (own.key,))
+        connection.executemany(
+            "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own.runs
+        )
+
+
+def _set_aside(path: Path, why: str, now: datetime) -> Path | None:
+    """Renames a store with its log, after whoever writes to it is done; None where there is at most a log."""
+    aside, is_there = _beside(path, why, now), path.exists()
+    if is_there:
+        _wait_for_its_writer(path)
+    for ending in BESIDE:
+        with suppress(FileNotFoundError):
+            Path(f"{path}{ending}").rename(f"{aside}{ending}")
+    return aside if is_there else None
+
+
+def _wait_for_its_writer(path: Path) -> None:
     try:
         with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
             connection.execute("BEGIN IMMEDIATE")
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise StoreError(f"{path} is being written ({error}): try again when that is done") from error
-    for ending in BESIDE:
-        with suppress(FileNotFoundError):
-            Path(f"{path}{ending}").rename(f"{aside}{ending}")
-    return aside
 
 
 def _beside(path: Path, why: str, now: datetime) -> Path:

@@ -97,9 +97,9 @@ class Book:
         rows = self.rows_of(origin)
         rows = rows[np.argsort(self.named["observed"][rows], kind="stable")]
         newest = dict(zip(digests_in(self.named["offer"][rows]), rows.tolist(), strict=True))
-        found = np.fromiter(newest.values(), np.int64, len(newest))
-        words = [self.vocabulary.flags[code] for code in self.named["seen_flags"][found].tolist()]
-        columns = (found.tolist(), digests_in(self.named["rate"][found]), self.named["seen"][found].tolist(), words)
+        rows = np.fromiter(newest.values(), np.int64, len(newest))
+        flags = [self.vocabulary.flags[code] for code in self.named["seen_flags"][rows].tolist()]
+        columns = (rows.tolist(), digests_in(self.named["rate"][rows]), self.named["seen"][rows].tolist(), flags)
         return dict(zip(newest, map(Last, *columns), strict=True))
 
     def keys(self, rows: Indices) -> list[Key]:
@@ -145,29 +145,33 @@ class Book:
     def seen_again(self, rows: Indices, moments: Indices, flags: Sequence[str | None]) -> Book:
         """These rows were seen unchanged at these moments, with these flags if they had changed.
 
-        The last moment of each month before stays, as a row of its own that repeats the first.
+        Where a row was last seen in an earlier month, a new row that repeats it is seen instead. So the last sighting of each
+        month stays.
         """
         book = self._with_flags({text for text in flags if text is not None})
-        named = {name: values.copy() if name in CHANGING else values for name, values in book.named.items()}
-        before = named["seen"][rows]
-        rolled = (_month(before) != _month(moments)) & (before > named["observed"][rows])
-        repeats = {name: values[rows[rolled]] for name, values in named.items()}
-        repeats |= {
-            "observed": before[rolled],
-            "flags": repeats["seen_flags"],
-            "repeat": np.ones(int(rolled.sum()), bool),
-        }
-        named["seen"][rows[rolled]] = named["observed"][rows[rolled]]
-        named["seen_flags"][rows[rolled]] = named["flags"][rows[rolled]]
-        target = rows.copy()
-        target[rolled] = len(book) + np.arange(int(rolled.sum()))
-        named = {name: np.concatenate([values, repeats[name].astype(values.dtype)]) for name, values in named.items()}
-        named["seen"][target] = moments
-        code = {word: number for number, word in enumerate(book.vocabulary.flags)}
-        for row, text in zip(target.tolist(), flags, strict=True):
+        last_seen = book.named["seen"][rows]
+        of_earlier_month = (_month(last_seen) != _month(moments)) & (last_seen > book.named["observed"][rows])
+        book = book._with_repeats(rows[of_earlier_month])
+        seen_rows = rows.copy()
+        seen_rows[of_earlier_month] = np.arange(len(self), len(book))
+        seen, seen_flags = book.named["seen"].copy(), book.named["seen_flags"].copy()
+        seen[seen_rows] = moments
+        codes = {text: code for code, text in enumerate(book.vocabulary.flags)}
+        for row, text in zip(seen_rows.tolist(), flags, strict=True):
             if text is not None:
-                named["seen_flags"][row] = code[text]
-        return replace(book, named=named)
+                seen_flags[row] = codes[text]
+        return replace(book, named=book.named | {"seen": seen, "seen_flags": seen_flags})
+
+    def _with_repeats(self, rows: Indices) -> Book:
+        """Each of these rows once more at the end, observed when it was last seen; the row itself is as first observed."""
+        repeats = {name: values[rows] for name, values in self.named.items()}
+        repeats |= {"observed": repeats["seen"], "flags": repeats["seen_flags"], "repeat": np.ones(len(rows), bool)}
+        named = {
+            name: np.concatenate([values, repeats[name].astype(values.dtype)]) for name, values in self.named.items()
+        }
+        named["seen"][rows] = named["observed"][rows]
+        named["seen_flags"][rows] = named["flags"][rows]
+        return replace(self, named=named)
 
     def without_digests(self) -> Book:
         """The same rows with blank digests, which take no room once they are compressed."""
@@ -189,13 +193,8 @@ class Book:
 
     def begun_anew(self, now: datetime) -> Book:
         """A new book: what each origin last said of each offer, and what is kept."""
-        newest = dict(
-            zip(
-                zip(self.named["origin"].tolist(), digests_in(self.named["offer"]), strict=True),
-                range(len(self)),
-                strict=True,
-            )
-        )
+        offers = zip(self.named["origin"].tolist(), digests_in(self.named["offer"]), strict=True)
+        newest = {offer: row for row, offer in enumerate(offers)}
         stays = self.named["kept"].copy()
         stays[list(newest.values())] = True
         return replace(self.taken(stays), started_at=int(now.timestamp()), begun_with=int(stays.sum()))
@@ -225,9 +224,8 @@ class Book:
         """The book as one document."""
         head = json.dumps([self.origins, self.started_at, self.begun_with]).encode()
         buffer = io.BytesIO()
-        beside = {"head": np.frombuffer(head, np.uint8), "vocabulary": as_array(self.vocabulary)}
-        arrays: dict[str, Any] = beside | self.named
-        np.savez(buffer, **arrays)
+        arrays: dict[str, Any] = {"head": np.frombuffer(head, np.uint8), "vocabulary": as_array(self.vocabulary)}
+        np.savez(buffer, **arrays | self.named)
         return buffer.getvalue()
 
     @classmethod
@@ -247,7 +245,6 @@ class Book:
 
 
 KEY_PARTS = ("instance", "region", "option", "term", "payment", "offering", "currency")
-CHANGING = ("seen", "seen_flags")
 
 
 def book_of(entries: Sequence[Entry], now: datetime) -> Book:

@@ -7,20 +7,26 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from pricing.store import HEAD
+from pricing.store.local_file import identity_file
+from pricing.store.tables import identity
 
 CONNECT_SECONDS = 5
 WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock
 SECRET_OPTIONS = ("password", "sslpassword")  # libpq also takes them in the query of a URL
+WAYS_OUT = {
+    "sqlite": "restore a backup (`costcalc prices restore FILE`) or begin anew (`costcalc prices rebuild`, then restart servers)",
+    "postgresql": "restore a backup with pg_restore, or restart all servers to begin anew",
+}
 POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
@@ -42,6 +48,14 @@ class StoreDamaged(StoreUnavailable):
         )
 
 
+class StoreGone(StoreUnavailable):
+    """A store that stood here before and does not any more. `remedy` says what to do, and names no place."""
+
+    def __init__(self, address: str, way_out: str) -> None:
+        self.remedy = f"it is gone, and with it the refreshed prices and people's own runs: {way_out}"
+        super().__init__(f"the price store {address}: {self.remedy}")
+
+
 class StoreBusy(StoreError):
     """Another process is publishing and did not finish in time."""
 
@@ -50,17 +64,59 @@ class Database:
     """Opens a connection for each use, which is safe across forks and notices a store that vanished.
 
     `wait_seconds` is how long a writer waits for another one. Opening creates an SQLite file and migrates to the newest
-    schema. Raises StoreUnavailable.
+    schema, but begins none anew: neither one of which the file beside it tells, nor the one whose identity is `known`. Raises
+    StoreUnavailable.
     """
 
-    def __init__(self, url: str, wait_seconds: float = 120) -> None:
+    def __init__(self, url: str, wait_seconds: float = 120, known: str | None = None) -> None:
         self._wait_seconds = wait_seconds
+        self._known = known
         self._url = _parsed(url)
         self.address = self._url.difference_update_query(SECRET_OPTIONS).render_as_string(hide_password=True)
         self._engine = self._connected()
         self._bulk_engine = _postgresql_in_binary(self._url) if self.dialect == "postgresql" else self._engine
         with self._explained():
             self._migrate()
+        self.identity = self._identified()
+
+    @property
+    def _path(self) -> Path | None:
+        """The file of an SQLite database."""
+        return _file(self._url) if self._url.get_backend_name() == "sqlite" else None
+
+    def check_identity(self) -> None:
+        """Raises StoreGone where another store stands in the place of the one that was opened."""
+        if self._stored_identity() != self.identity:
+            raise self._gone()
+
+    def key(self) -> bytes:
+        """Random, and the same for all who share this database."""
+        with self.reading() as connection:
+            return bytes(connection.execute(select(identity.c.key)).scalar_one())
+
+    def _stored_identity(self) -> str:
+        with self.reading() as connection:
+            return str(connection.execute(select(identity.c.id)).scalar_one())
+
+    def _identified(self) -> str:
+        """Which store this is, as the file beside it says: a backup in its place, or one begun on purpose, takes that over."""
+        name = self._stored_identity()
+        if self._path:
+            file = identity_file(self._path)
+            with suppress(OSError):  # who may only read
+                if not file.exists():
+                    file.write_text(name)
+            recorded = file.read_text() if file.exists() else name
+            if recorded not in ("", name):
+                with self.writing() as connection:
+                    connection.execute(update(identity).values(id=recorded))
+                name = recorded
+        if self._known not in (None, name):
+            raise self._gone()
+        return name
+
+    def _gone(self) -> StoreGone:
+        return StoreGone(self.address, WAYS_OUT[self._url.get_backend_name()])
 
     @property
     def dialect(self) -> str:
@@ -112,6 +168,8 @@ class Database:
                 raise StoreBusy(
                     f"another refresh is writing to {self.address} since {self._wait_seconds:.0f} s; try again when it is done"
                 ) from error
+            if self._path and not self._path.exists():
+                raise self._gone() from error
             if is_damage(cause):
                 raise StoreDamaged(self._url.database or "", reason) from error
             raise StoreUnavailable(f"the price store {self.address} fails: {reason}") from error
@@ -119,12 +177,18 @@ class Database:
     def _connected(self) -> Engine:
         if self._url.get_backend_name() == "postgresql":
             return _postgresql(self._url)
-        return _sqlite(self._url, self._wait_seconds)
+        path = _file(self._url)
+        if not path.exists() and (self._known or identity_file(path).exists()):
+            raise self._gone()
+        return _sqlite(path, self._wait_seconds)
 
     def _migrate(self) -> None:
         with self.reading() as connection:
-            if _revision(connection) == HEAD:
-                return
+            found = _revision(connection)
+        if found == HEAD:
+            return
+        if found is None and self._known:
+            raise self._gone()
         with self._alone() as connection:
             if _revision(connection) != HEAD:
                 self._upgrade(connection)
@@ -182,10 +246,12 @@ def _postgresql_in_binary(url: URL) -> Engine:
     return _postgresql(url, cursor_factory=BinaryCursor)
 
 
-def _sqlite(url: URL, wait_seconds: float) -> Engine:
+def _file(url: URL) -> Path:
+    return Path(url.database or "").expanduser().absolute()
+
+
+def _sqlite(path: Path, wait_seconds: float) -> Engine:
     """Connections to a file that is created at once if it is missing. Raises StoreUnavailable."""
-    assert url.database is not None
-    path = Path(url.database).expanduser().absolute()
     _prepare_sqlite(path, wait_seconds)
     return _sqlite_engine(path, wait_seconds)
 
@@ -196,12 +262,12 @@ def fault(path: Path, wait_seconds: float = 120) -> str | None:
         if not path.stat().st_size:
             return "it is empty"
         with closing(open_sqlite(path, "rw", wait_seconds)) as connection:
-            [[found], *_] = connection.execute("PRAGMA quick_check(1)")
+            [[finding], *_] = connection.execute("PRAGMA quick_check(1)")
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
-        found = str(error)
-    return None if found == "ok" else str(found).splitlines()[-1]
+        finding = str(error)
+    return None if finding == "ok" else str(finding).splitlines()[-1]
 
 
 def is_damage(error: object) -> bool:
@@ -215,8 +281,8 @@ def _prepare_sqlite(path: Path, wait_seconds: float) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             _create_sqlite(path, wait_seconds)
-        if found := fault(path, wait_seconds):
-            raise StoreDamaged(path, found)
+        if finding := fault(path, wait_seconds):
+            raise StoreDamaged(path, finding)
         with closing(open_sqlite(path, "rw", wait_seconds)) as connection:
             _write_ahead(connection, time.monotonic() + wait_seconds)
     except (OSError, sqlite3.Error) as error:

@@ -24,15 +24,13 @@ _NEWEST = """
     AND EXISTS (SELECT 1 FROM packaged_editions WHERE digest = ?)
     ORDER BY sequence DESC LIMIT 1
 """
-
-
 _OWN_RUNS = "SELECT id, kind, owner, added_at, document FROM own_runs ORDER BY added_at, id"
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRun:
-    """Something that somebody measured or ran, as the JSON `document` of its `kind`. `owner` is the digest of the token that
-    alone sees it, None where everybody does."""
+    """Something that somebody measured or ran, as the JSON `document` of its `kind`. `owner` is a digest of the token that
+    alone sees it, or of its name, None where everybody does."""
 
     id: str
     kind: str
@@ -51,6 +49,16 @@ def default_url() -> str:
     return f"{SCHEME}{default_path()}"
 
 
+def identity_file(path: Path) -> Path:
+    """What stands beside an SQLite store and outlives it: which store it is. Where it stands alone, the store is gone."""
+    return path.with_name(f"{path.name}.id")
+
+
+def stands_or_stood(path: Path) -> bool:
+    """Whether there is an SQLite store at this path, or was one."""
+    return path.exists() or identity_file(path).exists()
+
+
 def newest_catalogue(url: str, edition: str) -> Catalogue | None:
     """The catalogue of the newest snapshot in an SQLite file that holds this edition of the packaged prices.
 
@@ -61,8 +69,8 @@ def newest_catalogue(url: str, edition: str) -> Catalogue | None:
         return None
     try:
         with closing(_reading(path)) as connection:
-            found = connection.execute(_NEWEST, (HEAD, edition)).fetchone()
-        return found and Book.from_bytes(found[2]).catalogue(found[0], read_gaps(found[1]))
+            row = connection.execute(_NEWEST, (HEAD, edition)).fetchone()
+        return row and Book.from_bytes(row[2]).catalogue(row[0], read_gaps(row[1]))
     except (sqlite3.Error, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None
 
@@ -77,7 +85,10 @@ def own_runs(url: str) -> tuple[OwnRun, ...] | None:
             rows = connection.execute(_OWN_RUNS).fetchall()
     except sqlite3.Error:
         return None
-    return tuple(OwnRun(id, kind, owner, _moment(added_at), document) for id, kind, owner, added_at, document in rows)
+    return tuple(  # SQLAlchemy writes moments without the zone, which is UTC
+        OwnRun(id, kind, owner, datetime.fromisoformat(added_at).replace(tzinfo=UTC), document)
+        for id, kind, owner, added_at, document in rows
+    )
 
 
 def _path(url: str) -> Path | None:
@@ -87,8 +98,3 @@ def _path(url: str) -> Path | None:
 
 def _reading(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-
-
-def _moment(text: str) -> datetime:
-    """SQLAlchemy writes moments without the zone, which is UTC."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)

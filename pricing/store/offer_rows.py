@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
 
 from costcalc.money import to_nanos
 from costcalc.offers import Gap, Offer
@@ -24,21 +23,15 @@ def entry(origin: str, offer: Offer) -> Entry:
     return Entry(origin, offer, _digest(*offer.key), _digest(*_rate(offer)))
 
 
-def machine_row(offer: Offer) -> dict[str, Any]:
+def machine_row(offer: Offer) -> dict[str, object]:
     """The row in `machines` of the machine that this offer rents."""
     facts = {column: getattr(offer.machine, column) for column in MACHINE_COLUMNS}
     return {"provider": offer.provider, "instance_type": offer.instance_type, **facts}
 
 
-def key_of(row: Any) -> tuple[str, ...]:
-    """The offer key of a row of `quarantine`, as `Offer.key` gives it, and the currency."""
-    return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
-
-
 def write_gaps(gaps: tuple[Gap, ...]) -> str:
     """The gaps as the text a snapshot keeps."""
-    entries = [(gap.source, gap.reason, gap.since.isoformat() if gap.since else None) for gap in gaps]
-    return json.dumps(entries)
+    return json.dumps([(gap.source, gap.reason, gap.since.isoformat() if gap.since else None) for gap in gaps])
 
 
 def read_gaps(text: str) -> tuple[Gap, ...]:

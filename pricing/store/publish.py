@@ -21,7 +21,7 @@ from pricing.scope import Key, Scope
 from pricing.store.book import PACKAGED, Book, Entry, book_of, digests_in, moment
 from pricing.store.offer_rows import entry, machine_row, read_gaps, write_gaps
 from pricing.store.quarantine import Inspection, record
-from pricing.store.snapshots import Machines, all_machines, newest, newest_book, segment_parts
+from pricing.store.snapshots import all_machines, newest, newest_book, segment_parts
 from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status, upsert
 
 BOOKS_KEPT = 3  # a worker may still be loading the one before
@@ -291,15 +291,14 @@ def _grown(connection: Connection, book: Book, changes: _Changes, now: datetime)
     upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
     upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), _if_unknown)
     machine_of = all_machines(connection)
-    known = (replace(each, offer=_renting(each.offer, machine_of)) for each in changes.new)
-    if changes.new:
-        book = book.and_also(book_of(list(known), now))
+    added = []
+    for each in changes.new:
+        machine = machine_of[each.offer.provider, each.offer.instance_type]
+        stands = each.offer.machine == machine
+        added.append(each if stands else replace(each, offer=replace(each.offer, machine=machine)))
+    if added:
+        book = book.and_also(book_of(added, now))
     return book.with_machines(machine_of)
-
-
-def _renting(offer: Offer, machine_of: Machines) -> Offer:
-    machine = machine_of[offer.provider, offer.instance_type]
-    return offer if offer.machine == machine else replace(offer, machine=machine)
 
 
 def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: datetime) -> str:

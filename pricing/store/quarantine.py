@@ -8,12 +8,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
 from costcalc.money import from_nanos, to_nanos
 from costcalc.offers import Offer
+from costcalc.text import in_lines
 from pricing.scope import Key
-from pricing.store.offer_rows import KEY_COLUMNS, key_of
+from pricing.store.offer_rows import KEY_COLUMNS
 from pricing.store.tables import quarantine
 
 LEFT_OUT, RELEASED, REPEATED, OVER = "left_out", "released", "repeated", "over"
@@ -52,19 +53,19 @@ def rate_of(offer: Offer) -> Rate:
 
 def quarantined(connection: Connection, origin: str | None = None) -> list[Quarantined]:
     """The rates left out of the last listing of this origin, or of all."""
-    return [_quarantined(row) for row in _last(connection, origin).values() if row.event == LEFT_OUT]
+    left_out = [row for row in _newest_events(connection, origin) if row.event == LEFT_OUT]
+    return [in_lines(Quarantined(row.origin, _rate(row), row.reason, row.at)) for row in left_out]
 
 
 def accepted(connection: Connection, origin: str) -> frozenset[Rate]:
     """The rates of an origin that were released, by a person or because they repeated."""
-    return frozenset(_rate(row) for row in _last(connection, origin).values() if row.event in ACCEPTED)
+    return frozenset(_rate(row) for row in _newest_events(connection, origin) if row.event in ACCEPTED)
 
 
 def record(connection: Connection, inspections: Iterable[Inspection], now: datetime) -> None:
     """Note what was left out anew, what was let pass because it repeated, and what is left out no longer."""
     for each in inspections:
-        last = _last(connection, each.origin)
-        standing = {_rate(row) for row in last.values() if row.event == LEFT_OUT}
+        standing = {_rate(row) for row in _newest_events(connection, each.origin) if row.event == LEFT_OUT}
         events = [(rate, LEFT_OUT, reason) for rate, reason in each.left_out.items() if rate not in standing]
         renewed = {(key, currency) for key, currency, _ in each.left_out}
         for key, currency, amount in standing - each.left_out.keys():
@@ -80,29 +81,29 @@ def release(connection: Connection, rates: Sequence[Quarantined], now: datetime)
         _append(connection, each.origin, [(each.rate, RELEASED, each.reason)], now)
 
 
-def _last(connection: Connection, origin: str | None) -> dict[tuple[Any, ...], Any]:
-    """The newest event of each offer and currency."""
+def _newest_events(connection: Connection, origin: str | None) -> Iterable[Row[Any]]:
+    """The newest event of each offer and currency, of this origin or of all."""
     rows = select(quarantine).order_by(quarantine.c.id)
     if origin is not None:
         rows = rows.where(quarantine.c.origin == origin)
-    return {(row.origin, *key_of(row)): row for row in connection.execute(rows)}
+    return {(row.origin, *_key_and_currency(row)): row for row in connection.execute(rows)}.values()
 
 
-def _rate(row: Any) -> Rate:
-    *key, currency = key_of(row)
+def _key_and_currency(row: Row[Any]) -> tuple[str, ...]:
+    """The key of a row's offer, as `Offer.key` gives it, and its currency."""
+    return tuple(getattr(row, name) or "" for name in KEY_COLUMNS)
+
+
+def _rate(row: Row[Any]) -> Rate:
+    *key, currency = _key_and_currency(row)
     return tuple(key), currency, from_nanos(row.hourly_nanos)
 
 
-def _quarantined(row: Any) -> Quarantined:
-    return Quarantined(row.origin, _rate(row), row.reason, row.at)
-
-
 def _append(connection: Connection, origin: str, events: Sequence[tuple[Rate, str, str]], now: datetime) -> None:
-    if events:
-        connection.execute(insert(quarantine), [_row(origin, *each, now) for each in events])
-
-
-def _row(origin: str, rate: Rate, event: str, reason: str, now: datetime) -> dict[str, Any]:
-    key, currency, amount = rate
-    columns = dict(zip(KEY_COLUMNS, (*(part or None for part in key), currency), strict=True))
-    return {**columns, "origin": origin, "event": event, "reason": reason, "at": now, "hourly_nanos": to_nanos(amount)}
+    rows = []
+    for (key, currency, amount), event, reason in events:
+        columns = dict(zip(KEY_COLUMNS, (*(part or None for part in key), currency), strict=True))
+        noted = {"origin": origin, "event": event, "reason": reason, "at": now, "hourly_nanos": to_nanos(amount)}
+        rows.append(columns | noted)
+    if rows:
+        connection.execute(insert(quarantine), rows)

@@ -42,8 +42,13 @@ class ReplayStore:
         """Whether the key is new; it is remembered until `expires` (seconds since 1970). Raises StoreUnavailable."""
         try:
             with self._lock:
-                self._engine = self._engine or self._opened()
-            return self._add(self._engine, key, now, expires)
+                engine = self._engine = self._engine or self._opened()
+            with engine.connect() as connection:
+                added = connection.execute(_ADD, {"key": key, "expires": expires}).rowcount == 1
+                if now - self._swept > SWEEP_SECONDS:
+                    self._swept = now
+                    connection.execute(_SWEEP, {"now": now})
+            return added
         except (SQLAlchemyError, OSError) as error:
             self.close()
             reason = type(error.orig if isinstance(error, DBAPIError) else error).__name__
@@ -56,14 +61,6 @@ class ReplayStore:
                 self._engine.dispose()
             self._engine = None
 
-    def _add(self, engine: Engine, key: str, now: int, expires: int) -> bool:
-        with engine.connect() as connection:
-            added = connection.execute(_ADD, {"key": key, "expires": expires}).rowcount == 1
-            if now - self._swept > SWEEP_SECONDS:
-                self._swept = now
-                connection.execute(_SWEEP, {"now": now})
-        return added
-
     def _opened(self) -> Engine:
         engine = self._connected()
         try:
@@ -73,7 +70,7 @@ class ReplayStore:
                 connection.execute(_CREATE)
         except DBAPIError as error:
             # PostgreSQL refuses one of two processes that create it at once
-            if not any(told in str(error) for told in ("already exists", "duplicate key")):
+            if not any(reason in str(error) for reason in ("already exists", "duplicate key")):
                 engine.dispose()
                 raise
         return engine

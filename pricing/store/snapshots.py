@@ -32,22 +32,25 @@ def newest(connection: Connection) -> Any:
 
 def newest_book(connection: Connection) -> Book:
     """The book of the newest snapshot; an empty one in an empty store."""
-    found = connection.execute(select(books.c.document).order_by(books.c.sequence.desc()).limit(1)).scalar()
-    return _read(found) if found else Book.empty()
+    document = connection.execute(select(books.c.document).order_by(books.c.sequence.desc()).limit(1)).scalar()
+    return _read(document) if document else Book.empty()
 
 
 def book_of_snapshot(connection: Connection, snapshot_id: str) -> tuple[Book, str] | None:
     """The book of a snapshot and its gaps; None if it is no longer kept."""
     wanted = select(books.c.document, snapshots.c.gaps).join(snapshots).where(snapshots.c.id == snapshot_id)
-    found = connection.execute(wanted).first()
-    return (_read(found.document), found.gaps) if found else None
+    row = connection.execute(wanted).first()
+    return (_read(row.document), row.gaps) if row else None
 
 
 def catalogue_at(connection: Connection, moments: Iterable[datetime]) -> Catalogue:
     """A catalogue that knows these moments and the present."""
     row, current = newest(connection), newest_book(connection)
-    numbers = {number for moment in moments for number in _segments_at(connection, moment)}
-    earlier = _read_parts(connection, segments.c.sequence.in_(numbers))
+    known: set[int] = set()
+    for moment in moments:  # one by one, as a plan may ask about a thousand
+        wanted = select(segments.c.sequence).where(segments.c.started_at <= moment, segments.c.ended_at > moment)
+        known.update(connection.execute(wanted).scalars())
+    earlier = _read_parts(connection, segments.c.sequence.in_(known))
     return _united([*earlier, current]).catalogue(row.id, read_gaps(row.gaps))
 
 
@@ -89,8 +92,8 @@ def _part_of(instance_type: str) -> int:
 def _read_parts(connection: Connection, wanted: ColumnElement[bool]) -> Iterator[Book]:
     """These parts of segments, oldest first, one by one."""
     documents = select(segments.c.document).where(wanted).order_by(segments.c.sequence, segments.c.part)
-    with connection.execute(documents, execution_options={"yield_per": 1}) as found:
-        for document in found.scalars():
+    with connection.execute(documents, execution_options={"yield_per": 1}) as rows:
+        for document in rows.scalars():
             yield _read(document, zlib.decompress)
 
 
@@ -113,11 +116,6 @@ def all_machines(connection: Connection) -> Machines:
         )
         for row in connection.execute(select(machines))
     }
-
-
-def _segments_at(connection: Connection, moment: datetime) -> list[int]:
-    wanted = select(segments.c.sequence).where(segments.c.started_at <= moment, segments.c.ended_at > moment)
-    return list(connection.execute(wanted).scalars())
 
 
 def _united(books: list[Book]) -> Book:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 
 import numpy as np
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
 from costcalc.offers import Gap, Offer
+from costcalc.text import in_lines
+from pricing.checks import ended_names, shortened
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
-from pricing.store import snapshots
+from pricing.store import sign_ins, snapshots
 from pricing.store.book import moment
+from pricing.store.changes import By, Change, newest_changes, note
 from pricing.store.connection import Database, StoreError
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
@@ -32,6 +35,7 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
+from pricing.store.sign_ins import SignIn
 from pricing.store.tables import own_runs, source_status
 
 
@@ -59,18 +63,28 @@ class SourceState:
 class Store:
     """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
 
-    Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer.
+    Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer. Raises
+    StoreGone where one stood before, or where it is not the one whose identity is `known`.
     Every method opens its own connection, so that one store may serve threads and outlive forks. All raise
     StoreUnavailable when the database fails.
     """
 
-    def __init__(self, url: str | None = None, wait_seconds: float = 120) -> None:
-        self._database = Database(url or default_url(), wait_seconds)
+    def __init__(self, url: str | None = None, wait_seconds: float = 120, known: str | None = None) -> None:
+        self._database = Database(url or default_url(), wait_seconds, known)
 
     @property
     def address(self) -> str:
         """The store's address, without a password."""
         return self._database.address
+
+    @property
+    def identity(self) -> str:
+        """Which store was opened."""
+        return self._database.identity
+
+    def check_identity(self) -> None:
+        """Raises StoreGone where another store stands in the place of the one that was opened."""
+        self._database.check_identity()
 
     def current_snapshot_id(self) -> str | None:
         """The newest published snapshot, or None in an empty store. Cheap: one row by its primary key."""
@@ -81,10 +95,10 @@ class Store:
     def load(self, snapshot_id: str) -> Catalogue:
         """The catalogue of one of the newest snapshots, which knows all moments since its book began. Raises SnapshotGone."""
         with self._database.reading(bulk=True) as connection:
-            found = snapshots.book_of_snapshot(connection, snapshot_id)
-        if found is None:
+            kept = snapshots.book_of_snapshot(connection, snapshot_id)
+        if kept is None:
             raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.address} any more")
-        book, gaps = found
+        book, gaps = kept
         return book.catalogue(snapshot_id, read_gaps(gaps))
 
     def load_at(self, moments: Iterable[datetime]) -> Catalogue:
@@ -133,10 +147,13 @@ class Store:
         with self._database.reading(bulk=True) as connection:
             return tuple(standing_offers(snapshots.newest_book(connection), origin))
 
-    def withdraw(self, origin: str, keys: frozenset[Key], now: datetime) -> Published:
+    def withdraw(self, origin: str, keys: frozenset[Key], by: By) -> Published:
         """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
         with self._database.writing() as connection:
-            return withdraw(connection, origin, keys, now)
+            published = withdraw(connection, origin, keys, by.at)
+            gone = shortened(ended_names([offer for _, offer in published.ended]))
+            note(connection, by, "withdrew", f"{origin}: {gone}")
+            return published
 
     def gaps(self) -> tuple[Gap, ...]:
         """The gaps of the newest snapshot."""
@@ -153,10 +170,12 @@ class Store:
         with self._database.reading() as connection:
             return quarantined(connection, origin), accepted(connection, origin)
 
-    def release(self, rates: Sequence[Quarantined], now: datetime) -> None:
+    def release(self, rates: Sequence[Quarantined], by: By) -> None:
         """Let these rates pass the checks from the next refresh on. Raises StoreBusy."""
         with self._database.writing() as connection:
-            release(connection, rates, now)
+            release(connection, rates, by.at)
+            for each in rates:
+                note(connection, by, "released", f"{each.origin}: {' '.join(filter(None, each.key.values()))}")
 
     def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
         """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
@@ -171,16 +190,55 @@ class Store:
             rows = connection.execute(select(own_runs).order_by(own_runs.c.added_at, own_runs.c.id))
             return tuple(OwnRun(**row._mapping) for row in rows)
 
-    def add_own_run(self, run: OwnRun) -> None:
+    def add_own_run(self, run: OwnRun, by: By) -> None:
         """Keep a run; one of the same id gives way to it. Raises StoreBusy."""
         with self._database.writing() as connection:
             connection.execute(delete(own_runs).where(own_runs.c.id == run.id))
             connection.execute(insert(own_runs), asdict(run))
+            note(connection, by, "added", f"{run.kind} {run.id}")
 
-    def remove_own_run(self, name: str) -> None:
+    def remove_own_run(self, id: str, by: By) -> None:
         """Forget the run of this id. Raises StoreBusy."""
         with self._database.writing() as connection:
-            connection.execute(delete(own_runs).where(own_runs.c.id == name))
+            connection.execute(delete(own_runs).where(own_runs.c.id == id))
+            note(connection, by, "removed", id)
+
+    def give_own_runs(self, owners: Mapping[str, str]) -> None:
+        """Have the runs of these owners belong to others. Raises StoreBusy."""
+        if not any(run.owner in owners for run in self.own_runs()):
+            return
+        with self._database.writing() as connection:
+            for owner, new in owners.items():
+                connection.execute(update(own_runs).where(own_runs.c.owner == owner).values(owner=new))
+
+    def key(self) -> bytes:
+        """Random, and the same for all who share this store: by it tokens are known here."""
+        return self._database.key()
+
+    def sign_in_of(self, id: str) -> SignIn | None:
+        """The sign-in of this id."""
+        with self._database.reading() as connection:
+            return sign_ins.sign_in_of(connection, id)
+
+    def sign_ins(self) -> dict[str, SignIn]:
+        """Every sign-in by its id."""
+        with self._database.reading() as connection:
+            return sign_ins.all_sign_ins(connection)
+
+    def add_sign_in(self, sign_in: SignIn, now: datetime) -> None:
+        """Keep a sign-in. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            sign_ins.add(connection, sign_in, now)
+
+    def end_sign_in(self, id: str) -> None:
+        """End the sign-in of this id. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            sign_ins.end(connection, id)
+
+    def changes(self, most: int) -> list[Change]:
+        """Who last changed what, the oldest first."""
+        with self._database.reading() as connection:
+            return newest_changes(connection, most)
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""
@@ -189,4 +247,4 @@ class Store:
             book = snapshots.newest_book(connection)
         seen = {name: book.named["seen"][book.rows_of(name)] for name in book.origins}
         newest = {name: moment(int(moments.max())) for name, moments in seen.items() if len(moments)}
-        return [SourceState(**row._mapping, observed_at=newest.get(row.name)) for row in rows]
+        return [in_lines(SourceState(**row._mapping, observed_at=newest.get(row.name))) for row in rows]

@@ -56,6 +56,14 @@ class UtcDateTime(TypeDecorator[datetime]):
 metadata = MetaData()
 BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only in an INTEGER column
 
+identity = Table(
+    "identity",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)
+"""One row: which store this is, and a random key that nobody outside it knows."""
+
 snapshots = Table(
     "snapshots",
     metadata,
@@ -138,8 +146,28 @@ own_runs = Table(
     Column("added_at", UtcDateTime, nullable=False),
     Column("document", Text, nullable=False),
 )
-"""What people measured or ran themselves, as JSON: a `speed`, or a `run` with its whole curve. `owner` is the digest of the token
-that alone sees it, null where everybody does."""
+"""What people measured or ran themselves, as JSON: a `speed`, or a `run` with its whole curve. `owner` is the digest, under the
+store's key, of the token that alone sees it or of its name, null where everybody does."""
+
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("token", String(64), nullable=False),
+    Column("until", UtcDateTime, nullable=False),
+)
+"""Browsers that signed in, by digests of what their cookies hold and of their tokens."""
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("did", Text, nullable=False),
+    Column("what", Text, nullable=False),
+)
+"""Who added or removed what, only added."""
 
 source_status = Table(
     "source_status",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.tables import PackagedTableError
-from pricing.store.connection import StoreError
+from pricing.store.book import PACKAGED
+from pricing.store.changes import By
+from pricing.store.connection import StoreError, StoreGone
 from pricing.store.local_file import OwnRun
-from pricing.store.store import Store
+from pricing.store.sign_ins import SignIn
+from pricing.store.store import SourceState, Store
 
 log = logging.getLogger("costcalc")
 EARLIER_KEPT = 3  # catalogues of earlier moments in memory
@@ -29,13 +32,15 @@ class WorkerState:
     """The snapshot that the worker answers from, and whether its store could be reached at the last look.
 
     `quarantined` names the source of each rate that the snapshot leaves out because it looks odd. `answered_at` has, by source,
-    the moment at which it last answered; `failing` names the sources that then failed or broke in part.
+    the moment at which it last answered, of the packaged prices that of their newest rate; `failing` names the sources that then
+    failed or broke in part. `remedy` says what to do about a store that is gone.
     """
 
     snapshot: str | None = None
     store_reachable: bool = False
     checked_at: datetime | None = None
     error: str | None = None
+    remedy: str | None = None
     quarantined: tuple[str, ...] = ()
     answered_at: tuple[tuple[str, datetime], ...] = ()
     failing: tuple[str, ...] = ()
@@ -57,6 +62,8 @@ class WorkerCatalogue:
     _store: Store | None = field(default=None, init=False)
     _catalogue: Catalogue | None = field(default=None, init=False)
     _own_runs: tuple[OwnRun, ...] = field(default=(), init=False)
+    _sign_ins: Mapping[str, SignIn] = field(default_factory=dict, init=False)
+    _key: bytes = field(default=b"", init=False)
     _earlier: dict[tuple[str | None, tuple[datetime, ...]], Catalogue] = field(default_factory=dict, init=False)
     _state: WorkerState = field(default=WorkerState(), init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
@@ -98,15 +105,38 @@ class WorkerCatalogue:
         """What people measured or ran themselves, as of the last look at the store."""
         return self._own_runs
 
-    def add_own_run(self, run: OwnRun) -> None:
+    def add_own_run(self, run: OwnRun, by: By) -> None:
         """Keep a run, and answer from it at once; other workers do when they next look. Raises StoreError."""
-        self._opened().add_own_run(run)
+        self._opened().add_own_run(run, by)
         self._own_runs = self._opened().own_runs()
 
-    def remove_own_run(self, id: str) -> None:
+    def remove_own_run(self, id: str, by: By) -> None:
         """Forget a run likewise. Raises StoreError."""
-        self._opened().remove_own_run(id)
+        self._opened().remove_own_run(id, by)
         self._own_runs = self._opened().own_runs()
+
+    def key(self) -> bytes:
+        """By which the store knows tokens. Raises StoreError before the store was first opened."""
+        self._key = self._key or self._opened().key()
+        return self._key
+
+    def sign_ins(self) -> Mapping[str, SignIn]:
+        """Who is signed in, by the id of the sign-in, as of the last look at the store."""
+        return self._sign_ins
+
+    def sign_in_of(self, id: str) -> SignIn | None:
+        """The sign-in of this id, also where another worker has just added it. Raises StoreError."""
+        return self._sign_ins.get(id) or self._opened().sign_in_of(id)
+
+    def add_sign_in(self, sign_in: SignIn, now: datetime) -> None:
+        """Keep a sign-in, for all workers. Raises StoreError."""
+        self._opened().add_sign_in(sign_in, now)
+        self._sign_ins = self._opened().sign_ins()
+
+    def end_sign_in(self, id: str) -> None:
+        """End a sign-in: here at once, elsewhere when other workers next look. Raises StoreError."""
+        self._opened().end_sign_in(id)
+        self._sign_ins = self._opened().sign_ins()
 
     def state(self) -> WorkerState:
         """The last look at the store."""
@@ -117,7 +147,7 @@ class WorkerCatalogue:
         now = self.clock()
         try:
             self._renew()
-            self._state = replace(self._state, store_reachable=True, checked_at=now, error=None)
+            self._state = replace(self._state, store_reachable=True, checked_at=now, error=None, remedy=None)
         except PackagedTableError:
             raise
         except Exception as error:  # noqa: BLE001  a damaged row may raise anything, and the last good prices go on answering
@@ -128,7 +158,8 @@ class WorkerCatalogue:
             )
             if self._state.error != told:
                 log.warning("%s", told)
-            self._state = replace(self._state, store_reachable=False, checked_at=now, error=told)
+            remedy = error.remedy if isinstance(error, StoreGone) else None
+            self._state = replace(self._state, store_reachable=False, checked_at=now, error=told, remedy=remedy)
 
     def close(self) -> None:
         """End the watching thread."""
@@ -142,13 +173,14 @@ class WorkerCatalogue:
 
     def _renew(self) -> None:
         store = self._opened()
-        self._own_runs = store.own_runs()
+        store.check_identity()
+        self._own_runs, self._sign_ins = store.own_runs(), store.sign_ins()
         newest = store.current_snapshot_id()
         if newest is not None and newest != self._state.snapshot:
             catalogue = store.load(newest)
             odd = tuple(each.origin for each in store.quarantined())
             states = store.status()
-            answered = tuple((state.name, state.succeeded_at) for state in states if state.succeeded_at)
+            answered = tuple((state.name, moment) for state in states if (moment := _last_answer(state)))
             self.warm(catalogue)
             failing = tuple(state.name for state in states if state.error)
             self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered, failing=failing)
@@ -165,3 +197,8 @@ class WorkerCatalogue:
     def _look(self, stop: threading.Event) -> None:
         while not stop.wait(self.poll_seconds):
             self.check()
+
+
+def _last_answer(state: SourceState) -> datetime | None:
+    """The packaged prices are as old as the newest of them: a store that begins with them anew has no news."""
+    return state.observed_at if state.name == PACKAGED else state.succeeded_at

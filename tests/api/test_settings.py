@@ -58,16 +58,16 @@ def test_a_store_is_a_file_or_a_postgresql_database(text):
 
 
 @pytest.mark.parametrize(
-    ("variable", "text", "extra"),
+    ("variable", "text"),
     [
-        ("COSTCALC_DATABASE_URL", "postgresql://me:hunter2@host/prices", "postgresql"),
-        ("COSTCALC_REDIS_URL", "redis://:hunter2@host", "redis"),
+        ("COSTCALC_DATABASE_URL", "postgresql://me:hunter2@host/prices"),
+        ("COSTCALC_REDIS_URL", "redis://:hunter2@host"),
     ],
 )
-def test_a_missing_extra_is_named_with_the_command_that_installs_it(variable, text, extra, monkeypatch):
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(variable, text, monkeypatch):
     assert read_settings({variable: text})
     monkeypatch.setattr("api.settings.find_spec", lambda package: None)
-    with pytest.raises(BadSetting, match=rf"{variable}=\*{{8}}: .* run: pip install 'costcalc\[{extra}\]'") as refused:
+    with pytest.raises(BadSetting, match=rf"{variable}=\*{{8}}: .* run: pip install 'costcalc\[server\]'") as refused:
         read_settings({variable: text})
     assert "hunter2" not in str(refused.value)
     assert read_settings({"COSTCALC_DATABASE_URL": "sqlite:////tmp/a.db"})

@@ -2,12 +2,10 @@
 
 import pytest
 import requests
-from conftest import REQUIRED
 from fakes.slack import SECRET
 from support.asking import asking
 
 from tools.cluster.cluster import Ports, running, status_of, wait_for
-from tools.cluster.program import NotInstalled
 
 TOKEN = "a token that only tests know"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -24,11 +22,8 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def topology():
-    try:
-        with running(Ports.free(2), **SETTINGS) as cluster:
-            yield cluster
-    except NotInstalled as error:
-        (pytest.fail if REQUIRED else pytest.skip)(str(error))
+    with running(Ports.free(2), **SETTINGS) as cluster:
+        yield cluster
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from fakes.slack import form, signed
 from support.asking import CLIENTS
 
 from pricing.store import HEAD
-from tools.cluster.cluster import Ports, is_open, status_of, wait_for
+from tools.cluster.cluster import Ports, check_programs, is_open, status_of, wait_for
 
 ROOT = Path(__file__).parents[2]
 ASKED = "/cost?model=resnet50&target=0.757&limit=3"
@@ -171,6 +171,7 @@ def test_clocks_a_minute_apart(cluster, fast):
 
 
 def test_make_cluster_says_where_it_is_and_stops_cleanly(tmp_path):
+    check_programs()
     port = Ports.free(1).nginx
     command = [sys.executable, "-m", "tools.cluster", "--port", str(port), "--servers", "1"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

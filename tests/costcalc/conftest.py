@@ -4,10 +4,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from support.engine import answer
 
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
+from costcalc.costing.storage_and_egress import Market
 from costcalc.evidence import Evidence, load_evidence
 from costcalc.query import EstimateQuery
 from pricing.packaged.offers import read_packaged
@@ -31,6 +32,8 @@ def ask(packaged_evidence: Evidence, packaged_prices: Catalogue) -> Ask:
     """Asks the packaged data; keywords are those of a query, `prices` another catalogue, `exchange` the rates by currency."""
 
     def ask(target, model="resnet50", prices=packaged_prices, exchange=None, **parameters):
-        return answer(EstimateQuery(model, target, **parameters), packaged_evidence, prices, NOW, exchange)
+        return answer(
+            EstimateQuery(model, target, **parameters), packaged_evidence, prices, NOW, Market(exchange or {})
+        )
 
     return ask

@@ -5,9 +5,9 @@ from math import ceil
 
 import pytest
 from fakes.offers import DAY, offer
+from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric

@@ -5,13 +5,13 @@ from datetime import timedelta
 from decimal import Decimal
 from math import exp, sqrt
 from statistics import NormalDist
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
+from support.engine import answer
 
-from costcalc import EstimateQuery, answer, estimate
+from costcalc import EstimateQuery
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import isotonic
 from costcalc.convergence.eligibility import SEED_SIGMA
@@ -64,7 +64,8 @@ def test_more_spot_machines_are_interrupted_more_often(ask_of):
 
 
 def test_spot_machines_too_many_to_ever_finish_are_rejected(ask_of):
-    four = P3 | {"instance_type": "p3.8xlarge", "machine": Machine("V100", 4, 16.0, network_gbits_per_second=10.0)}
+    machine = Machine("V100", 4, 16.0, network_gbits_per_second=10.0, most_machines=2_000)
+    four = P3 | {"instance_type": "p3.8xlarge", "machine": machine}
     found = ask_of(offer(**four), offer(**four, purchase_option=PurchaseOption.SPOT), nodes=2_000)
     assert {one.purchase_option.value for one in found.estimates} <= {"on_demand"}
     assert found.rejections["interrupted_too_often"] > 0
@@ -437,17 +438,3 @@ def test_a_recipe_known_at_its_end_stops_where_others_with_its_schedule_would(as
     assert early.evidence.convergence == "interpolated"
     assert any("the borrowed curve passes the target" in said for said in early.assumptions)
     assert early.hours_high / early.hours > whole.hours_high / whole.hours
-
-
-def test_all_lists_of_machines_together_have_so_much_room_for_matrices(monkeypatch, packaged_evidence):
-    made = []
-
-    def large(catalogue, *asked):
-        made.append(asked)
-        return SimpleNamespace(about_bytes=estimate.MATRIX_BYTES_KEPT * 0.6)
-
-    monkeypatch.setattr(estimate, "_matrix", large)
-    one, other = (estimate.Speeds(packaged_evidence, estimate.MachineTypes((), None)) for _ in "ab")
-    for speeds in (one, one, other, one):
-        speeds.matrix("resnet50")
-    assert len(made) == 3

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 from fakes.offers import DAY, offer
+from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer, memory
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
@@ -294,12 +294,3 @@ def test_offers_count_as_offers_and_pairs_with_recipes_as_runs(packaged_evidence
     old = ask_of(packaged_evidence, *offers, as_of=DAY + timedelta(days=600))
     assert (old.rejections["stale_price"], old.rejection_units["stale_price"]) == (3, "offers")
     assert old.rejections.keys() == old.rejection_units.keys()
-
-
-def test_nothing_found_is_remembered_too(packaged_evidence):
-    prices = Catalogue.from_offers([machines(1)], "made up")
-    known = memory(packaged_evidence, prices)
-    for _ in range(2):
-        query = EstimateQuery("resnet50", 0.757, as_of=DAY, provider=("gcp",))
-        assert answer(query, packaged_evidence, prices, NOW).picks == ()
-    assert known.allowed_offers.cache_info().hits == 1

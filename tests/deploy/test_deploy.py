@@ -13,24 +13,18 @@ from pathlib import Path
 import kubernetes_validate
 import pytest
 import yaml
-from conftest import REQUIRED
 
 from api.settings import SETTINGS
 from api.web import health
+from tools.cluster.program import installed
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = sorted(DEPLOY.glob("kubernetes/[!k]*.yaml"))
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+BY_DIGEST = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 DASHBOARD = DEPLOY / "grafana" / "costcalc.json"
 ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
-
-
-def program(name):
-    """Its path. A machine without it skips the test, but never in CI."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None and not REQUIRED:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 @pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.name)
@@ -44,6 +38,47 @@ def test_every_manifest_is_applied():
     assert sorted(listed) == [file.name for file in KUBERNETES]
 
 
+def test_only_the_named_namespaces_reach_a_server_and_nobody_a_refresh():
+    policies = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "network.yaml").read_text()))
+    by_name = {policy["metadata"]["name"]: policy["spec"] for policy in policies}
+    assert all("Ingress" in spec["policyTypes"] for spec in by_name.values())
+    [rule] = by_name["costcalc"]["ingress"]
+    [peer] = rule["from"]
+    [chosen] = peer["namespaceSelector"]["matchExpressions"]
+    assert (chosen["key"], chosen["operator"]) == ("kubernetes.io/metadata.name", "In")
+    assert "ingress" not in by_name["costcalc-refresh"]
+
+
+def test_the_image_is_named_by_the_version():
+    [image] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())["images"]
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    assert (image["newTag"], compose["x-costcalc"]["image"]) == (VERSION, f"costcalc:{VERSION}")
+
+
+def test_what_others_built_is_named_by_its_digest():
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
+    theirs = [service["image"] for service in services if "build" not in service]
+    stages = re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    assert (len(theirs), len(stages)) == (3, 2)
+    assert all(map(BY_DIGEST.fullmatch, [*theirs, *stages]))
+    assert len(set(stages)) == 1
+
+
+def test_the_monitor_of_the_operator_finds_the_servers_and_its_token():
+    monitor = yaml.safe_load((DEPLOY / "kubernetes" / "prometheus-operator" / "pod-monitor.yaml").read_text())
+    deployment, *_ = yaml.safe_load_all((DEPLOY / "kubernetes" / "web.yaml").read_text())
+    pod = deployment["spec"]["template"]
+    [container] = pod["spec"]["containers"]
+    [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+    labels = pod["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"] == labels
+    assert endpoint["port"] in [port["name"] for port in container["ports"]]
+    assert labels[monitor["spec"]["jobLabel"]] == "costcalc", "the job that the alerts look for"
+    credentials = endpoint["authorization"]["credentials"]
+    assert credentials["name"] in [source["secretRef"]["name"] for source in container["envFrom"]]
+    assert credentials["key"] in {setting.variable for setting in SETTINGS}
+
+
 def test_containers_run_as_nobody_on_a_file_system_they_cannot_write():
     documents = [document for file in KUBERNETES for document in yaml.safe_load_all(file.read_text())]
     text = [str(document) for document in documents if document["kind"] in ("Deployment", "CronJob")]
@@ -54,21 +89,33 @@ def test_containers_run_as_nobody_on_a_file_system_they_cannot_write():
 def test_nginx_takes_its_configuration(tmp_path):
     own = (DEPLOY / "nginx.conf").read_text().replace("web:8000", "127.0.0.1:8000").replace("/tmp/", f"{tmp_path}/")
     (tmp_path / "nginx.conf").write_text(own)
-    command = [program("nginx"), "-t", "-c", str(tmp_path / "nginx.conf")]
+    command = [installed("nginx", "nginx-light"), "-t", "-c", str(tmp_path / "nginx.conf")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
 
 
 def test_promtool_takes_the_alerts():
-    ended = subprocess.run([program("promtool"), "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+    command = [installed("promtool", "prometheus"), "check", "rules", ALERTS]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_each_alert_fires_when_it_should_and_only_then():
+    cases = Path(__file__).with_name("alerts.yaml")
+    ended = subprocess.run(
+        [installed("promtool", "prometheus"), "test", "rules", cases], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    tests = yaml.safe_load(cases.read_text())["tests"]
+    fired = {case["alertname"] for test in tests for case in test.get("alert_rule_test", ()) if case["exp_alerts"]}
+    assert fired == {rule["alert"] for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]}
 
 
 def test_promtool_takes_the_scraping(tmp_path):
     for file in (ALERTS, DEPLOY / "prometheus" / "prometheus.yaml"):
         shutil.copy(file, tmp_path)
     (tmp_path / "token.txt").write_text("a token")
-    command = [program("promtool"), "check", "config", tmp_path / "prometheus.yaml"]
+    command = [installed("promtool", "prometheus"), "check", "config", tmp_path / "prometheus.yaml"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
 
@@ -94,7 +141,7 @@ def test_promtool_takes_the_questions_of_the_dashboard(tmp_path):
     asked = [expression.replace("$__rate_interval", "5m") for expression in expressions()]
     rules = [{"record": f"asked:{number}", "expr": each} for number, each in enumerate(asked)]
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))
-    command = [program("promtool"), "check", "rules", tmp_path / "rules.yaml"]
+    command = [installed("promtool", "prometheus"), "check", "rules", tmp_path / "rules.yaml"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
@@ -157,16 +204,22 @@ def test_the_image_gets_every_dependency_by_its_hash():
         assert re.search(rf"^{name}(\[\w+\])?==\S+ \\\n    --hash=sha256:", pinned, re.MULTILINE | re.IGNORECASE), name
 
 
+def make(*arguments):
+    """`make` without setting anything up."""
+    command = ["make", "--silent", "--old-file", "setup", f"BIN={Path(sys.executable).parent}", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_bill_of_materials_has_every_package_of_the_image(tmp_path):
+    ended = make("sbom", f"SBOM={tmp_path}/sbom.json")
+    assert ended.returncode == 0, ended.stderr
+    bill = json.loads((tmp_path / "sbom.json").read_text())
+    pinned = re.findall(r"^([\w.-]+)(?:\[.*\])?==(\S+)", (DEPLOY / "requirements.txt").read_text(), re.MULTILINE)
+    assert (bill["bomFormat"], bill["metadata"]["component"]["version"]) == ("CycloneDX", VERSION)
+    assert {part["purl"] for part in bill["components"]} == {f"pkg:pypi/{name}@{version}" for name, version in pinned}
+
+
 def test_the_check_says_in_words_when_nothing_can_be_audited():
-    command = [
-        "make",
-        "--silent",
-        "--old-file",
-        "setup",
-        "audit",
-        f"BIN={Path(sys.executable).parent}",
-        "ADVISORIES=http://127.0.0.1:9/",
-    ]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    ended = make("audit", "ADVISORIES=http://127.0.0.1:9/")
     assert (ended.returncode, ended.stdout.partition(":")[0]) == (0, "not audited"), ended.stderr
     assert "audit" in re.search(r"^check:.*?\n\n", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)[0]

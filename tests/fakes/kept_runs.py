@@ -4,12 +4,15 @@
 class KeptRuns:
     def __init__(self):
         self._rows = ()
+        self.changes = []
 
     def all(self):
         return self._rows
 
-    def add(self, row):
+    def add(self, row, by):
         self._rows = (*self._rows, row)
+        self.changes.append((by.who, "added", row.id))
 
-    def remove(self, id):
+    def remove(self, id, by):
         self._rows = tuple(row for row in self._rows if row.id != id)
+        self.changes.append((by.who, "removed", id))

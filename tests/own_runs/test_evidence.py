@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
+from support.engine import answer
 from support.own_training_runs import own_run
 from support.services import NOW, packaged_catalogue, packaged_service
 
-from costcalc.estimate import answer
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from own_runs.evidence import evidence_of

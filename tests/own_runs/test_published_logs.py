@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
+from support.engine import answer
 from support.services import packaged_catalogue, packaged_service
 
-from costcalc.estimate import answer
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from own_runs.adding import Facts, read_run

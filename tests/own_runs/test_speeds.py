@@ -4,14 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from support.engine import answer
 from support.own_speeds import own_speed
 from support.services import NOW, packaged_catalogue, packaged_service
 
 from api.service import Service
 from api.settings import Settings
-from api.web.access import Token
+from api.tokens import Token
 from api.web.app import create_app
-from costcalc.estimate import answer
+from api.web.asker import KeptSignIns
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import OwnSpeed
@@ -120,9 +121,9 @@ def test_everybody_sees_what_nobody_owns_and_an_owner_sees_more():
 
 
 def test_a_private_speed_is_in_the_answers_to_its_token_alone():
-    settings = Settings(api_tokens=("one-token", "another-token"))
-    runs = (own_speed().stored(Token.of("one-token").digest.hex()),)
-    client = create_app(service_with(lambda: runs), settings).test_client()
+    settings, sign_ins = Settings(api_tokens=("one-token", "another-token")), KeptSignIns()
+    runs = (own_speed().stored(Token.of("one-token").owner(sign_ins.key())),)
+    client = create_app(replace(service_with(lambda: runs), sign_ins=sign_ins), settings).test_client()
     one, another = (
         client.get(COST, headers={"Authorization": f"Bearer {token}"}) for token in ("one-token", "another-token")
     )

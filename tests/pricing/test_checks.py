@@ -8,7 +8,7 @@ from support.prices import NOW, offer
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 from pricing.checks import ListingRefused, SourceListing, shortened, sound, told, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.offers import read_packaged
@@ -66,13 +66,28 @@ def test_an_accelerator_must_be_known() -> None:
     assert broken(offer(machine=Machine("Xeon", 0))) == []
 
 
-@pytest.mark.parametrize("name", ["p3\ud83d", "p3\n", "p3\x00", "p" * 301])
+@pytest.mark.parametrize("name", ["p3\ud83d", "p3\n", "p3\x00", "p3\x9b31m", "p3\u202e", "p3\u2028", "p" * 301])
 def test_a_name_that_cannot_be_written_costs_one_row(name: str) -> None:
     kept, found = sound(listing(ON_DEMAND, spot("2", instance_type=name)))
     assert kept == (ON_DEMAND,)
     assert "has control characters, half a character, or no end" in found[0].sentence
     told(found).encode("utf-8")
     assert broken(offer(instance_type="p" * 300), offer(region="Zürich 東京")) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": "a list\nsetup: ls"},
+        {"region": "here\x1b[31m"},
+        {"flags": ("rounded\u202e",)},
+        {"parts": (RatePart("host\n", Decimal(1)),)},
+        {"machine": Machine("CPU\x9b31m", 0)},
+    ],
+)
+def test_no_text_of_an_offer_has_signs_that_nobody_sees(changes: dict[str, Any]) -> None:
+    kept, [violation] = sound(listing(ON_DEMAND, spot("2", **changes)))
+    assert (kept, violation.sentence.isprintable()) == ((ON_DEMAND,), True)
 
 
 def test_spot_is_at_most_on_demand_or_flagged() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
+from support.engine import answer
 from support.prices import LATER, NOW, listed, offer
 from support.recorded_sources import RECORDED
 
 from api.cli.main import main
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery

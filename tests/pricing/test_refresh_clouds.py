@@ -17,9 +17,11 @@ from fakes.azure import FakeAzure
 from fakes.gcp import COMPUTE, FakeGcp
 from fakes.local import Fault
 from fakes.server import FakeServer
+from support.asking_here import ask_here
 from support.prices import LATER, NOW
 
 import pricing.sources.common.http
+from pricing import refresh as refreshing
 from pricing.refresh import LIMIT_VARIABLE, refresh
 from pricing.sources import running as collecting
 from pricing.sources.azure import source as azure
@@ -76,7 +78,8 @@ def clouds(monkeypatch: pytest.MonkeyPatch, no_account: None) -> Iterator[Clouds
 
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short waits."""
-    monkeypatch.setattr(collecting, "Http", lambda recording=None: Http(retries=1, backoff_seconds=0))
+    monkeypatch.setattr(refreshing, "ask_all", ask_here)
+    monkeypatch.setattr(collecting, "Http", partial(Http, retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 2))
     monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)

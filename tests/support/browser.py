@@ -8,6 +8,8 @@ from threading import Thread
 
 from werkzeug.serving import make_server
 
+from tools.cluster.program import installed
+
 
 @contextmanager
 def serving(app) -> Iterator[str]:
@@ -24,9 +26,9 @@ def serving(app) -> Iterator[str]:
         server.server_close()
 
 
-def chromium() -> str | None:
-    """Where Chromium is installed."""
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+def chromium() -> str:
+    """Where Chromium is installed. Raises NotInstalled."""
+    return shutil.which("chromium-browser") or shutil.which("google-chrome") or installed("chromium", "chromium")
 
 
 def reach(page, wanted, most=400):

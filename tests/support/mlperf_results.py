@@ -6,7 +6,7 @@ from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
 from costcalc.throughput.fitted_parameters import ElapsedTime, unfitted
 from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Model, Phase, Recipe, System, Throughput
-from costcalc.validation.published import Published, ReferencePoint, Result
+from science.validation.published import Published, ReferencePoint, Result
 
 REFERENCE_POINTS = ((2048, 36.0), (4096, 37.0), (8192, 40.0), (16384, 43.0))
 ELAPSED = ElapsedTime(0.25, 0.6)

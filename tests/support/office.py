@@ -1,7 +1,6 @@
 """LibreOffice without a screen: opens files as a person's double click would, and says what their cells hold then."""
 
 import csv
-import os
 import shutil
 import subprocess
 from functools import cache
@@ -12,9 +11,10 @@ from xml.sax.saxutils import escape
 import pytest
 from openpyxl import load_workbook
 
+from tools.cluster.program import NotInstalled
+
 SOFFICE = shutil.which("soffice")
-REQUIRED = os.environ.get("CI") == "true"  # there it is a failure, elsewhere a skip
-needs_office = pytest.mark.skipif(SOFFICE is None and not REQUIRED, reason="no LibreOffice (Debian: libreoffice-calc)")
+needs_office = pytest.mark.skipif(SOFFICE is None, reason=str(NotInstalled("soffice", "libreoffice-calc")))
 ALWAYS_CALCULATE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load">
@@ -99,7 +99,6 @@ def _profile():
 
 def convert(path, form, *options, profile=None):
     """The file in another form, beside it; a profile of its own is LibreOffice as it is installed, which calculates less."""
-    assert SOFFICE, "LibreOffice is not installed"
     out = path.parent / "converted"
     command = [SOFFICE, f"-env:UserInstallation=file://{profile or _profile()}", "--headless", *options]
     done = subprocess.run(

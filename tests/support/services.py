@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from functools import cache
 
+from support.engine import MEMORY
+
 from api.bootstrap import FixedPrices
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -20,12 +22,12 @@ def packaged_catalogue():
 
 @cache
 def packaged_service():
-    return Service(load_evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"))
+    return Service(load_evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"), memory=MEMORY)
 
 
 def service_of(prices, now=NOW):
     """The same evidence on other prices."""
-    return Service(packaged_service().evidence, prices, lambda: now)
+    return Service(packaged_service().evidence, prices, lambda: now, memory=MEMORY)
 
 
 def words(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import shutil
 import socket
 import subprocess
@@ -17,12 +18,13 @@ from pathlib import Path
 import yaml
 
 from tools.cluster.postgres import PostgresServer, binaries
-from tools.cluster.program import NotInstalled, NotStarted, Program, clean_environment, installed
+from tools.cluster.program import NotStarted, Program, clean_environment, installed
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 UPSTREAM = "server web:8000 max_fails=3 fail_timeout=1s;"
 FAIL_SECONDS = 3  # after which nginx, which counts in whole seconds, asks a server again that failed
+PYTHONPATH = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
 COSTCALC = (sys.executable, "-c", "from api.cli.main import main; main()")
 REDIS_PORT = 10  # behind nginx's port; the servers follow nginx's port one by one
 
@@ -80,6 +82,7 @@ class Cluster:
     def start(self) -> None:
         """Starts every part, and returns when questions are answered. Raises NotStarted."""
         self.ports.check()
+        check_programs()
         self._start_postgres()
         compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
         self.redis = self._redis(compose["services"]["memory"]["command"])
@@ -115,7 +118,7 @@ class Cluster:
 
     def environment(self, **settings: str) -> dict[str, str]:
         """The environment of a server, and of a command that shall work on its prices."""
-        return clean_environment(**{**self.settings, **settings}, HOME=str(self.folder), PYTHONPATH=str(ROOT))
+        return clean_environment(**{**self.settings, **settings}, HOME=str(self.folder), PYTHONPATH=PYTHONPATH)
 
     def restart(self, server: Program) -> None:
         """Restarts a server; it ends what it was asked, and nginx asks the others meanwhile."""
@@ -135,12 +138,9 @@ class Cluster:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
     def _start_postgres(self) -> None:
-        found = binaries()
-        if found is None:
-            raise NotInstalled("PostgreSQL is not installed; on Debian: apt-get install postgresql")
         folder = self.folder / "postgresql"
         folder.mkdir()
-        self.postgres = PostgresServer(found, folder)
+        self.postgres = PostgresServer(binaries(), folder)
         self.postgres.initialise()
         self.postgres.start()
         self.database_url = self.postgres.database()
@@ -185,6 +185,13 @@ class Cluster:
                 raise NotStarted(f"deploy/nginx.conf has no {theirs!r} any more: change {__file__}")
             text = text.replace(theirs, ours)
         (self.folder / "nginx.conf").write_text(text)
+
+
+def check_programs() -> None:
+    """Raises NotInstalled where one is missing, before any is started."""
+    binaries()
+    installed("redis-server", "redis-server")
+    installed("nginx", "nginx-light")
 
 
 @contextmanager

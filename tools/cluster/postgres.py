@@ -12,6 +12,8 @@ from typing import Any
 
 import psycopg
 
+from tools.cluster.program import installed
+
 
 @dataclass
 class PostgresServer:
@@ -99,10 +101,7 @@ def unprivileged() -> str:
     return next(name for name in ("postgres", "nobody", "daemon") if name in names)
 
 
-def binaries() -> Path | None:
-    """The folder of the newest PostgreSQL server that is installed."""
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[4]))
-    found = shutil.which("initdb")
-    if installed:
-        return installed[-1].parent
-    return Path(found).resolve().parent if found else None
+def binaries() -> Path:
+    """The folder of the newest PostgreSQL server that is installed. Raises NotInstalled."""
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[4]))
+    return (versions[-1] if versions else Path(installed("initdb", "postgresql")).resolve()).parent

@@ -20,7 +20,10 @@ class NotStarted(Exception):
 
 
 class NotInstalled(NotStarted):
-    """A program is missing; the message says what to install."""
+    """A program is missing; the message names the Debian package that has it."""
+
+    def __init__(self, program: str, package: str) -> None:
+        super().__init__(f"{program} is not installed; on Debian: apt-get install {package}")
 
 
 @dataclass
@@ -80,10 +83,10 @@ class Program:
 
 
 def installed(name: str, package: str) -> str:
-    """The path of a program. Raises NotInstalled with the Debian package that has it."""
+    """The path of a program that a Debian package has. Raises NotInstalled."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if found is None:
-        raise NotInstalled(f"{name} is not installed; on Debian: apt-get install {package}")
+        raise NotInstalled(name, package)
     return found
 
 

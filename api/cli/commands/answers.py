@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -12,29 +11,24 @@ import click
 from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.cli.options import FORMATS, SchemaCommand, texts
+from api.questions.register import QUESTIONS, Command, Question
 
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-    from api.cli.answers import Answering
 
+class QuestionCommand(SchemaCommand):
+    """A question of the register as a command: some of its parameters are arguments, the others are options."""
 
-class Question(SchemaCommand):
-    """A command with the parameters of an HTTP path: some are arguments, the others are options."""
-
-    def __init__(self, name: str, arguments: Sequence[str], help: str, explains: bool = False) -> None:
+    def __init__(self, question: Question, command: Command) -> None:
         shown = click.Option(["--format"], multiple=True, metavar=f"[{'|'.join(FORMATS)}]", help="Default table.",
                              shell_complete=completer("format", FORMATS))  # fmt: skip
         explain = click.Option(["--explain"], is_flag=True, help="Also print sources, assumptions and missing prices.")
-        parameters = [*map(_argument, arguments), *([explain] if explains else []), shown]
-        super().__init__(name, lambda: self.answering.schema, params=parameters, callback=self.ask, help=help)
-
-    @property
-    def answering(self) -> Answering[Any]:
-        """How the question is answered; what that needs is imported now."""
-        from api.cli.answers import ANSWERS
-
-        return ANSWERS[str(self.name)]()
+        parameters = [*map(_argument, command.arguments), *([explain] if command.explains else []), shown]
+        super().__init__(
+            question.name, lambda: question.asked_in_terminal, params=parameters, callback=self.ask, help=command.help
+        )
+        self.question = question
 
     def ask(self, explain: bool = False, **given: Any) -> None:
         """Prints the answer, or ends the command with what is wrong with the question."""
@@ -44,7 +38,9 @@ class Question(SchemaCommand):
 
         with told():
             view = View(terminal_width(), explain)
-            click.echo(answer(self.answering, settings_of_environment(), texts(given), view), nl=False)
+            printed = answer(self.question, settings_of_environment(), texts(given), view)
+        click.echo(printed.text, nl=False)
+        click.echo(printed.beside, nl=False, err=True)
 
 
 def _argument(name: str) -> click.Argument:
@@ -60,48 +56,7 @@ def plan_defaults() -> Schema:
     return DEFAULTS
 
 
-QUESTIONS = (
-    Question(
-        "cost",
-        ["model", "target"],
-        "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
-        "what to rent first, then lists every machine that reaches it.",
-        explains=True,
-    ),
-    Question(
-        "accuracy",
-        ["model"],
-        "Find the highest accuracy of MODEL within a budget.\n\nGive --budget, --max-hours or both; the answer lists the "
-        "machines that reach that accuracy.",
-        explains=True,
-    ),
-    Question(
-        "commitments",
-        ["model", "target"],
-        "Compare reserving and committing with paying by the hour.\n\nThe answer says from how many hours a month on each "
-        "commitment pays, on the machines that suit training MODEL to TARGET.",
-        explains=True,
-    ),
-    Question(
-        "compare",
-        ["model", "target", "a", "b"],
-        "Compare training MODEL to TARGET on two machines, A and B.\n\nA and B are written provider:instance_type, such as "
-        "aws:p3.16xlarge, then :2 for two machines and :spot for a way to buy them; own:1x RTX 4090 is a machine that you own. "
-        "The answer says which costs less and how surely, and at which rate of B it turns.",
-        explains=True,
-    ),
-    Question(
-        "fit",
-        ["model?"],
-        "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, with commas between "
-        "them. The answer says what was measured, and gives an interval to what is modelled.",
-    ),
-    Question("models", ["model?"], "List the models, or all that was measured of one MODEL."),
-    Question("throughput", [], "List measured training speeds, and images for the money."),
-    Question("offers", [], "List the current rates of machines, with sources and dates."),
-    Question("history", ["instance_type"], "List every rate ever seen of INSTANCE_TYPE."),
-    Question("changes", [], "List the rates that are new or different since a date."),
-)
+COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUESTIONS if question.command)
 
 
 @click.command(cls=SchemaCommand, schema=plan_defaults, params=[click.Argument(["file"], type=click.File("rb"))])

@@ -99,9 +99,9 @@ def restore(file: Path) -> None:
 
 @prices.command()
 def rebuild() -> None:
-    """Begin anew where the SQLite store is damaged.
+    """Begin anew where the SQLite store is damaged or gone.
 
-    The damaged one is set aside, and what is lost is named. Where there is a backup, restore that instead.
+    A damaged one is set aside, and what is lost is named. Where there is a backup, restore that instead.
     """
     from api.cli import prices as commands
 

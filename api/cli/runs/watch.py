@@ -19,7 +19,7 @@ from api.bootstrap import build_once, utc_now
 from api.cli.failing import stop, told
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
-from api.questions.names import Side
+from api.questions.resolving import Side
 from api.reports.prices.offers import selected
 from api.service import Service
 from api.settings import Settings

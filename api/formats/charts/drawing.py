@@ -5,27 +5,19 @@ Nothing is fetched: the package vl-convert brings Vega, its fonts and all script
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
 
 from api.formats.charts.theme import Json, in_the_dark
 from api.formats.charts.vega_process import VEGA
 from api.formats.json import to_json
-from api.questions.schemas import Layout
 
-R = TypeVar("R")
 VEGA_LITE = "6.4"
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
-def pictures(spec: Callable[[R], Json]) -> dict[str, Callable[[R, Layout], bytes]]:
-    """The forms of a chart: drawn, and as its specification."""
-    return {
-        "png": lambda report, _: draw(spec(report), "png"),
-        "svg": lambda report, _: draw(spec(report), "svg"),
-        "vl": lambda report, _: to_json(spec(report)),
-    }
+def picture(chart: Json, kind: str) -> bytes:
+    """The chart as PNG or SVG, or its specification as it is. Raises Refused where the library that draws is not installed."""
+    return to_json(chart) if kind == "vl" else draw(chart, kind)
 
 
 def draw(chart: Json, kind: str) -> bytes:

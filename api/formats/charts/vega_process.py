@@ -17,7 +17,7 @@ from typing import Any
 
 from api.questions.errors import Refused
 
-NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[charts]'"
+NO_CHARTS = "this server draws no pictures: it needs the package vl-convert-python, run: pip install 'costcalc[server]'"
 PICTURES = 500  # then a new process begins with little memory
 PATIENCE_SECONDS = 30
 

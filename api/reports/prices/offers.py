@@ -12,8 +12,7 @@ from api.questions.schemas import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
-from costcalc.estimate import US_DOLLAR
-from costcalc.money import ExchangeRate
+from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
@@ -117,11 +116,19 @@ class OffersReport:
         """The offers of the page as they are quoted."""
         return (self.catalogue.offer(row) for row in self.page.tolist())
 
-    def document(self) -> OffersDocument:
+    def rows(self) -> Iterator[OfferRow]:
         """The page in the currency asked for."""
-        rows = tuple(offer_row(self.converter.converted(offer)) for offer in self.offers())
+        return (offer_row(self.converter.converted(offer)) for offer in self.offers())
+
+    def document(self) -> OffersDocument:
+        """The JSON answer."""
         return OffersDocument(
-            self.catalogue.snapshot, self.as_of, self.catalogue.gaps, self.count, rows, self.converter.used
+            self.catalogue.snapshot,
+            self.as_of,
+            self.catalogue.gaps,
+            self.count,
+            tuple(self.rows()),
+            self.converter.used,
         )
 
 

@@ -6,30 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import chain
+from pkgutil import resolve_name
 from typing import Any
 
 import msgspec
 from marshmallow import Schema
 
 from api.questions.fields import MOST_VALUES, Parameter
-from api.reports.accuracy import AccuracyDocument
-from api.reports.commitments import CommitmentsDocument
-from api.reports.comparison import CompareDocument
-from api.reports.cost import CostDocument, EstimateDocument
-from api.reports.models import FitDocument, ModelDocument, ModelsDocument
+from api.questions.register import PICTURES as DRAWN
+from api.questions.register import QUESTIONS, Question
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
-from api.reports.prices.changes import ChangesDocument
-from api.reports.prices.history import HistoryDocument
-from api.reports.prices.offers import OffersDocument
-from api.reports.small_networks import SmallDocument
-from api.reports.throughput import ThroughputDocument
 from api.service import COST
-from api.web.access import COOKIE
-from api.web.costs import ACCURACY, COMMITMENTS
+from api.web.asker import COOKIE
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
-from api.web.lists import CHANGES, COMPARE, FIT, HISTORY, MODELS, OFFERS, SMALL, THROUGHPUT
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
@@ -103,53 +95,29 @@ _LOG_BODY = {
 _IN_PATHS = {"model": "resnet50", "id": "my-run"}
 
 
-def _drawn(path: str, summary: str, schema: Schema) -> Iterator[Operation]:
-    """A chart in each of its forms; the specification alone needs no library that draws."""
-    for kind, form in (("png", "a picture"), ("svg", "SVG"), ("vl", "a Vega-Lite specification")):
-        errors = (404,) if kind == "vl" else (404, 501)
-        yield Operation(f"{path}.{kind}", f"{summary}, as {form}", schema=schema, media=PICTURES[kind], errors=errors)
+def _operations(question: Question) -> Iterator[Operation]:
+    """The answer to a question, then its picture in each of its forms; the specification alone needs no library that draws."""
+    path, schema, errors = question.path, question.schema, question.errors
+    document, is_page = resolve_name(question.document), question.has_page
+    yield Operation(path, question.summary, document, schema, question.files, errors=errors, is_page=is_page)
+    if question.chart:
+        for kind, form in DRAWN.items():
+            summary, refusals = f"{question.chart.shows}, as {form}", (404,) if kind == "vl" else (404, 501)
+            yield Operation(f"{path}.{kind}", summary, schema=schema, media=PICTURES[kind], errors=refusals)
 
 
 OPERATIONS = (
-    Operation("/cost", "Hours and cost of training to an accuracy, on everything that can be rented", CostDocument, COST,
-              sheets=("csv", "xlsx"), errors=(404,)),
-    *_drawn("/cost", "Cost against time", COST),
-    Operation("/estimate", "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
-              EstimateDocument, COST, errors=(404,), is_page=True),
-    *_drawn("/estimate", "The accuracy curve behind the first estimate of a question", COST),
-    Operation("/accuracy", "The highest accuracy that so much money or time buys", AccuracyDocument, ACCURACY,
-              sheets=("csv",), errors=(404,), is_page=True),
-    *_drawn("/accuracy", "The least cost of each accuracy", ACCURACY),
+    *chain.from_iterable(map(_operations, QUESTIONS)),
     Operation("/plan", "The best estimate for every model and every target", PlanDocument, PLAN, sheets=("csv", "xlsx"),
               errors=(404,), is_page=True),
     Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
               sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY, is_page=True),
-    Operation("/commitments", "Reserved, committed and monthly offers compared with on demand", CommitmentsDocument,
-              COMMITMENTS, sheets=("csv", "xlsx"), errors=(404,), is_page=True),
     Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
               errors=(404,)),
-    Operation("/compare", "Two machines beside each other for the same training, and the rate at which the answer turns",
-              CompareDocument, COMPARE, sheets=("csv",), errors=(404,), is_page=True),
-    *_drawn("/commitments", "What a month costs by hours of use, on the first machine", COMMITMENTS),
-    Operation("/offers", "The price sheet, with source and date of every rate", OffersDocument, OFFERS,
-              sheets=("csv", "xlsx"), is_page=True),
-    Operation("/offers/changes", "Rates that are new or different since a date", ChangesDocument, CHANGES,
-              sheets=("csv",), is_page=True),
-    Operation("/offers/history", "Every rate ever observed for a machine", HistoryDocument,
-              HISTORY, sheets=("csv",), is_page=True),
-    *_drawn("/offers/history", "The rates of machines over time", HISTORY),
-    Operation("/throughput", "Measured images per second, in all and per dollar per hour", ThroughputDocument, THROUGHPUT,
-              sheets=("csv",), errors=(404,), is_page=True),
-    Operation("/fit", "The largest batch of each network on each accelerator", FitDocument, FIT, sheets=("csv",), errors=(404,),
-              is_page=True),
     Operation("/recipes", "Training runs and speeds of one's own", OwnRecipesDocument, is_page=True),
     Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),
-    Operation("/small", "How long a network given by its layers trains on a processor and on GPUs", SmallDocument, SMALL),
-    Operation("/models", "Every model with a measurement", ModelsDocument, MODELS, is_page=True),
-    Operation("/models/{model}", "One model's recipes with their curves, and its measured throughputs", ModelDocument, MODELS,
-              errors=(404,), is_page=True),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
@@ -192,6 +160,7 @@ _OF_CUT_LISTS = {
         "description": "how many rows there are, where some behind those shown are left out",
         "schema": {"type": "integer"},
     },
+    "X-Message": {"description": "why a sheet has no rows", "schema": _TEXT},
     "Link": {"description": 'the address of the next rows, with rel="next", where some are left out', "schema": _TEXT},
 }
 _FORM = {

@@ -5,22 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from api.questions.register import QUESTIONS
+
 Json = dict[str, Any]
 FORMS = {"": "JSON", "csv": "CSV", "xlsx": "XLSX", "png": "PNG", "svg": "SVG", "vl": "Vega-Lite"}
 TITLES = {
-    "cost": "What it costs",
-    "estimate": "One estimate explained",
-    "accuracy": "Which accuracy for how much",
+    **{question.path.strip("/"): question.topic for question in QUESTIONS if question.topic},
     "plan": "Many trainings at once",
-    "commitments": "Rent, commit or own",
     "launch": "Launch files",
-    "compare": "Two machines compared",
-    "offers": "Prices",
-    "throughput": "Speeds",
-    "fit": "What fits in memory",
     "recipes": "Your own runs",
-    "small": "Small networks",
-    "models": "Models",
     "service": "The service itself",
     "page": "This page",
     "slack": "Slack",

@@ -10,11 +10,11 @@ from api.formats import words
 from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
 from api.questions.errors import Refused
-from api.questions.schemas import CompareSchema
+from api.questions.register import Question
 from api.reports.comparison import CompareDocument, asked_of, compare_report
 from api.web.pages.address import Address
 from api.web.pages.question import explained
-from api.web.responses import arguments, current_service
+from api.web.responses import answered, arguments, current_service, wants_page
 from costcalc.assumptions import in_words
 from costcalc.query import Basis
 
@@ -37,14 +37,16 @@ class Turn(NamedTuple):
     most: float
 
 
-def compare_page(schema: CompareSchema) -> Response:
-    """The form with what it asks; without parameters, with an example."""
+def compare_view(question: Question) -> Response:
+    """A page for browsers, which without parameters has an example; else the answer."""
+    if not wants_page():
+        return answered(question)
     given = arguments() or EXAMPLE
     shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES, "words": words}
     try:
         service = current_service()
         catalogue = service.catalogue()
-        values, _ = service.parse(schema, given, catalogue)
+        values, _ = service.parse(question.schema, given, catalogue)
         report = compare_report(service, catalogue, values)
         shown |= _compared(report.document(), [asked_of(side, report.query) for side in report.sides])
         status = 200

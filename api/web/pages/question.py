@@ -71,6 +71,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     answer = report.answer
     return {
         "answer": answer,
+        "notes": report.notes,
         "words": words,
         "many": many,
         "in_words": in_words,
@@ -97,7 +98,7 @@ def _then_and_now(report: CostReport) -> list[tuple[str, Estimate | None, Estima
     """By the name of each pick, the one at the date asked for and the one of today; nothing where no date is asked for."""
     if report.query.as_of is None:
         return []
-    today = CostReport(report.service, report.catalogue, replace(report.query, as_of=None, limit=1, offset=0)).answer
+    today = report.service.answer(replace(report.query, as_of=None, limit=1, offset=0), report.catalogue)
     then, now = ({pick.name: pick.estimate for pick in answer.picks} for answer in (report.answer, today))
     return [(name, then.get(name), now.get(name)) for name in dict.fromkeys((*then, *now))]
 

@@ -36,7 +36,7 @@ class Taking(NamedTuple):
 def taking(query: EstimateQuery, estimate: Estimate | None = None) -> Taking:
     """How to take a question elsewhere, or one estimate of it alone."""
     own = narrowed(query, estimate) if estimate else query
-    path, root = url_for("costs.cost"), request.host_url.rstrip("/")
+    path, root = url_for("questions.cost"), request.host_url.rstrip("/")
     locked = needs_token()
     sheet = to_url(own, f"{root}{path}.csv", **({"token": PLACE} if locked else {}))
     return Taking(

@@ -30,13 +30,13 @@ class Access(msgspec.Struct, frozen=True):
     agent: str
 
 
-def log_to_stderr() -> None:
-    """Has the lines written to the standard error stream."""
+def log_to_stderr(lines: logging.Logger) -> None:
+    """Has the lines of a logger written to the standard error stream."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
-    access.addHandler(handler)
-    access.setLevel(logging.INFO)
-    access.propagate = False
+    lines.addHandler(handler)
+    lines.setLevel(logging.INFO)
+    lines.propagate = False
 
 
 def log_access(request: Request) -> None:

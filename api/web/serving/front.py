@@ -21,18 +21,20 @@ from api.service import Service
 from api.settings import Settings
 from api.web import health
 from api.web.app import MEMORY, MOST_BODY_BYTES, create_app
+from api.web.asker import EXTENSION as ACCESS
 from api.web.problems import PROBLEM_TYPE, problem
 from api.web.replay import Replay, Wsgi
-from api.web.serving.access_log import log_access, log_to_stderr
+from api.web.serving.access_log import access, log_access, log_to_stderr
 from api.web.serving.other_sites import OtherSites
-from api.web.serving.rate_limit import RateLimit, Visitor
-from api.web.serving.request import Asgi, Headers, Message, Receive, Request, Scope, Send
+from api.web.serving.rate_limit import RateLimit
+from api.web.serving.request import Asgi, HeaderLines, Message, Receive, Request, Scope, Send
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
 PLAN = re.compile(r"/plan\b")
 WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
+PLANS = 16
 SLOW_WAIT_SECONDS = 5
 PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
 
@@ -45,14 +47,14 @@ class Refusal(Exception):
     detail: str
     retry_after_seconds: int | None = None
 
-    def headers(self) -> Headers:
+    def headers(self) -> HeaderLines:
         """The headers of the answer; the rest of the body is not read, so the connection ends."""
         yield "Content-Type", PROBLEM_TYPE
         yield "Cache-Control", "no-store"
         yield "X-Content-Type-Options", "nosniff"
         if self.retry_after_seconds is not None:
             yield "Retry-After", str(self.retry_after_seconds)
-        if self.status in (408, 413):
+        if self.status in (400, 408, 413):
             yield "Connection", "close"
 
 
@@ -104,14 +106,16 @@ class Lane:
 class Front:
     """The ASGI application around a WSGI one.
 
-    At once it works on `threads` questions, one workbook, one plan, one picture, which another process draws, and one probe.
+    At once it works on `threads` questions, one workbook, one picture, which another process draws, one probe, and PLANS plans,
+    of which one has the turn.
     """
 
     def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
         self._memory = memory
         self._limit = limit
         self._questions = Lane(threads, wait_seconds)
-        self._workbooks, self._plans, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(4))
+        self._workbooks, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
+        self._plans = Lane(PLANS, SLOW_WAIT_SECONDS)
         lanes = (self._questions, self._workbooks, self._plans, self._pictures, self._probes)
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
@@ -129,6 +133,8 @@ class Front:
 
     async def _answer(self, request: Request, receive: Receive) -> None:
         path = request.scope["path"]
+        if not request.names_one_host:
+            raise Refusal(400, "a request names its host once, in a valid Host header")
         if not request.scope["query_string"].isascii():
             raise Refusal(400, "this address is not valid: percent-encode every character that is not ASCII")
         if path not in PROBES:
@@ -150,7 +156,7 @@ class Front:
         return self._workbooks if WORKBOOK_PATH.match(path) or request.wants_a_workbook else self._questions
 
     async def _check_rate(self, request: Request) -> None:
-        seconds = await self._limit.seconds_to_wait(Visitor.of(request.client, request.headers))
+        seconds = await self._limit.seconds_to_wait(request)
         if seconds:
             raise Refusal(429, f"too many requests; ask again in {seconds} s", seconds)
 
@@ -214,8 +220,8 @@ def create_front(service: Service, settings: Settings) -> Asgi:
     """
     app = create_app(service, settings)
     if settings.access_log:
-        log_to_stderr()
-    limit = RateLimit(settings.rate_limit, settings.redis_url)
+        log_to_stderr(access)
+    limit = RateLimit(settings.rate_limit, app.extensions[ACCESS], settings.redis_url)
     front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
     outer = OtherSites(front, settings.cors_origins) if settings.cors_origins else front
     proxies = list(settings.trusted_proxies)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from api.web.serving.request import Asgi, Message, Receive, Scope, Send
 
 EVERY_SITE = "*"
-READABLE = b"ETag, Link, Retry-After, X-Request-ID, X-Total-Count"
+READABLE = b"ETag, Link, Retry-After, X-Message, X-Request-ID, X-Total-Count"
 MAY_DO = (
     (b"access-control-allow-methods", b"GET, HEAD, POST"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, If-None-Match, X-Request-ID"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import logging
 import os
 import resource
 import signal
@@ -60,7 +61,7 @@ def serve(settings: Settings) -> None:
     evidence = load_evidence()
     packaged_catalogue()  # read only to be checked: a corrupt table shall stop the server, not its workers one by one
     _allow_many_files()
-    with tempfile.TemporaryDirectory(prefix="costcalc-metrics-") as folder:
+    with tempfile.TemporaryDirectory(prefix="costcalc-workers-") as folder:
         os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         server = Granian(
             "costcalc",
@@ -79,22 +80,24 @@ def serve(settings: Settings) -> None:
         )
         server.respawned_wrks = _NoCrashLoop()
         server.on_startup(threading.Thread(target=_announce, args=(server,), daemon=True).start)
-        server.serve(target_loader=_loader(settings, evidence), wrap_loader=False)
+        server.serve(target_loader=_loader(settings, evidence, Path(folder, "store")), wrap_loader=False)
 
 
-def _loader(settings: Settings, evidence: Evidence) -> Callable[[], Asgi]:
+def _loader(settings: Settings, evidence: Evidence, note: Path) -> Callable[[], Asgi]:
     master = os.getpid()
 
     def load() -> Asgi:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # granian forks its workers deaf, until they have loaded
         from api.bootstrap import build
+        from api.web.serving.access_log import log_to_stderr
         from api.web.serving.front import create_front  # prometheus_client reads PROMETHEUS_MULTIPROC_DIR once
 
+        log_to_stderr(logging.getLogger("costcalc.changes"))
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
         Finalize(None, os._exit, (0,), exitpriority=-1)  # at its end; an answer whose client has left waits on
         _keep_memory_small()
         sys.setswitchinterval(SWITCH_SECONDS)
-        front = create_front(build(settings, evidence), settings)
+        front = create_front(build(settings, evidence, note), settings)
         gc.freeze()  # what stays for good is not looked through again, so that garbage is collected sooner
         return front
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption
@@ -38,7 +38,9 @@ IN_PRICE_LIST = frozenset({PurchaseOption.ON_DEMAND.value, PurchaseOption.RESERV
 
 FOR_ALL_REGIONS = (CredentialsMissing, Unreachable)  # errors of one region that hold in all
 
-PricedProduct = tuple[Product, Mapping[str, Any]]  # a product and its terms
+PricedProduct = tuple[Product, object]  # a product and its terms
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +94,27 @@ class Account:
         regions = [region for region in self.only_regions or self.default_regions if region in sold] or sorted(sold)
         described, unseen = self._described({each.instance_type for each, _ in listed}, regions)
         machines = {**self.packaged, **described}
-        offers = _listed_offers(listed, machines.get, Origin("AWS Price List API", now))
+        offers: list[Offer] = []
+        for each, terms in listed:
+            if machine := machines.get(each.instance_type):
+                offers += price_list_offers(each, terms, machine, Origin("AWS Price List API", now))
         questions = [Question(region, sold[region], in_blocks.get(region, ()), machines.get, now) for region in regions]
-        answered = _at_once(lambda service: self._service(service, questions), self.services)
+        answered = _at_once(partial(self._service, questions), self.services)
         priced = Collected(tuple(offers), whole=scopes)
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
         return settled(_combined([priced, unseen, *answered]), unknown)
 
     def _price_list(self) -> tuple[list[PricedProduct], tuple[Scope, ...]]:
         """Accelerated machines of all regions, family by family; only those known by name where families are not understood."""
-        if found := self._products("instanceFamily", ACCELERATED_FAMILIES):
+        if listed := self._products("instanceFamily", ACCELERATED_FAMILIES):
             regions = frozenset(self.only_regions) or None
-            return found, (Scope(regions=regions, purchase_options=IN_PRICE_LIST),)
-        if found := self._products("instanceType", sorted(self.packaged)):
-            return found, ()
+            return listed, (Scope(regions=regions, purchase_options=IN_PRICE_LIST),)
+        if listed := self._products("instanceType", sorted(self.packaged)):
+            return listed, ()
         raise SchemaChanged("pricing:GetProducts listed not one machine with an accelerator")
 
     def _products(self, field: str, values: Sequence[str]) -> list[PricedProduct]:
-        return [each for found in _at_once(partial(self._products_where, field), values) for each in found]
+        return [each for products in _at_once(partial(self._products_where, field), values) for each in products]
 
     def _products_where(self, field: str, value: str) -> list[PricedProduct]:
         wanted = {field: value, **FILTERS}
@@ -122,10 +127,10 @@ class Account:
         """The element again if it is ours: filters may have let others through."""
         with reading("AWS price list"):
             content = json.loads(element)
-            found, terms = product(content["product"], region_of), content["terms"]
-        ours = found and (found.accelerated or found.instance_type in self.packaged)
-        if found and ours and (not self.only_regions or found.region in self.only_regions):
-            yield found, terms
+            listed, terms = product(content["product"], region_of), content["terms"]
+        ours = listed and (listed.accelerated or listed.instance_type in self.packaged)
+        if listed and ours and (not self.only_regions or listed.region in self.only_regions):
+            yield listed, terms
 
     def _described(self, names: set[str], regions: Sequence[str]) -> tuple[dict[str, Machine | None], Collected]:
         """What EC2 says the machines hold, asked on in further regions while a name is known neither there nor to us."""
@@ -141,9 +146,11 @@ class Account:
             return described, _gap_or_fault(error, Gap("aws", f"instance types: {error}; taken from our own table"))
         return described, Collected(())
 
-    def _service(self, service: Service, questions: Sequence[Question]) -> Collected:
-        """What a service says of all regions."""
-        answers = self._answers(service, questions)
+    def _service(self, questions: Sequence[Question], service: Service) -> Collected:
+        """What a service says of all regions; if the first is refused or nobody answers, it speaks for the others."""
+        first = self._answer(service, questions[0])
+        others = () if isinstance(first.error, FOR_ALL_REGIONS) else questions[1:]
+        answers = [first, *_at_once(partial(self._answer, service), others)]
         offers = [offer for answer in answers for offer in answer.offers]
         unseen = _unseen(service, answers)
         if service.always_priced and not offers and not unseen:
@@ -152,12 +159,6 @@ class Account:
         read = (answer.region for answer in answers if answer.error is None)
         whole = tuple(replace(service.scope, regions=frozenset({region})) for region in read)
         return _combined([Collected(tuple(offers), whole=whole), *unseen])
-
-    def _answers(self, service: Service, questions: Sequence[Question]) -> list[Answer]:
-        """Region by region; if the first is refused or nobody answers, so would be the others, and it speaks for them."""
-        first = self._answer(service, questions[0])
-        others = () if isinstance(first.error, FOR_ALL_REGIONS) else questions[1:]
-        return [first, *_at_once(partial(self._answer, service), others)]
 
     def _answer(self, service: Service, question: Question) -> Answer:
         offers: list[Offer] = []
@@ -178,9 +179,11 @@ def _unseen(service: Service, answers: Sequence[Answer]) -> list[Collected]:
             regions[str(answer.error)].append(answer.region)
             errors[str(answer.error)] = answer.error
     everywhere = isinstance(answers[0].error, FOR_ALL_REGIONS)
-    return [
-        _gap_or_fault(error, _gap(service, reason, regions[reason], everywhere)) for reason, error in errors.items()
-    ]
+    unseen = []
+    for reason, error in errors.items():
+        where = "" if everywhere else f" in {', '.join(regions[reason])}"
+        unseen.append(_gap_or_fault(error, Gap("aws", f"{service.name}{where}: {reason}")))
+    return unseen
 
 
 def _gap_or_fault(error: SourceError, gap: Gap) -> Collected:
@@ -198,26 +201,14 @@ def _combined(parts: Sequence[Collected]) -> Collected:
     )
 
 
-def _gap(service: Service, reason: str, regions: Sequence[str], everywhere: bool) -> Gap:
-    where = "" if everywhere else f" in {', '.join(regions)}"
-    return Gap("aws", f"{service.name}{where}: {reason}")
-
-
 def _by_region(products: Iterable[Product]) -> dict[str, list[str]]:
     names: dict[str, set[str]] = defaultdict(set)
     for each in products:
         names[each.region].add(each.instance_type)
-    return {region: sorted(found) for region, found in names.items()}
+    return {region: sorted(types) for region, types in names.items()}
 
 
-def _listed_offers(listed: Iterable[PricedProduct], machines: Machines, origin: Origin) -> Iterator[Offer]:
-    for each, terms in listed:
-        machine = machines(each.instance_type)
-        if machine:
-            yield from price_list_offers(each, terms, machine, origin)
-
-
-def _at_once(function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
+def _at_once(function: Callable[[T], R], values: Sequence[T]) -> list[R]:
     with ThreadPoolExecutor(CALLS_AT_ONCE) as pool:
         return list(pool.map(function, values))
 

@@ -7,10 +7,10 @@ instance table holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Protocol
 
 import ijson
 
@@ -62,7 +62,7 @@ def bulk_offers(
     return tuple(offers), unknown
 
 
-def entries(stream: Readable) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def entries(stream: Readable) -> Iterator[tuple[str, str, object]]:
     """(section, SKU, its JSON) for products, then on-demand terms, then reserved terms.
 
     One pass: each section is cut out at its key and handed to the C parser as a document of its own, with a stub for

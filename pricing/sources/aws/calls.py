@@ -104,7 +104,7 @@ class Calls:
         self._clients: dict[tuple[str, str], Any] = {}
         self._lock = Lock()
 
-    def items(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Iterator[Any]:
+    def items(self, permission: str, region: str, listed: str, arguments: Mapping[str, object]) -> Iterator[Any]:
         """Every item under `listed` in all pages of one call, such as `pricing:GetProducts`, whose pages may be empty.
 
         Raises CredentialsMissing, Unreachable, NotOffered, LimitReached or another SourceError; no message carries what
@@ -121,14 +121,14 @@ class Calls:
                 return
         raise SourceError(f"{permission} hands out pages without end")
 
-    def _page(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _page(self, permission: str, region: str, listed: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
         """One page, asked for once more if it breaks off: botocore takes half a body for a whole one."""
         try:
             return self._answer(permission, region, listed, arguments)
         except SchemaChanged:
             return self._answer(permission, region, listed, arguments)
 
-    def _answer(self, permission: str, region: str, listed: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _answer(self, permission: str, region: str, listed: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
         from botocore import xform_name
 
         service, _, operation = permission.partition(":")

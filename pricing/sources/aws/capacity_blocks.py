@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from costcalc.offers import Offer
 from costcalc.units import HOURS_PER_DAY
@@ -47,7 +46,7 @@ class CapacityBlocks:
                     blocks = self._blocks(calls, question.region, name, days)
                     yield from capacity_block_offers(blocks, question.region, question.machines, origin)
 
-    def _blocks(self, calls: Calls, region: str, name: str, days: int) -> list[Any]:
+    def _blocks(self, calls: Calls, region: str, name: str, days: int) -> list[object]:
         size = {"InstanceType": name, "InstanceCount": 1, "CapacityDurationHours": days * HOURS_PER_DAY}
         for seconds in PAUSES_SECONDS:
             self.pause(seconds)

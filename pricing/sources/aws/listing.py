@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from itertools import pairwise
 
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
@@ -16,7 +15,6 @@ from pricing.sources.source import Collected
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
-Rates = Mapping[tuple[str, str], Decimal]
 NAMED = 3  # offers that a gap names; the rest are counted
 
 
@@ -30,9 +28,12 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
     on_demand = {
         _region_and_type(each): each.hourly_rate for each in current if each.purchase_option is PurchaseOption.ON_DEMAND
     }
-    dear = {
-        id(each) for ladder in _ladders(current) if _in_order(ladder) for each in ladder if _is_above(each, on_demand)
-    }
+    dear = set()
+    for ladder in _ladders(current):
+        is_in_order = all(first.hourly_rate <= later.hourly_rate + ROUNDING for first, later in pairwise(ladder))
+        limit = on_demand.get(_region_and_type(ladder[0]))
+        if is_in_order and limit is not None:
+            dear |= {id(each) for each in ladder if each.hourly_rate > limit + ROUNDING}
     kept = flag_dear_spot(each for each in current if id(each) not in dear)
     return kept, _left_out([each for each in current if id(each) in dear])
 
@@ -55,13 +56,12 @@ def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     rates: dict[tuple[str, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         rates[offer.key].append(offer)
-    return tuple(each for found in rates.values() for each in _latest(found))
-
-
-def _latest(offers: list[Offer]) -> Iterable[Offer]:
-    last = max(each.effective_from or LONG_AGO for each in offers)
-    standing = [each for each in offers if (each.effective_from or LONG_AGO) == last]
-    return {(each.hourly_rate, each.upfront): each for each in standing}.values()
+    standing: list[Offer] = []
+    for same in rates.values():
+        last = max(each.effective_from or LONG_AGO for each in same)
+        latest = [each for each in same if (each.effective_from or LONG_AGO) == last]
+        standing += {(each.hourly_rate, each.upfront): each for each in latest}.values()
+    return tuple(standing)
 
 
 def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
@@ -72,22 +72,16 @@ def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
             key = (*_region_and_type(each), each.purchase_option, each.term, each.offering_class)
             ladders[key].append(each)
     return [
-        sorted(found, key=lambda each: UPFRONT_FIRST.index(each.payment or Payment.NO_UPFRONT))
-        for found in ladders.values()
+        sorted(ladder, key=lambda each: UPFRONT_FIRST.index(each.payment or Payment.NO_UPFRONT))
+        for ladder in ladders.values()
     ]
 
 
-def _in_order(ladder: list[Offer]) -> bool:
-    return all(earlier.hourly_rate <= later.hourly_rate + ROUNDING for earlier, later in pairwise(ladder))
-
-
-def _is_above(offer: Offer, on_demand: Rates) -> bool:
-    limit = on_demand.get(_region_and_type(offer))
-    return limit is not None and offer.hourly_rate > limit + ROUNDING
-
-
 def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
-    names = [f"{each.instance_type} in {each.region} {_terms(each)}" for each in offers]
+    names = []
+    for each in offers:
+        terms = (each.purchase_option, each.term, each.payment, each.offering_class)
+        names.append(f"{each.instance_type} in {each.region} {' '.join(filter(None, terms))}")
     if not names:
         return ()
     rest = f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -96,8 +90,3 @@ def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
 
 def _region_and_type(offer: Offer) -> tuple[str, str]:
     return offer.region, offer.instance_type
-
-
-def _terms(offer: Offer) -> str:
-    words = (offer.purchase_option, offer.term, offer.payment, offer.offering_class)
-    return " ".join(word for word in words if word)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from msgspec import Struct, convert, field
 
@@ -64,7 +63,7 @@ class InstanceType(Struct):
     inference: InferenceInfo = field(default_factory=InferenceInfo, name="InferenceAcceleratorInfo")
 
 
-def described_machines(rows: Iterable[Any], packaged: Mapping[str, Machine]) -> dict[str, Machine | None]:
+def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) -> dict[str, Machine | None]:
     """Machines by type, from DescribeInstanceTypes; None for one without a whole accelerator of which we have figures.
 
     A type whose accelerator has a name that we don't know is left out. Raises SchemaChanged.

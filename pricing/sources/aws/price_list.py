@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert, field
 
@@ -110,7 +109,7 @@ def reading(what: str) -> Iterator[None]:
         raise SchemaChanged(f"{what} has changed its shape: {error}") from error
 
 
-def product(payload: Any, region_of: Callable[[Mapping[str, str]], str | None]) -> Product | None:
+def product(payload: object, region_of: Callable[[Mapping[str, str]], str | None]) -> Product | None:
     """The machine behind one product of the price list, or None if it is not a plain Linux machine in a known region."""
     listed = convert(payload, ListedProduct)
     attributes = listed.attributes
@@ -124,7 +123,7 @@ def product(payload: Any, region_of: Callable[[Mapping[str, str]], str | None]) 
     return Product(listed.sku, region, instance_type, accelerated, in_blocks=market == "CapacityBlock")
 
 
-def price_list_offers(listed: Product, payload: Any, machine: Machine, origin: Origin) -> Iterator[Offer]:
+def price_list_offers(listed: Product, payload: object, machine: Machine, origin: Origin) -> Iterator[Offer]:
     """Every on-demand and reserved offer in one product's terms (`OnDemand`, `Reserved`). Raises SchemaChanged.
 
     The price list says where capacity blocks are sold, and 0 for their price: they give no offer here.

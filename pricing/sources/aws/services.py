@@ -13,7 +13,6 @@ from datetime import datetime
 from decimal import Decimal
 from math import ceil
 from statistics import median
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -81,7 +80,7 @@ class CapacityBlock(Struct, rename="pascal"):
     currency_code: str = "USD"
 
 
-def spot_offers(rows: Iterable[Any], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def spot_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
     """One offer per machine: the lowest zone's latest quote, with that zone and the zones' median as flags."""
     with reading("AWS spot price history"):
         quotes = (convert(row, SpotQuote) for row in rows)
@@ -118,7 +117,7 @@ def _is_zone(zone: str, region: str) -> bool:
     return zone[:-1] == region if REGION_NAME.match(zone) else bool(zone)
 
 
-def savings_plan_offers(rows: Iterable[Any], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def savings_plan_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
     """The rates of Compute and EC2 Instance Savings Plans."""
     with reading("AWS Savings Plans rates"):
         for rate in (convert(row, PlanRate) for row in rows):
@@ -160,7 +159,7 @@ def _planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machin
     )
 
 
-def capacity_block_offers(rows: Iterable[Any], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def capacity_block_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
     """The cheapest block per machine and started days: blocks end at 11:30 UTC, so one asked for as 24 hours may hold 19."""
     cheapest: dict[tuple[str, ...], Offer] = {}
     with reading("AWS capacity blocks"):

@@ -14,6 +14,7 @@ from time import sleep
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
+from pricing.sources.aws import bulk
 from pricing.sources.aws.account import IN_PRICE_LIST, SERVICES, Account, Service
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
@@ -22,6 +23,7 @@ from pricing.sources.aws.listing import settled
 from pricing.sources.aws.price_list import Origin
 from pricing.sources.common.http import BrokenOff, Http, HttpError
 from pricing.sources.source import (
+    Bounds,
     Collected,
     CredentialsMissing,
     Environment,
@@ -81,8 +83,8 @@ class Aws:
         blocks = CapacityBlocks(block_days(self._environment), self._pause)
         terms = frozenset(f"{days}d" for days in blocks.days)
         scope = Scope(purchase_options=frozenset({PurchaseOption.CAPACITY_BLOCK.value}), terms=terms)
-        asked = Service("capacity blocks", scope, blocks.collect, always_priced=False)
-        return (*SERVICES, asked) if blocks.days else SERVICES
+        capacity_blocks = Service("capacity blocks", scope, blocks.collect, always_priced=False)
+        return (*SERVICES, capacity_blocks) if blocks.days else SERVICES
 
     def _public(self, now: datetime) -> Collected:
         offers: list[Offer] = []
@@ -109,11 +111,9 @@ class Aws:
             return self._public_file(region, now)
 
     def _public_file(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
-        from pricing.sources.aws.bulk import SOURCE, bulk_offers, bulk_url
-
-        url = bulk_url(BULK_ADDRESS.read(self._environment), region)
+        url = bulk.bulk_url(BULK_ADDRESS.read(self._environment), region)
         with self._http.stream(url) as stream:
-            return bulk_offers(stream, region, packaged_machines("aws").get, Origin(SOURCE, now))
+            return bulk.bulk_offers(stream, region, packaged_machines("aws").get, Origin(bulk.SOURCE, now))
 
 
 def _missing(environment: Environment) -> str | None:
@@ -137,4 +137,5 @@ SPEC = SourceSpec(
     cannot_see="negotiated discounts, reservations resold on the marketplace, Local Zones, China, GovCloud, free capacity",
     settings=SETTINGS,
     missing=_missing,
+    bounds=Bounds(memory_mib=256, offers=30_000),  # the SDK's model of EC2 and a price list of every region
 )

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -87,14 +86,15 @@ class Item(Struct, rename="camel"):
     savings_plan: list[SavingsPlan] = []
 
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 
-def read_item(payload: Any, now: datetime) -> tuple[Quote | Unpriced, ...]:
+def read_item(payload: object, now: datetime) -> tuple[Quote | Unpriced, ...]:
     """The quotes of one row: none for other things, several where savings plans hang on it. Raises SchemaChanged."""
     if not isinstance(payload, dict):
         raise SchemaChanged("azure: an item of the retail prices is no object")
-    row = _cleaned(payload)
+    row = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in payload.items()}
+    row = {name: value for name, value in row.items() if value not in ("", None)}
     if not _rents_a_machine(row):
         return ()
     try:
@@ -102,12 +102,6 @@ def read_item(payload: Any, now: datetime) -> tuple[Quote | Unpriced, ...]:
     except ValueError as error:
         what = f"{row['armSkuName']} in {row.get('armRegionName', 'no region')}"
         raise SchemaChanged(f"azure: the row of {what} has changed its shape: {error}") from None
-
-
-def _cleaned(payload: Row) -> Row:
-    """The fields that hold something, texts without their non-breaking and doubled spaces."""
-    row = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in payload.items()}
-    return {name: value for name, value in row.items() if value not in ("", None)}
 
 
 def _rents_a_machine(row: Row) -> bool:
@@ -126,16 +120,13 @@ def _rents_a_machine(row: Row) -> bool:
 
 def _quotes(item: Item, now: datetime) -> tuple[Quote | Unpriced, ...]:
     read = {"Consumption": _consumption, "Reservation": _reservation}.get(item.type)
-    if read is None or not _is_current(item, now):
+    start, end = _utc(item.effective_start_date), _utc(item.effective_end_date)
+    is_current = (start is None or start <= now) and (end is None or end > now)
+    if read is None or not is_current:
         return ()
     if item.currency_code != "USD":
         return (Unpriced(item.arm_sku_name, f"priced in {item.currency_code}, not USD"),)
     return tuple(each for each in read(item) if isinstance(each, Unpriced) or each.amount)
-
-
-def _is_current(item: Item, now: datetime) -> bool:
-    start, end = _utc(item.effective_start_date), _utc(item.effective_end_date)
-    return (start is None or start <= now) and (end is None or end > now)
 
 
 def _utc(moment: datetime | None) -> datetime | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -23,7 +24,7 @@ from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpri
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import first_few
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceSpec
 
 SITE = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com"))
 PATH = "/api/retail/prices"
@@ -61,13 +62,12 @@ class Azure:
 
     def collect(self, now: datetime) -> Collected:
         """Every known N-series machine in every region and way to buy it. Raises SourceError."""
-        items = self._items_of(sorted(REGIONS | self._regions()))
-        read = [each for item in items for each in read_item(item, now)]
+        read = self._read_of(sorted(REGIONS | self._regions()), now)
         quotes, contradicted = latest(each for each in read if isinstance(each, Quote))
         unpriced = [each for each in read if isinstance(each, Unpriced)]
         odd = {each.why for each in unpriced}
         if not quotes:
-            reason = f"none of {len(items)} items is a price of an N-series machine in USD {first_few(odd)}"
+            reason = f"no item is a price of an N-series machine in USD {first_few(odd)}"
             raise SchemaChanged(f"azure: {reason}")
         known = [quote for quote in quotes if quote.instance_type in self.machines]
         offers = tuple(offer(quote, self.machines[quote.instance_type], now) for quote in known)
@@ -81,11 +81,11 @@ class Azure:
         unread = frozenset(each.instance_type for each in unpriced) | unknown
         return Collected(offers, tuple(gaps), whole=(EVERYTHING.without(unread),))
 
-    def _items_of(self, regions: list[str]) -> list[dict[str, Any]]:
+    def _read_of(self, regions: list[str], now: datetime) -> list[Quote | Unpriced]:
         """A few regions at once; the first that fails calls off the rest."""
         pool = ThreadPoolExecutor(AT_ONCE)
         try:
-            return [item for listed in pool.map(self._region, regions) for item in listed]
+            return [each for read in pool.map(partial(self._region, now=now), regions) for each in read]
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -93,9 +93,9 @@ class Azure:
         wanted = f"{SERVICE_FILTER} and armSkuName eq '{EVERYWHERE}' and priceType eq 'Consumption'"
         return frozenset(item["armRegionName"] for item in self._items(wanted) if item.get("armRegionName"))
 
-    def _region(self, region: str) -> list[dict[str, Any]]:
+    def _region(self, region: str, now: datetime) -> list[Quote | Unpriced]:
         wanted = f"{SERVICE_FILTER} and armRegionName eq '{region}' and contains(armSkuName, '{N_SERIES}')"
-        return list(self._items(wanted))
+        return [each for item in self._items(wanted) for each in read_item(item, now)]
 
     def _items(self, wanted: str) -> Iterator[dict[str, Any]]:
         """All items of a filter, page by page; an empty page with a next link is no end."""
@@ -128,4 +128,5 @@ SPEC = SourceSpec(
     rates="on demand, spot, reservations and savings plans",
     cannot_see="enterprise, negotiated and CSP rates, quotas, zones, free capacity, government regions",
     settings=SITE.settings,
+    bounds=Bounds(memory_mib=96, offers=20_000),
 )

@@ -12,16 +12,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Literal
+from typing import IO, Literal
 
 from msgspec import Struct, convert
 
-from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.billing import billed
@@ -34,6 +33,7 @@ from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import read_rows
 from pricing.sources.source import (
+    Bounds,
     Collected,
     CredentialsMissing,
     Environment,
@@ -60,7 +60,7 @@ COLUMNS = frozenset(
 VERSION = re.compile(r"[\w.-]+")
 DAY = re.compile(r"(20\d\d)(\d\d)(\d\d)")
 NOT_FOR_SALE = ("gcp-dws-calendar-mode", "runpod-cluster", "runpod-cpu")
-LARGEST_BYTES = 200_000_000
+LARGEST_BYTES = 100_000_000  # of an unpacked file
 ZONE = re.compile(r"-[a-z]$")
 
 
@@ -86,20 +86,20 @@ class Gpuhunt:
         return offers(table(content, provider), provider, version, now)
 
 
-def table(content: bytes, provider: str) -> str:
-    """The CSV text in a catalogue's zip file. Raises SchemaChanged if it isn't one, or far too large."""
+def table(content: bytes, provider: str) -> IO[bytes]:
+    """The CSV file in a catalogue's zip file, unpacked as it is read. Raises SchemaChanged if none is there, or one too large."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            if packed.getinfo(f"{provider}.csv").file_size > LARGEST_BYTES:
-                raise SchemaChanged(f"gpuhunt: {provider}.csv is larger than {LARGEST_BYTES // 1_000_000} MB")
-            return packed.read(f"{provider}.csv").decode("utf-8")
-    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, EOFError, OSError) as error:
+        packed = zipfile.ZipFile(io.BytesIO(content))
+        if packed.getinfo(f"{provider}.csv").file_size > LARGEST_BYTES:
+            raise SchemaChanged(f"gpuhunt: {provider}.csv is larger than {LARGEST_BYTES // 1_000_000} MB")
+        return packed.open(f"{provider}.csv")
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         raise SchemaChanged(f"gpuhunt: {provider}'s catalogue is unreadable ({type(error).__name__})") from None
 
 
-def offers(text: str, provider: str, version: str, now: datetime) -> Collected:
+def offers(file: IO[bytes], provider: str, version: str, now: datetime) -> Collected:
     """A provider's rows as offers, spot at its cheapest zone, observed on the day of the version where that tells one."""
-    rows = filter(_is_wanted, csv_rows("gpuhunt", text, COLUMNS))
+    rows = filter(_is_wanted, csv_rows("gpuhunt", file, COLUMNS))
     catalogue = Version(OUR_NAMES.get(provider, provider), _day(version, now))
     scope = Scope(catalogue.provider)
     return read_rows("gpuhunt", rows, lambda row: _offers(convert(row, GpuMachine, strict=False), catalogue), scope)
@@ -129,9 +129,9 @@ class Version:
 
 def _day(version: str, now: datetime) -> datetime:
     """Midnight of the day in a version such as 20261119-7; of today where there is none or it lies ahead."""
-    found = DAY.match(version)
+    dated = DAY.match(version)
     try:
-        day = datetime(*(int(part) for part in found.groups()), tzinfo=UTC) if found else start_of_day(now)  # type: ignore[arg-type, misc]
+        day = datetime(*(int(part) for part in dated.groups()), tzinfo=UTC) if dated else start_of_day(now)  # type: ignore[arg-type, misc]
     except ValueError:
         return start_of_day(now)
     return min(day, start_of_day(now))
@@ -145,11 +145,17 @@ def _is_wanted(row: CsvRow) -> bool:
 
 def _offers(row: GpuMachine, version: Version) -> Iterator[Offer]:
     provider = version.provider
-    found = machine(ListedMachine(provider, row.instance_name, row.gpu_name, row.gpu_count, row.gpu_memory, row.cpu))
-    if found is None:
+    rented = machine(ListedMachine(provider, row.instance_name, row.gpu_name, row.gpu_count, row.gpu_memory, row.cpu))
+    if rented is None:
         return
+    place = region(provider, ZONE.sub("", row.location) if provider == "gcp" else row.location)
+    name = row.instance_name
+    if (
+        provider == "runpod"
+    ):  # named as the runpod source does; data centres are the secure cloud, countries the community's
+        name = f"{rented.accelerators}x {rented.accelerator} {'secure' if '-' in row.location else 'community'}"
     offer = Offer(
-        *(provider, _region(provider, row.location), NAMES.get(provider, _own_name)(row, found), found),
+        *(provider, place, name, rented),
         purchase_option=PurchaseOption.SPOT if row.spot == "True" else PurchaseOption.ON_DEMAND,
         hourly_rate=amount(row.price),
         observed_at=version.observed_at,
@@ -157,23 +163,6 @@ def _offers(row: GpuMachine, version: Version) -> Iterator[Offer]:
         flags=(SECOND_HAND, *MARKETS.get(provider, ()), *row.flags.split()),
     )
     yield billed(offer)
-
-
-def _own_name(row: GpuMachine, found: Machine) -> str:
-    return row.instance_name
-
-
-def _runpod_name(row: GpuMachine, found: Machine) -> str:
-    """As the runpod source names it: data centres are the secure cloud, countries the community's."""
-    cloud = "secure" if "-" in row.location else "community"
-    return f"{found.accelerators}x {found.accelerator} {cloud}"
-
-
-NAMES: Mapping[str, Callable[[GpuMachine, Machine], str]] = {"runpod": _runpod_name}
-
-
-def _region(provider: str, location: str) -> str:
-    return region(provider, ZONE.sub("", location) if provider == "gcp" else location)
 
 
 def _build(environment: Environment, http: Http) -> Gpuhunt:
@@ -188,4 +177,5 @@ SPEC = SourceSpec(
     cannot_see="reserved capacity, commitments, months and setup fees; AWS P2 and P3, which it left out as retired; TPUs, whose "
     "chips the file doesn't count; Google's calendar mode; RunPod's clusters",
     settings=(*SITE.settings, PROVIDERS),
+    bounds=Bounds(document_mib=16, memory_mib=96, offers=20_000),
 )

@@ -66,10 +66,10 @@ def _accelerator(listed: ListedMachine) -> str | None:
     memory = float(named["memory"]) if named else listed.memory_gib
     if base in TOLD_APART:
         base += " " + ((named and named["form"]) or _form(listed))
-    found = _looked_up(listed.provider, base, memory)
-    if isinstance(found, UnknownName):
-        raise found
-    return found
+    canonical = _looked_up(listed.provider, base, memory)
+    if isinstance(canonical, UnknownName):
+        raise canonical
+    return canonical
 
 
 @cache
@@ -107,15 +107,15 @@ def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Colle
     whole: list[Scope] = []
     for part in parts:
         try:
-            found = read(part)
-            kept, odd = sound(SourceListing(found.offers, frozenset(known_accelerators()), {}, now))
+            collected = read(part)
+            kept, odd = sound(SourceListing(collected.offers, frozenset(known_accelerators()), {}, now))
         except (SourceError, ListingRefused) as error:
             faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
         else:
             offers += kept
-            gaps += found.gaps
-            left_out = frozenset(offer.instance_type for offer in {*found.offers} - {*kept})
-            whole += [scope.without(left_out) for scope in found.whole]
+            gaps += collected.gaps
+            left_out = frozenset(offer.instance_type for offer in {*collected.offers} - {*kept})
+            whole += [scope.without(left_out) for scope in collected.whole]
             gaps += [Gap(source, f"{part}: looks odd, left out: {told(odd)}")] if odd else []
     if not offers:
         raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))

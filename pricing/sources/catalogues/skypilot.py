@@ -10,13 +10,13 @@ marks A2 Ultra and A3, whose local SSD isn't in the file.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from io import BytesIO
 
 from msgspec import Struct, convert, field
 
@@ -33,7 +33,7 @@ from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
+from pricing.sources.source import Bounds, Collected, Environment, SourceSetting, SourceSpec, separated
 
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
@@ -100,24 +100,25 @@ class SkyPilot:
 
     def collect(self, now: datetime) -> Collected:
         """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
-        return collect_parts("skypilot", self.clouds, lambda cloud: self._cloud(cloud, now), now)
 
-    def _cloud(self, cloud: str, now: datetime) -> Collected:
-        return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
+        def read(cloud: str) -> Collected:
+            return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
+
+        return collect_parts("skypilot", self.clouds, read, now)
 
 
 def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
     """One cloud's file as offers. Raises SchemaChanged."""
-    try:
-        rows = list(csv_rows("skypilot", content.decode("utf-8-sig"), COLUMNS))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
+
+    def rows() -> Iterator[CsvRow]:
+        return csv_rows("skypilot", BytesIO(content), COLUMNS)
+
     day = start_of_day(now)
     provider = OUR_NAMES.get(cloud, cloud)
     if cloud != "gcp":
-        return read_rows("skypilot", rows, lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
-    accelerators = _accelerator_rates(rows)
-    return read_rows("skypilot", rows, lambda row: _google_offers(_read(row), accelerators, day), Scope(provider))
+        return read_rows("skypilot", rows(), lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
+    accelerators = _accelerator_rates(rows())
+    return read_rows("skypilot", rows(), lambda row: _google_offers(_read(row), accelerators, day), Scope(provider))
 
 
 def _read(row: CsvRow) -> CatalogueRow:
@@ -147,18 +148,18 @@ def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator
         int(row.vcpus) if row.vcpus else None,
         row.memory_gib,
     )
-    found = machine(listed)
-    if found is not None:
-        yield from _offers((provider, region(provider, row.region), row.instance_type), found, _rates(row), now)
+    rented = machine(listed)
+    if rented is not None:
+        yield from _offers((provider, region(provider, row.region), row.instance_type), rented, _rates(row), now)
 
 
-def _offers(place: tuple[str, str, str], found: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
-    known = rates.on_demand or rates.spot
-    if known is None:
+def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
+    rate = rates.on_demand or rates.spot
+    if rate is None:
         return
     offer = billed(
         Offer(
-            *place, found, PurchaseOption.ON_DEMAND, known, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
+            *place, rented, PurchaseOption.ON_DEMAND, rate, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
         )
     )
     if rates.on_demand:
@@ -176,15 +177,11 @@ def _accelerator_rates(rows: Iterable[CsvRow]) -> AcceleratorRates:
     dearest: defaultdict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for (name, count, _), rates in parts.items():
         dearest[name, count] = max(dearest[name, count], rates.on_demand or Decimal(0))
-    return {
-        key: replace(rates, on_demand=None) if _is_odd(rates, dearest[key[:2]]) else rates
-        for key, rates in parts.items()
-    }
-
-
-def _is_odd(rates: Rates, dearest: Decimal) -> bool:
-    rate = rates.on_demand
-    return rate is not None and (rate < (rates.spot or 0) or rate < LEAST_SHARE_OF_DEAREST * dearest)
+    for key, rates in parts.items():
+        rate, least = rates.on_demand, LEAST_SHARE_OF_DEAREST * dearest[key[:2]]
+        if rate is not None and rate < max(rates.spot or Decimal(0), least):
+            parts[key] = replace(rates, on_demand=None)
+    return parts
 
 
 def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datetime) -> Iterator[Offer]:
@@ -193,15 +190,15 @@ def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datet
         yield from _tpu(row, now)
         return
     name = GOOGLE_FAMILIES.get(row.instance_type.rpartition("-")[0])
-    found = packaged("gcp").get(row.instance_type)
-    if name is None or found is None:
+    rented = packaged("gcp").get(row.instance_type)
+    if name is None or rented is None:
         return
-    added = accelerators.get((name, found.accelerators, row.availability_zone))
+    added = accelerators.get((name, rented.accelerators, row.availability_zone))
     if added is None:
         refused = "Google machines without the accelerator's price refused"
         raise LeftOut(refused, f"{row.instance_type} {row.region}", row.instance_type)
     place = ("gcp", row.region, row.instance_type)
-    yield from (_with_parts(offer, added) for offer in _offers(place, found, _sum(_rates(row), added), now))
+    yield from (_with_parts(offer, added) for offer in _offers(place, rented, _sum(_rates(row), added), now))
     if added.on_demand is None:
         refused = "Google's on-demand rates that look like calendar mode refused"
         raise LeftOut(refused, f"{name} {row.region}", row.instance_type)
@@ -224,14 +221,14 @@ def _with_parts(offer: Offer, added: Rates) -> Offer:
 
 def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
     """A slice of TPU v5e, v5p or v6e, whose price holds its hosts."""
-    found = TPU.fullmatch(row.accelerator_name)
-    if found is None:
+    named = TPU.fullmatch(row.accelerator_name)
+    if named is None:
         return
-    name = accelerator("gcp", found["version"])
-    chips = int(found["size"]) // CORES_PER_CHIP.get(found["version"], 1)
+    name = accelerator("gcp", named["version"])
+    chips = int(named["size"]) // CORES_PER_CHIP.get(named["version"], 1)
     if name and chips:
-        known = packaged("gcp").get(found["slice"]) or filled(Machine(name, chips))
-        yield from _offers(("gcp", row.region, found["slice"]), known, _rates(row), now)
+        rented = packaged("gcp").get(named["slice"]) or filled(Machine(name, chips))
+        yield from _offers(("gcp", row.region, named["slice"]), rented, _rates(row), now)
 
 
 def _build(environment: Environment, http: Http) -> SkyPilot:
@@ -245,4 +242,5 @@ SPEC = SourceSpec(
     rates="on demand and spot of six clouds, second hand",
     cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4",
     settings=(*SITE.settings, CLOUDS),
+    bounds=Bounds(document_mib=16, memory_mib=96, offers=20_000),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from costcalc.offers import Offer, PurchaseOption
 from pricing.packaged.billing import billing
@@ -12,7 +11,7 @@ from pricing.packaged.billing import billing
 RATE_PLACES = Decimal("1e-12")
 
 
-def amount(value: Any) -> Decimal:
+def amount(value: object) -> Decimal:
     """A JSON number or a numeric text as money. Raises ValueError on anything else, and below zero."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         raise ValueError(f"{value!r} is no amount of money")
@@ -25,7 +24,7 @@ def amount(value: Any) -> Decimal:
     return money
 
 
-def maybe_amount(value: Any) -> Decimal | None:
+def maybe_amount(value: object) -> Decimal | None:
     """An amount above zero, or None where there is none: a price of zero or null is unknown, not free."""
     return None if value is None else amount(value) or None
 

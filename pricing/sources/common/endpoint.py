@@ -98,7 +98,7 @@ class Endpoint:
 
     def bytes(self, path: str) -> bytes:
         """A whole document as bytes, unpacked if it was sent compressed."""
-        return bytes(self._call(lambda: _read(self.http, self.url + path)))
+        return bytes(self._call(lambda: self.http.get_bytes(self.url + path)))
 
     def _call(self, send: Callable[[], Any]) -> Any:
         if self.refusal:
@@ -111,8 +111,3 @@ class Endpoint:
             if error.status == 404:
                 raise NotThere(f"{self.source}: {error}; check its address setting") from None
             raise SourceError(f"{self.source}: {error}") from None
-
-
-def _read(http: Http, url: str) -> bytes:
-    with http.stream(url) as stream:
-        return bytes(stream.read())

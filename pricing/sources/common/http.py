@@ -17,6 +17,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from pricing.recording import Recording
+from pricing.sources.source import Bounds
 
 TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
@@ -25,8 +26,7 @@ THROTTLED_WAITS_LONGER = 20  # times: with 0, 20 and 40 seconds the quota of the
 TOO_MANY_REQUESTS = 429
 RETRIED = (TOO_MANY_REQUESTS, 500, 502, 503, 504)
 MIB = 2**20
-MOST_BYTES = 128 * MIB  # of a document that is read whole, unpacked; the largest known has 12
-MOST_STREAMED_BYTES = 4096 * MIB  # of one that is read in pieces; AWS's largest region has 450
+MOST_STREAMED_MIB = 2048  # of a document that is read in pieces; AWS's largest region has 450
 MOST_POSTED_BYTES = MIB  # what answers a post is a sentence
 _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON can hold one half of a pair, which UTF-8 cannot write
 _USER_INFO = re.compile(r"(?<=//)[^/@]*@")
@@ -96,11 +96,18 @@ class _BoundedRetry(Retry):
 
 
 class Http:
-    """A session for one source. `retries` bounds the attempts after the first, `recording` keeps what is read whole, by a
-    provider's own library too."""
+    """A session for one source. `retries` bounds the attempts after the first, `most_mib` each document that is read whole,
+    unpacked; `recording` keeps these documents, and what a provider's own library reads."""
 
-    def __init__(self, retries: int = 3, backoff_seconds: float = 0.5, recording: Recording | None = None) -> None:
+    def __init__(
+        self,
+        retries: int = 3,
+        backoff_seconds: float = 0.5,
+        recording: Recording | None = None,
+        most_mib: int = Bounds().document_mib,
+    ) -> None:
         self.recording = recording
+        self._most_mib = most_mib
         retry = _BoundedRetry(
             total=retries,
             read=min(retries, STALLS_RETRIED),
@@ -132,13 +139,18 @@ class Http:
         with self._send("GET", url, headers=headers, stream=True) as response:
             return self._whole(response, url).decode(response.encoding or "utf-8", "replace")
 
+    def get_bytes(self, url: str) -> bytes:
+        """A whole document, unpacked, of which no recording is kept. Raises HttpError."""
+        with self.stream(url, self._most_mib) as stream:
+            return bytes(stream.read())
+
     @contextmanager
-    def stream(self, url: str) -> Iterator[Any]:
+    def stream(self, url: str, most_mib: int = MOST_STREAMED_MIB) -> Iterator[Any]:
         """A file-like object over the (decompressed) body, for documents too large for memory. Raises HttpError."""
         with self._send("GET", url, stream=True) as response:
             response.raw.decode_content = True
             try:
-                yield _Bounded(response.raw, _place(url))
+                yield _Bounded(response.raw, most_mib, _place(url))
             except (OSError, urllib3.exceptions.HTTPError) as error:  # RequestException is an OSError
                 raise BrokenOff(f"{_place(url)} broke off: {type(error).__name__}") from error
 
@@ -160,7 +172,7 @@ class Http:
 
     def _whole(self, response: requests.Response, url: str) -> bytes:
         try:
-            content = b"".join(_bounded(response, MOST_BYTES, _place(url)))
+            content = b"".join(_bounded(response, self._most_mib * MIB, _place(url)))
         except requests.exceptions.ChunkedEncodingError:
             raise BrokenOff(f"{_place(url)} broke off its answer") from None
         except requests.RequestException as error:
@@ -211,17 +223,16 @@ def _bounded(response: requests.Response, most_bytes: int, place: str) -> Iterat
 class _Bounded:
     """A file-like object that stops with HttpError where a body is too large."""
 
-    def __init__(self, raw: Any, place: str) -> None:
-        self._raw = raw
-        self._place = place
-        self._left = MOST_STREAMED_BYTES
+    def __init__(self, raw: Any, most_mib: int, place: str) -> None:
+        self._raw, self._most_mib, self._place = raw, most_mib, place
+        self._left = most_mib * MIB
 
     def read(self, amount: int = -1) -> bytes:
         """At most `amount` bytes, all that are left without it."""
         piece = bytes(self._raw.read(amount if amount >= 0 else self._left + 1))
         self._left -= len(piece)
         if self._left < 0:
-            raise HttpError(f"{self._place} answered more than {MOST_STREAMED_BYTES // MIB:,} MiB")
+            raise HttpError(f"{self._place} answered more than {self._most_mib:,} MiB")
         return piece
 
 

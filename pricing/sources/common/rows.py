@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
+from typing import TypeVar
 
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
@@ -14,6 +13,7 @@ from pricing.packaged.names import UnknownName
 from pricing.scope import EVERYTHING, Scope
 from pricing.sources.source import Collected, SchemaChanged, SourceError
 
+T = TypeVar("T")
 SHOWN = 6  # names in one sentence
 UNREADABLE = "rows that could not be read"
 
@@ -29,20 +29,20 @@ class LeftOut(Exception):
         self.reason, self.name, self.instance_type = reason, name, instance_type or name
 
 
-def listed(source: str, document: Any, *path: str) -> list[Any]:
+def listed(source: str, document: object, *path: str) -> list[object]:
     """The list at `path` of a document. Raises SchemaChanged where there is none, SourceError where it is empty."""
-    found = document
+    node = document
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    if not isinstance(found, list):
+        node = node.get(name) if isinstance(node, dict) else None
+    if not isinstance(node, list):
         raise SchemaChanged(f"{source}: the answer holds no list of {path[-1] if path else 'rows'}")
-    if not found:
+    if not node:
         raise SourceError(f"{source}: the list of {path[-1] if path else 'rows'} is empty")
-    return found
+    return node
 
 
 def read_rows(
-    source: str, rows: Iterable[Any], read: Callable[[Any], Iterable[Offer]], scope: Scope = EVERYTHING
+    source: str, rows: Iterable[T], read: Callable[[T], Iterable[Offer]], scope: Scope = EVERYTHING
 ) -> Collected:
     """The offers of all rows, which are all there are of `scope`.
 
@@ -86,21 +86,17 @@ def flag_dear_spot(offers: Iterable[Offer]) -> tuple[Offer, ...]:
 
     Providers do list such; and of many zones or hosts, the cheapest for spot and for on demand may be different ones.
     """
-    listed = tuple(offers)
-    on_demand = {each.key[:3]: each.hourly_rate for each in listed if each.purchase_option is PurchaseOption.ON_DEMAND}
-    return tuple(
-        replace(each, flags=(*each.flags, SPOT_ABOVE_ON_DEMAND)) if _is_dear_spot(each, on_demand) else each
-        for each in listed
-    )
+    flagged = list(offers)
+    on_demand = {each.key[:3]: each.hourly_rate for each in flagged if each.purchase_option is PurchaseOption.ON_DEMAND}
+    for place, offer in enumerate(flagged):
+        limit = on_demand.get(offer.key[:3])
+        if offer.purchase_option is PurchaseOption.SPOT and limit is not None and offer.hourly_rate > limit:
+            flagged[place] = replace(offer, flags=(*offer.flags, SPOT_ABOVE_ON_DEMAND))
+    return tuple(flagged)
 
 
-def _is_dear_spot(offer: Offer, on_demand: Mapping[tuple[str, ...], Decimal]) -> bool:
-    limit = on_demand.get(offer.key[:3])
-    return offer.purchase_option is PurchaseOption.SPOT and limit is not None and offer.hourly_rate > limit
-
-
-def first_few(found: Iterable[str]) -> str:
+def first_few(names: Iterable[str]) -> str:
     """The first few different names, and how many more there are."""
-    different = sorted(set(found))
+    different = sorted(set(names))
     more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
     return ", ".join(different[:SHOWN]) + more

@@ -88,19 +88,18 @@ class _Compute:
         request = {"project": self.project, "filter": OUR_FAMILIES, "max_results": 500}
         types = self.machine_types.aggregated_list(request=request, **self.call)
         attachable = self.accelerator_types.aggregated_list(request={"project": self.project}, **self.call)
-        return Inventory(
-            tuple(
-                _machine_type(listed, _zone(scope))
-                for scope, group in types
-                for listed in group.machine_types
-                if listed.deprecated.state not in ("OBSOLETE", "DELETED")
-            ),
-            {
-                (listed.name, _zone(scope)): listed.maximum_cards_per_instance
-                for scope, group in attachable
-                for listed in group.accelerator_types
-            },
+        machines = tuple(
+            _machine_type(kind, scope.rpartition("/")[2])
+            for scope, group in types
+            for kind in group.machine_types
+            if kind.deprecated.state not in ("OBSOLETE", "DELETED")
         )
+        most = {
+            (kind.name, scope.rpartition("/")[2]): kind.maximum_cards_per_instance
+            for scope, group in attachable
+            for kind in group.accelerator_types
+        }
+        return Inventory(machines, most)
 
 
 def _passes(error: Exception) -> bool:
@@ -111,10 +110,6 @@ def _passes(error: Exception) -> bool:
         return False
     reasons = {error.reason, *(each.get("reason") for each in error.errors if isinstance(each, dict))}
     return isinstance(error, TooManyRequests | ServerError) or not THROTTLED.isdisjoint(reasons)
-
-
-def _zone(scope: str) -> str:
-    return scope.rpartition("/")[2]
 
 
 def _machine_type(listed: Any, zone: str) -> MachineType:

@@ -104,7 +104,7 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tupl
 
     A machine that lacks a part's rate is left out.
     """
-    found: list[Offer] = []
+    priced: list[Offer] = []
     lacking: defaultdict[str, set[str]] = defaultdict(set)
     for shape in shapes:
         for region in book.regions if shape.regions is None else sorted(shape.regions):
@@ -113,9 +113,9 @@ def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tupl
             for part in (rate for rate in rates.values() if isinstance(rate, str)):
                 lacking[part].add(shape.instance_type)
             whole = ((use, rate) for use, rate in rates.items() if isinstance(rate, Priced))
-            found.extend(_offer(shape, region, use, rate, now) for use, rate in whole)
+            priced.extend(_offer(shape, region, use, rate, now) for use, rate in whole)
     gaps = tuple(f"no rate for {part}, a part of {first_few(types)}" for part, types in sorted(lacking.items()))
-    return flag_dear_spot(found), gaps
+    return flag_dear_spot(priced), gaps
 
 
 def _offer(shape: Shape, region: str, use: Use, rate: Priced, now: datetime) -> Offer:

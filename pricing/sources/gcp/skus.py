@@ -176,7 +176,7 @@ class PricingInfo(Struct, rename="camel"):
     pricing_expression: PricingExpression
 
 
-def read_sku(payload: Any) -> Sku | Skipped:
+def read_sku(payload: object) -> Sku | Skipped:
     """One SKU of the catalogue as a rate, or why it is none. Never raises on what a provider may send."""
     try:
         sku = convert(payload, Payload)
@@ -247,7 +247,8 @@ def _tpu(subject: str) -> str | None:
 
 
 def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
-    price = _hourly(sku.pricing_info, _unit_of(part))
+    units = ("GiBy.mo", "GiBy.h") if part == LOCAL_SSD else ("GiBy.h",) if part.endswith(" GiB") else ("h",)
+    price = _hourly(sku.pricing_info, units)
     if isinstance(price, Skipped):
         return Skipped(price.why, price.label or sku.description)
     regions = sku.service_regions or (sku.geo_taxonomy or GeoTaxonomy()).regions
@@ -256,13 +257,7 @@ def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
     return Sku(sku.sku_id or sku.name or sku.description, part, use, price, tuple(regions))
 
 
-def _unit_of(part: str) -> tuple[str, ...]:
-    if part == LOCAL_SSD:
-        return ("GiBy.mo", "GiBy.h")
-    return ("GiBy.h",) if part.endswith(" GiB") else ("h",)
-
-
-def _hourly(pricing_info: Any, units: tuple[str, ...]) -> Decimal | Skipped:
+def _hourly(pricing_info: object, units: tuple[str, ...]) -> Decimal | Skipped:
     """By the last entry: they stand in order of time, so that it is the current one."""
     try:
         expression = convert(pricing_info, list[PricingInfo])[-1].pricing_expression
@@ -306,10 +301,10 @@ class RateBook:
 
 def rate_book(skus: Iterable[Sku]) -> RateBook:
     """One rate per part, use and region: the dearer of two that differ, whatever order they come in."""
-    found: defaultdict[tuple[str, Use, str], set[Rate]] = defaultdict(set)
+    listed: defaultdict[tuple[str, Use, str], set[Rate]] = defaultdict(set)
     for sku in skus:
         for region in sku.regions:
-            found[sku.part, sku.use, region].add(Rate(sku.hourly, sku.sku_id))
-    rates = {key: max(rates, key=lambda rate: (rate.hourly, rate.sku_id)) for key, rates in found.items()}
-    twice = {key[0] for key, rates_ in found.items() if len({rate.hourly for rate in rates_}) > 1}
+            listed[sku.part, sku.use, region].add(Rate(sku.hourly, sku.sku_id))
+    rates = {key: max(rates, key=lambda rate: (rate.hourly, rate.sku_id)) for key, rates in listed.items()}
+    twice = {key[0] for key, rates_ in listed.items() if len({rate.hourly for rate in rates_}) > 1}
     return RateBook(rates, tuple(sorted(twice)))

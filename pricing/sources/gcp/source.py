@@ -26,6 +26,7 @@ from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Gaps, Inventory, gaps_of_skus, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import Skipped, SkipReason, Sku, rate_book, read_sku
 from pricing.sources.source import (
+    Bounds,
     Collected,
     CredentialsMissing,
     Environment,
@@ -112,7 +113,7 @@ class Gcp:
         none = frozenset[str]()
         return tuple(replace(each, regions=regions.get(each.instance_type, none)) for each in tpu_slices()), ()
 
-    def _skus(self, service: str) -> Iterator[Any]:
+    def _skus(self, service: str) -> Iterator[object]:
         """Every SKU of a service, page by page; an empty page with a next token is no end."""
         token, seen = "", set[str]()
         for _ in range(MOST_PAGES):
@@ -169,4 +170,5 @@ SPEC = SourceSpec(
     cannot_see="sustained-use, spend-based and negotiated discounts, calendar-mode and DWS reservations, free capacity",
     settings=(API_KEY, PROJECT, BILLING_ADDRESS, COMPUTE_ADDRESS, TPU_ADDRESS),
     missing=_missing,
+    bounds=Bounds(document_mib=32, memory_mib=256, offers=10_000),  # the SDK alone takes 110 MiB, a page 12
 )

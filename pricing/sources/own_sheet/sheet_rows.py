@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from io import StringIO
 from typing import TypeVar
 
+from costcalc.text import line
 from pricing.sources.source import SourceError
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ def numbered_rows(text: str) -> Iterator[tuple[int, SheetRow]]:
             raise SourceError(
                 f"sheet: row {number} has {len(row)} cells, the header {len(header)}: quote cells that hold {delimiter!r}"
             )
-        yield number, SheetRow({name: cell.strip() for name, cell in zip(header, row, strict=False)})
+        yield number, SheetRow({name: line(cell.strip()) for name, cell in zip(header, row, strict=False)})
 
 
 def _check(header: list[str]) -> None:
@@ -94,50 +95,50 @@ class SheetRow:
 
     def text(self, column: str) -> str:
         """A cell that must not be empty."""
-        found = self.maybe(column)
-        if found is None:
+        cell = self.maybe(column)
+        if cell is None:
             raise CellFault(column, f"is empty: type {COLUMNS[column]}")
-        return found
+        return cell
 
     def money(self, column: str) -> Decimal | None:
         """An amount of zero or more."""
-        found = self.maybe(column)
-        if found is None:
+        cell = self.maybe(column)
+        if cell is None:
             return None
         try:
-            amount = Decimal(found)
+            amount = Decimal(cell)
         except InvalidOperation:
             amount = Decimal("nan")
         if not amount.is_finite() or amount < 0:
             raise CellFault(
-                column, f"{found!r} is no amount: type digits with a point, such as 1234.50, without a currency sign"
+                column, f"{cell!r} is no amount: type digits with a point, such as 1234.50, without a currency sign"
             )
         return amount
 
     def whole(self, column: str) -> int | None:
         """A whole number of zero or more."""
-        found = self.maybe(column)
-        if found is not None and not (found.isascii() and found.isdigit()):
-            raise CellFault(column, f"{found!r} is no whole number: type digits only, such as 8")
-        return None if found is None else int(found)
+        cell = self.maybe(column)
+        if cell is not None and not (cell.isascii() and cell.isdigit()):
+            raise CellFault(column, f"{cell!r} is no whole number: type digits only, such as 8")
+        return None if cell is None else int(cell)
 
     def number(self, column: str) -> float | None:
         """A number of zero or more."""
-        found = self.money(column)
-        return None if found is None else float(found)
+        cell = self.money(column)
+        return None if cell is None else float(cell)
 
     def day(self, column: str) -> datetime | None:
         """Midnight UTC at which a day starts."""
-        found = self.maybe(column)
+        cell = self.maybe(column)
         try:
-            return datetime.combine(date.fromisoformat(found), time(), UTC) if found else None
+            return datetime.combine(date.fromisoformat(cell), time(), UTC) if cell else None
         except ValueError:
-            raise CellFault(column, f"{found!r} is no date: type year-month-day, such as 2026-11-20") from None
+            raise CellFault(column, f"{cell!r} is no date: type year-month-day, such as 2026-11-20") from None
 
     def choice(self, column: str, read: Callable[[str], T], *known: str) -> T | None:
         """One of a few words, in either case."""
-        found = self.maybe(column)
+        cell = self.maybe(column)
         try:
-            return read(found.casefold()) if found else None
+            return read(cell.casefold()) if cell else None
         except ValueError:
-            raise CellFault(column, f"{found!r} is unknown: type {' or '.join(known)}") from None
+            raise CellFault(column, f"{cell!r} is unknown: type {' or '.join(known)}") from None

@@ -24,7 +24,15 @@ from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, numbered_rows
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
+from pricing.sources.source import (
+    Bounds,
+    Collected,
+    CredentialsMissing,
+    Environment,
+    SourceError,
+    SourceSetting,
+    SourceSpec,
+)
 
 SHEET = SourceSetting(
     "COSTCALC_SHEET",
@@ -76,12 +84,12 @@ def _text(content: bytes) -> str:
 
 def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     """The sheet's rows as offers. Raises SourceError with every fault, by row and column, up to ten."""
-    found: dict[tuple[str, ...], tuple[int, Offer]] = {}
+    read: dict[tuple[str, ...], tuple[int, Offer]] = {}
     faults: list[str] = []
     for number, row in numbered_rows(text):
         try:
             offer = _offer(row, now)
-            first = found.setdefault(offer.key, (number, offer))[0]
+            first = read.setdefault(offer.key, (number, offer))[0]
             if first != number:
                 advice = f"row {first} says the same: delete one, or tell them apart by offering_class"
                 raise CellFault("instance_type", advice)
@@ -92,9 +100,9 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     if faults:
         more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
         raise SourceError("sheet: " + "; ".join(faults[:MOST_FAULTS] + more))
-    if not found:
+    if not read:
         raise SourceError("sheet: no rows below the header")
-    return tuple(offer for _, offer in found.values())
+    return tuple(offer for _, offer in read.values())
 
 
 def _offer(row: SheetRow, now: datetime) -> Offer:
@@ -137,14 +145,14 @@ def _machine(row: SheetRow) -> Machine:
     if known is not None and not accelerator and not count:
         return known
     names = known_accelerators()
-    found = next((name for name in names if name.casefold() == row.text("accelerator").casefold()), None)
-    if found is None:
+    canonical = next((name for name in names if name.casefold() == row.text("accelerator").casefold()), None)
+    if canonical is None:
         near = next(iter(get_close_matches(row.text("accelerator"), names, 1, 0.4)), "one of costcalc's accelerators")
         raise CellFault("accelerator", f"{accelerator!r} is unknown: type {near}")
     if not count:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
-    memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(found)
-    return Machine(found, count, memory, row.whole("vcpus"), _gib(row, "memory_gib"))
+    memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(canonical)
+    return Machine(canonical, count, memory, row.whole("vcpus"), _gib(row, "memory_gib"))
 
 
 def _gib(row: SheetRow, column: str) -> float | None:
@@ -213,10 +221,10 @@ def _observed(row: SheetRow, now: datetime) -> datetime:
 
 
 def _currency(row: SheetRow) -> str:
-    found = row.text("currency").upper()
-    if not (len(found) == 3 and found.isascii() and found.isalpha()):
+    code = row.text("currency").upper()
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
         raise CellFault("currency", f"{row.text('currency')!r} is no currency: type three letters, such as USD or EUR")
-    return found
+    return code
 
 
 def _build(environment: Environment, http: Http) -> Sheet:
@@ -237,4 +245,5 @@ SPEC = SourceSpec(
     settings=(SHEET,),
     missing=_missing,
     is_own=True,
+    bounds=Bounds(document_mib=16, memory_mib=96, offers=10_000),
 )

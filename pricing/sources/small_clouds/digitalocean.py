@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -63,7 +62,7 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(list(_sizes(api)), now)
 
 
-def _sizes(api: Endpoint) -> Iterator[Any]:
+def _sizes(api: Endpoint) -> Iterator[object]:
     for page in range(1, MOST_PAGES):
         document = api.get(PATH, per_page=PAGE_SIZE, page=str(page))
         yield from listed("digitalocean", document, "sizes")
@@ -72,15 +71,20 @@ def _sizes(api: Endpoint) -> Iterator[Any]:
     raise SchemaChanged("digitalocean: the pages of sizes have no end")
 
 
-def offers(sizes: list[Any], now: datetime) -> Collected:
+def offers(sizes: list[object], now: datetime) -> Collected:
     """The sizes with accelerators as offers."""
     return read_rows("digitalocean", sizes, lambda row: _offers(convert(row, Size), now))
 
 
 def _offers(size: Size, now: datetime) -> Iterable[Offer]:
-    machine = _machine(size, size.gpu_info) if size.gpu_info else None
-    if machine is None:
+    gpu = size.gpu_info
+    if gpu is None:
         return
+    memory_gib = gpu.vram.amount / gpu.count
+    name = accelerator("digitalocean", gpu.model, memory_gib)
+    if name is None:  # there are no figures of it
+        return
+    machine = filled(Machine(name, gpu.count, memory_gib, size.vcpus, size.memory / MIB_IN_GIB))
     regions = size.regions if size.available else []
     for region in regions or [UNSPECIFIED]:
         offer = Offer(
@@ -93,13 +97,6 @@ def _offers(size: Size, now: datetime) -> Iterable[Offer]:
         yield billed(offer)
         if month := maybe_amount(size.price_monthly):
             yield monthly(offer, month)
-
-
-def _machine(size: Size, gpu: GpuInfo) -> Machine | None:
-    """None for an accelerator of which there are no figures."""
-    memory_gib = gpu.vram.amount / gpu.count
-    name = accelerator("digitalocean", gpu.model, memory_gib)
-    return filled(Machine(name, gpu.count, memory_gib, size.vcpus, size.memory / MIB_IN_GIB)) if name else None
 
 
 SITE = Site(

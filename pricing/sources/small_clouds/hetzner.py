@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -82,14 +81,14 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(api.get(PATH, currency=CURRENCY), now)
 
 
-def offers(document: Any, now: datetime) -> Collected:
+def offers(document: object, now: datetime) -> Collected:
     """The configurations of GPU servers as offers."""
-    servers = filter(_has_gpu, listed("hetzner", document))
+    servers = [
+        row
+        for row in listed("hetzner", document)
+        if isinstance(row, dict) and str(row.get("product_name")).startswith(GPU_PRODUCT)
+    ]
     return read_rows("hetzner", servers, lambda row: _offers(convert(row, Server), now))
-
-
-def _has_gpu(row: Any) -> bool:
-    return isinstance(row, dict) and str(row.get("product_name")).startswith(GPU_PRODUCT)
 
 
 def _offers(server: Server, now: datetime) -> Iterator[Offer]:

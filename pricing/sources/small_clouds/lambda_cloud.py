@@ -62,7 +62,7 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(api.get(PATH), now)
 
 
-def offers(document: Any, now: datetime) -> Collected:
+def offers(document: object, now: datetime) -> Collected:
     """The answer's instance types as offers."""
     data = document.get("data") if isinstance(document, dict) else None
     if not isinstance(data, dict) or not data:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -72,14 +71,14 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(api.get(PATH, currencyCode="USD"), now)
 
 
-def offers(document: Any, now: datetime) -> Collected:
+def offers(document: object, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
     rows = listed("oci", document, "items")
     return read_rows("oci", filter(_is_rental, rows), lambda row: _offers(convert(row, Part), shapes, now))
 
 
-def _is_rental(row: Any) -> bool:
+def _is_rental(row: object) -> bool:
     if not isinstance(row, dict) or row.get("metricName") != GPU_HOUR:
         return False
     return not any(other in f"{row.get('displayName')} {row.get('serviceCategory')}" for other in NO_RENTALS)
@@ -103,7 +102,10 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
             observed_at=now,
             source=f"{SOURCE}: {part.part_number}",
         )
-        yield from map(billed, (offer, *_preemptible(offer)))
+        yield billed(offer)
+        if shape.startswith(PREEMPTIBLE):
+            half = offer.hourly_rate * PREEMPTIBLE_SHARE
+            yield billed(replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=half, flags=("derived",)))
 
 
 def _accelerator(part: Part) -> str | None:
@@ -118,15 +120,9 @@ def _price(part: Part) -> Decimal:
     """Pay as you go, in US dollars."""
     for localization in part.currency_code_localizations:
         if localization.currency_code == "USD":
-            found = [price.value for price in localization.prices if price.model == "PAY_AS_YOU_GO"]
-            return amount(found[-1])
+            prices = [price.value for price in localization.prices if price.model == "PAY_AS_YOU_GO"]
+            return amount(prices[-1])
     raise LeftOut("parts without a price in USD left out", part.display_name)
-
-
-def _preemptible(offer: Offer) -> Iterator[Offer]:
-    if offer.instance_type.startswith(PREEMPTIBLE):
-        half = offer.hourly_rate * PREEMPTIBLE_SHARE
-        yield replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=half, flags=("derived",))
 
 
 SITE = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com"))

@@ -23,7 +23,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
 
 SOURCE = "OVHcloud order catalogue"
 PATH = "/v1/order/catalog/public/cloud"
@@ -103,7 +103,7 @@ def offers(document: Any, now: datetime) -> Collected:
     return read_rows("ovhcloud", addons, lambda row: _offers(convert(row, Addon), currency, now))
 
 
-def _has_gpu(row: Any) -> bool:
+def _has_gpu(row: object) -> bool:
     blobs = row.get("blobs") if isinstance(row, dict) else None
     return ((blobs or {}).get("commercial") or {}).get("brick") == GPU_BRICK
 
@@ -140,4 +140,5 @@ SPEC = SourceSpec(
     rates="by the hour and by the month, in euros",
     cannot_see="Savings Plans, the United States, regions, and whether a machine is free. There is no spot",
     settings=SITE.settings,
+    bounds=Bounds(document_mib=16, memory_mib=128),
 )

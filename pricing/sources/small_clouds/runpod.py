@@ -93,7 +93,7 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(api.post("/graphql", {"query": QUERY}), now)
 
 
-def offers(document: Any, now: datetime) -> Collected:
+def offers(document: object, now: datetime) -> Collected:
     """The answer's accelerators as machines of 1, 2, 4 and 8."""
     if isinstance(document, dict) and document.get("errors"):
         raise SchemaChanged("runpod: the query is not understood any more")
@@ -112,14 +112,15 @@ def _offers(row: Any, packaged: Mapping[str, Machine], now: datetime) -> Iterato
         for count in (count for count in COUNTS if price and count <= cloud.largest_pod):
             kind = f"{count}x {name} {cloud.name}"
             machine = filled(Machine(str(name), count, gpu.memory_in_gb), packaged.get(kind))
-            one = Offer(
+            single = Offer(
                 *("runpod", UNSPECIFIED, kind, machine, PurchaseOption.ON_DEMAND),
                 hourly_rate=price or Decimal(0),
                 observed_at=now,
                 source=SOURCE,
                 flags=stock(cloud.is_free(row, count)),
             )
-            yield from (billed(_times(offer, count)) for offer in _bought(one, cloud))
+            for offer in _bought(single, cloud):
+                yield billed(replace(offer, hourly_rate=offer.hourly_rate * count))
 
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
@@ -146,19 +147,15 @@ def _largest_pod(has_it: bool, most: int | None, gpu: Gpu) -> int:
     return most if most is not None else gpu.max_gpu_count or 1
 
 
-def _bought(one: Offer, cloud: Cloud) -> Iterable[Offer]:
+def _bought(single: Offer, cloud: Cloud) -> Iterable[Offer]:
     """One accelerator's price in every way that it can be bought."""
-    yield one
+    yield single
     if rate := maybe_amount(cloud.spot_price):
-        yield spot(one, rate)
+        yield spot(single, rate)
     for term, price in cloud.prices_by_term.items():
         rate = maybe_amount(price)
-        if rate and rate < one.hourly_rate:
-            yield replace(one, purchase_option=PurchaseOption.SAVINGS_PLAN, term=term, hourly_rate=rate)
-
-
-def _times(offer: Offer, count: int) -> Offer:
-    return replace(offer, hourly_rate=offer.hourly_rate * count)
+        if rate and rate < single.hourly_rate:
+            yield replace(single, purchase_option=PurchaseOption.SAVINGS_PLAN, term=term, hourly_rate=rate)
 
 
 SITE = Site(

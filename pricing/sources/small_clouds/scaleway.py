@@ -74,15 +74,12 @@ class Listed(Struct):
 
 def collect(api: Endpoint, now: datetime, zones: tuple[str, ...]) -> Collected:
     """Every type with whole accelerators in every zone. Raises SourceError."""
-    listed = [each for zone in zones for each in _listed(api, zone)]
-    read = partial(_read, now=now)
-    return read_rows("scaleway", listed, read, Scope(regions=frozenset(zones)))
-
-
-def _listed(api: Endpoint, zone: str) -> Iterator[Listed]:
-    stock = _servers(api, STOCK_PATH.format(zone=zone))
-    for name, row in _servers(api, PATH.format(zone=zone)).items():
-        yield Listed(zone, name, row, (stock.get(name) or {}).get("availability"))
+    listed = []
+    for zone in zones:
+        stock = _servers(api, STOCK_PATH.format(zone=zone))
+        for name, row in _servers(api, PATH.format(zone=zone)).items():
+            listed.append(Listed(zone, name, row, (stock.get(name) or {}).get("availability")))
+    return read_rows("scaleway", listed, partial(_read, now=now), Scope(regions=frozenset(zones)))
 
 
 def _servers(api: Endpoint, path: str) -> dict[str, Any]:
@@ -90,11 +87,11 @@ def _servers(api: Endpoint, path: str) -> dict[str, Any]:
     servers: dict[str, Any] = {}
     for page in range(1, MOST_PAGES):
         document = api.get(path, per_page=str(PAGE_SIZE), page=str(page))
-        found = document.get("servers") if isinstance(document, dict) else None
-        if not isinstance(found, dict):
+        on_page = document.get("servers") if isinstance(document, dict) else None
+        if not isinstance(on_page, dict):
             raise SchemaChanged("scaleway: the answer holds no servers")
-        servers |= found
-        if len(found) < PAGE_SIZE:
+        servers |= on_page
+        if len(on_page) < PAGE_SIZE:
             return servers
     raise SchemaChanged("scaleway: the pages of servers have no end")
 

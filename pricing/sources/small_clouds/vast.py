@@ -24,7 +24,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec
 
 SOURCE = "Vast.ai API bundles: cheapest verified host"
 PATH = "/api/v0/bundles/"
@@ -49,23 +49,23 @@ class Host(Struct):
 
 def collect(api: Endpoint, now: datetime) -> Collected:
     """The cheapest host for each machine and country; one search for each number of accelerators. Raises SourceError."""
-    found: dict[Any, Any] = {}
+    hosts: dict[Any, Any] = {}
     gaps, is_whole = [], True
     for count in COUNTS:
         rows = _search(api, count)
-        found |= {row.get("id"): row for row in rows if isinstance(row, dict)}
+        hosts |= {row.get("id"): row for row in rows if isinstance(row, dict)}
         is_whole &= len(rows) < LIMIT
         if len(rows) == ANONYMOUS_ROWS and not api.headers:
             capped = f"only {ANONYMOUS_ROWS} machines of {count} accelerators were listed: set COSTCALC_VAST_API_KEY"
             gaps.append(Gap("vast", capped))
-    if not found:
+    if not hosts:
         raise SourceError("vast: the list of offers is empty")
-    collected = offers(list(found.values()), now)
+    collected = offers(list(hosts.values()), now)
     whole = collected.whole if is_whole and not gaps else ()
     return Collected(collected.offers, (*collected.gaps, *gaps), whole=whole)
 
 
-def _search(api: Endpoint, count: int) -> list[Any]:
+def _search(api: Endpoint, count: int) -> list[object]:
     is_true = {"eq": True}
     wanted = {"verified": is_true, "rentable": is_true, "rented": {"eq": False}, "num_gpus": {"eq": count}}
     document = api.post(PATH, {**wanted, "type": "on-demand", "order": [["score", "desc"]], "limit": LIMIT})
@@ -74,7 +74,7 @@ def _search(api: Endpoint, count: int) -> list[Any]:
     return listed("vast", document, "offers")
 
 
-def offers(rows: list[Any], now: datetime) -> Collected:
+def offers(rows: list[object], now: datetime) -> Collected:
     """The cheapest of the hosts that offer the same machine in the same country."""
     if not all(isinstance(row, dict) for row in rows):
         raise SchemaChanged("vast: offers are no objects any more")
@@ -87,28 +87,21 @@ def _offers(host: Host, now: datetime) -> Iterator[Offer]:
     if name is None:
         return
     total, base = amount(host.dph_total), maybe_amount(host.dph_base)
+    parts = (RatePart("machine", base), RatePart("disk", total - base)) if base and base < total else ()
+    country = COUNTRY.search(host.geolocation or "")
+    region = country[1].lower() if country else UNSPECIFIED
     offer = Offer(
-        *("vast", _region(host.geolocation), f"{count}x {name}", filled(Machine(name, count))),
+        *("vast", region, f"{count}x {name}", filled(Machine(name, count))),
         purchase_option=PurchaseOption.ON_DEMAND,
         hourly_rate=total,
         observed_at=now,
         source=SOURCE,
-        parts=_parts(total, base),
+        parts=parts,
         flags=(MARKETPLACE, *stock(True)),
     )
     yield billed(offer)
     if bid := maybe_amount(host.min_bid):
         yield billed(spot(offer, bid + (total - base if base else 0)))
-
-
-def _parts(total: Decimal, base: Decimal | None) -> tuple[RatePart, ...]:
-    return (RatePart("machine", base), RatePart("disk", total - base)) if base and base < total else ()
-
-
-def _region(geolocation: str | None) -> str:
-    """The country's code, lower case."""
-    found = COUNTRY.search(geolocation or "")
-    return found[1].lower() if found else UNSPECIFIED
 
 
 SITE = Site(
@@ -126,4 +119,5 @@ SPEC = SourceSpec(
     cannot_see="traffic, which each host prices; how long a host stays; hosts that aren't verified",
     settings=SITE.settings,
     missing=SITE.missing,
+    bounds=Bounds(document_mib=16, memory_mib=96),
 )

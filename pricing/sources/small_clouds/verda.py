@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -67,7 +66,7 @@ def collect(api: Endpoint, now: datetime) -> Collected:
     return offers(api.get(PATH, currency="usd"), now)
 
 
-def offers(document: Any, now: datetime) -> Collected:
+def offers(document: object, now: datetime) -> Collected:
     """The instance types with accelerators as offers."""
     return read_rows("verda", listed("verda", document), lambda row: _offers(convert(row, InstanceType), now))
 

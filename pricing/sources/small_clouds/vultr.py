@@ -82,7 +82,7 @@ class Plan(Cost, kw_only=True):
 
 def collect(api: Endpoint, now: datetime) -> Collected:
     """Every plan with whole accelerators, in every place; a list that is gone is a fault. Raises SourceError."""
-    plans: list[Any] = []
+    plans: list[object] = []
     faults = []
     for path in LISTS:
         try:
@@ -91,12 +91,12 @@ def collect(api: Endpoint, now: datetime) -> Collected:
             faults.append(fault)
     if not plans:
         raise faults[0]
-    found = offers(plans, now)
+    collected = offers(plans, now)
     gone = (Gap("vultr", str(fault).removeprefix("vultr: ")) for fault in faults)
-    return Collected(found.offers, found.gaps, tuple(gone), () if faults else found.whole)
+    return Collected(collected.offers, collected.gaps, tuple(gone), () if faults else collected.whole)
 
 
-def _plans(api: Endpoint, path: str) -> Iterator[Any]:
+def _plans(api: Endpoint, path: str) -> Iterator[object]:
     query = {"per_page": PAGE_SIZE}
     for _ in range(MOST_PAGES):
         document = api.get(path, **query)
@@ -108,7 +108,7 @@ def _plans(api: Endpoint, path: str) -> Iterator[Any]:
     raise SchemaChanged("vultr: the pages of plans have no end")
 
 
-def offers(plans: list[Any], now: datetime) -> Collected:
+def offers(plans: list[object], now: datetime) -> Collected:
     """The plans with accelerators as offers."""
     packaged = packaged_machines("vultr")
     return read_rows("vultr", plans, lambda row: _offers(convert(row, Plan), packaged, now))

@@ -17,9 +17,9 @@ from support.services import packaged_service
 
 from api.cli import answers as terminal
 from api.cli.main import main
-from costcalc.validation.published import FROZEN
 from pricing.refresh import RefreshReport, SourceResult
 from pricing.store.publish import Published
+from science.validation.published import FROZEN
 
 ASKED = ["cost", "resnet50", "0.757", "--limit", "3", "--as-of", "2024-06-30"]
 
@@ -32,6 +32,35 @@ def run(monkeypatch, tmp_path):
     monkeypatch.delenv("COSTCALC_DATABASE_URL", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     return lambda *arguments, input=None: CliRunner().invoke(main, list(arguments), input=input)
+
+
+def test_a_store_that_vanished_is_told_not_begun_anew(tmp_path):
+    environment = clean_environment(tmp_path)
+    prices = tmp_path / ".local/share/costcalc/prices.sqlite3"
+
+    def costcalc(*arguments):
+        return subprocess.run(
+            [COSTCALC, *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    assert costcalc("prices", "rebuild").returncode == 0
+    prices.unlink()
+    for command in (ASKED, ["prices", "status"], ["recipes", "list"], ["prices", "refresh", "lambda"]):
+        ended = costcalc(*command)
+        assert ended.returncode == 1, command
+        assert "it is gone, and with it the refreshed prices and people's own runs" in ended.stderr, command
+        assert "Traceback" not in ended.stderr
+    assert not prices.exists()
+    assert costcalc("prices", "rebuild").returncode == 0
+    assert costcalc(*ASKED).returncode == 0
+
+
+def test_a_sheet_without_rows_says_why_on_standard_error(run):
+    printed = run("cost", "resnet50", "75.7%", "--accelerator", "GB200", "--accelerators", "8", "--format", "csv")
+    assert (printed.exit_code, printed.stdout.count("\n")) == (0, 1)
+    assert "No estimate answers this question." in printed.stderr
+    assert "without accelerators" in printed.stderr
+    assert not run(*ASKED, "--format", "csv").stderr
 
 
 def test_json_is_the_answer_of_http(run, client):
@@ -109,7 +138,7 @@ def test_flags_and_lists(run):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["cost", "resnet50", "75.7"], "write the fraction 0.757"),
+        (["cost", "resnet50", "757"], "such as 0.757 or 75.7%"),
         (["cost", "resnet5", "0.757"], "did you mean resnet50"),
         (["cost", "resnet50", "0.757", "--limit", "0"], "from 1 to 1000"),
         (["cost", "resnet50", "0.757", "--metric", "top1", "--metric", "top5"], "give it once"),
@@ -148,7 +177,7 @@ class TestValidateInto:
         def scored(published):
             raise AssertionError("it scored before it looked")
 
-        monkeypatch.setattr("costcalc.validation.validate", scored)
+        monkeypatch.setattr("science.validation.validate", scored)
 
     @pytest.mark.parametrize(
         ("text", "says"),
@@ -171,21 +200,27 @@ class TestValidateInto:
         monkeypatch.setitem(FROZEN, "splits", "of another file")
         ended = run("validate")
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-        assert "git restore costcalc/evidence/data/splits.csv" in ended.stderr
+        assert "git restore science/data/splits.csv" in ended.stderr
 
     def test_without_scipy_it_says_how_to_install_it(self, run, monkeypatch):
-        for module in [name for name in sys.modules if name.startswith(("costcalc.validation", "api.cli.validate"))]:
+        for module in [name for name in sys.modules if name.startswith("science.")]:
             monkeypatch.delitem(sys.modules, module)
         monkeypatch.setitem(sys.modules, "scipy.stats", None)
         ended = run("validate")
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-        assert "needs SciPy: install it with pip install 'costcalc[validate]'" in ended.stderr
+        assert "needs SciPy, which `make setup` installs" in ended.stderr
+
+    def test_an_installed_wheel_says_where_it_runs(self, run, monkeypatch, tmp_path):
+        monkeypatch.setattr("api.cli.main.CHECKOUT", tmp_path)
+        ended = run("validate")
+        assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+        assert "runs in a checkout of the repository alone, after `make setup`" in ended.stderr
 
     def test_a_page_with_its_markers_is_written(self, run, monkeypatch, tmp_path):
         class Scored:
             text = markdown = lambda self: "the scores\n"
 
-        monkeypatch.setattr("costcalc.validation.validate", lambda published: Scored())
+        monkeypatch.setattr("science.validation.validate", lambda published: Scored())
         page = tmp_path / "page.md"
         sections = (f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n" for name in ("example", "validate"))
         page.write_text("".join(sections), "utf-8")

@@ -9,25 +9,27 @@ from click.testing import CliRunner
 from support.live_server import COSTCALC, clean_environment
 from support.services import packaged_service
 
-from api.cli.answers import ANSWERS
 from api.cli.completion import COMMAND, VARIABLE, one_word
 from api.cli.main import main
-from api.cli.options import OTHER, dashed, theme_of
+from api.cli.options import MOST_OPTIONS, OTHER, dashed, theme_of
 from api.questions.fields import Choice, Flag, Parameter
 from api.questions.names import WHERE
+from api.questions.register import QUESTIONS
 from api.questions.suggestions import Guesses, squeeze
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+COMMANDS = {question.name: question.asked_in_terminal for question in QUESTIONS if question.command}
 PARAMETERS = [
     (command, name, field)
-    for command, answering in ANSWERS.items()
-    for name, field in answering().schema.fields.items()
+    for command, schema in COMMANDS.items()
+    for name, field in schema.fields.items()
     if isinstance(field, Parameter) and name != "token"
 ]
 
 
 def help_of(command):
-    return CliRunner().invoke(main, [command, "--help"], env={"COLUMNS": "200"}).output
+    every = "--help-all" if len(main.commands[command].options) > MOST_OPTIONS else "--help"
+    return CliRunner().invoke(main, [command, every], env={"COLUMNS": "200"}).output
 
 
 def completed(shell, line):
@@ -36,7 +38,7 @@ def completed(shell, line):
     return [each.value for each in complete.get_completions(words[1:-1], words[-1])]
 
 
-@pytest.mark.parametrize("command", ANSWERS)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_has_every_parameter_with_its_choices_under_a_theme(command):
     shown = help_of(command)
     assert OTHER.heading not in shown
@@ -47,8 +49,19 @@ def test_the_help_has_every_parameter_with_its_choices_under_a_theme(command):
             assert f"[{'|'.join(field.choices)}]" in shown or " ".join(field.choices) in " ".join(shown.split())
 
 
+def test_help_shows_what_most_people_need_first():
+    brief, whole = (
+        CliRunner().invoke(main, ["cost", form], env={"COLUMNS": "80"}).output for form in ("--help", "--help-all")
+    )
+    assert brief.count("\n") < 85 < whole.count("\n")
+    assert "--max-cost" in brief
+    assert "--egress-rate" in whole
+    assert "--egress-rate" not in brief
+    assert "--help-all" in brief
+
+
 def test_every_option_has_a_theme():
-    options = [option for name in ANSWERS for option in main.commands[name].options]
+    options = [option for name in COMMANDS for option in main.commands[name].options]
     assert [option.name for option in options if theme_of(option) is OTHER] == []
 
 
@@ -104,7 +117,7 @@ def test_every_completed_name_is_one_word_that_means_that_name():
     for kind in WHERE:
         for word in one_word(getattr(names, kind)):
             assert " " not in word
-            assert squeeze(names.resolve(kind, word, Guesses())[0]) == squeeze(word)
+            assert squeeze(word) in map(squeeze, names.resolve(kind, word, Guesses()))
 
 
 def test_a_real_bash_completes_with_the_printed_script(tmp_path):

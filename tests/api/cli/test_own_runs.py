@@ -7,6 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 from support.own_speeds import own_speed
+from support.prices import NOW
 from support.this_machine import EPYC, forgotten, pretend
 from support.tiny_networks import tiny
 
@@ -14,6 +15,7 @@ from api.cli.main import main
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
 from own_runs.measure import networks
+from pricing.store.changes import By
 from pricing.store.store import Store
 
 TINY = ("--module", "support.tiny_networks:tiny", "--image-size", "32", "--batch-size", "2", "--seconds", "0.1")
@@ -25,6 +27,8 @@ COST = (
     "1",
     "--accelerator",
     "A100-80GB",
+    "--max-price-age",
+    "4000",  # whenever it is asked
     "--limit",
     "1",
     "--format",
@@ -121,7 +125,7 @@ def test_a_question_does_not_wait_for_pytorch():
 
 
 def test_a_speed_is_shown_with_its_spread_and_day(run, tmp_path):
-    Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}").add_own_run(own_speed().stored())
+    Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}").add_own_run(own_speed().stored(), By("anna", NOW))
     shown = run("recipes", "list").stdout
     assert "1 x A100-80GB" in shown
     assert "1,450 ± 2%" in shown

@@ -46,7 +46,7 @@ def client(tmp_path_factory):
     assert {line.split(" within ")[0] for line in left_out} <= {f"WARNING parsing POST /plan{end}" for end in SHEETS}
     sys.path.insert(0, str(folder))
     transport = httpx.WSGITransport(app=APP)
-    yield import_module(NAME).Client(base_url="http://service", httpx_args={"transport": transport})
+    yield import_module(NAME).Client(base_url="http://localhost", httpx_args={"transport": transport})
     sys.path.remove(str(folder))
 
 
@@ -98,6 +98,8 @@ def of_recipes(name):
 
 def test_a_question_at_fault_is_a_problem_with_the_parameter(client):
     answered = generated({"tags": ["cost"], "operationId": "get_cost"}).sync(
-        client=client, model="resnet50", target=75.7
+        client=client, model="resnet50", target=757
     )
-    assert answered.errors.to_dict() == {"target": ['"75.7" looks like a percentage: write the fraction 0.757']}
+    assert answered.errors.to_dict() == {
+        "target": ['must be a fraction above 0 and at most 1 or a percentage, such as 0.757 or 75.7%; got "757"']
+    }

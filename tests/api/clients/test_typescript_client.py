@@ -7,7 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-from conftest import REQUIRED
+
+from tools.cluster.program import installed
 
 SOURCES = Path(__file__).parent / "typescript"
 
@@ -21,8 +22,7 @@ def run(folder, *command):
 @pytest.fixture
 def folder(request, tmp_path):
     """The program beside the packages that its lock file names, which are kept from one run of the tests to the next."""
-    if shutil.which("npm") is None:
-        (pytest.fail if REQUIRED else pytest.skip)("no npm is installed: apt-get install npm")
+    installed("npm", "npm")
     lock = blake2b((SOURCES / "package-lock.json").read_bytes(), digest_size=8).hexdigest()
     kept = request.config.cache.mkdir(f"typescript-{lock}")
     shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
@@ -46,4 +46,7 @@ def test_a_typescript_client_compiles_and_asks(live, folder):
     assert told["recipes"] == len(live.get("/models/resnet50").json()["recipes"])
     [good, bad] = told["rows"]
     assert (good[0], bool(good[1]), "nosuch" in bad[0]) == (None, True, True)
-    assert (told["status"], told["complaint"]) == (400, ['"75.7" looks like a percentage: write the fraction 0.757'])
+    assert (told["status"], told["complaint"]) == (
+        400,
+        ['must be a fraction above 0 and at most 1 or a percentage, such as 0.757 or 75.7%; got "757"'],
+    )

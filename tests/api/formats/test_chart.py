@@ -101,7 +101,7 @@ def test_a_screen_reader_hears_each_estimate_once(client, spec):
 
 
 def test_a_bad_question_is_told_as_everywhere(client):
-    assert client.get("/cost.png?model=resnet50&target=75.7").json["errors"]["target"]
+    assert client.get("/cost.png?model=resnet50&target=757").json["errors"]["target"]
     assert client.get("/cost.svg?model=nope&target=0.7").status_code == 404
     assert "use /cost for json" in client.get(f"/cost.png?{ASKED}&format=json").json["detail"]
 
@@ -116,7 +116,7 @@ def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     refused = client.get(f"/cost.svg?{ASKED}&nodes=1")
     assert refused.status_code == 501
-    assert "pip install 'costcalc[charts]'" in refused.json["detail"]
+    assert "pip install 'costcalc[server]'" in refused.json["detail"]
 
 
 def test_a_picture_that_cannot_be_drawn_is_asked_for_again(client, monkeypatch):

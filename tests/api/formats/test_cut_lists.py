@@ -100,6 +100,23 @@ def test_a_cut_sheet_for_excel_says_so_in_its_last_line(client, path, sep):
     assert len(rows) == len(rows_of(client.get(path).text))
 
 
+NOTHING = "/cost.csv?model=resnet50&target=0.757&accelerator=GB200&accelerators=8"
+
+
+def test_a_sheet_without_rows_says_why_beside_it_and_to_excel_in_a_last_line(client):
+    response = client.get(NOTHING)
+    told = response.headers["X-Message"]
+    assert told.startswith("no estimate answers this question: ")
+    assert "without accelerators" in told
+    assert response.text.startswith("rank,")
+    assert rows_of(response.text) == []
+    assert rows_of(client.get(f"{NOTHING}&excel=1").text)[-1] == [told]
+    assert "X-Message" not in client.get(LISTS[0]).headers
+    assert (
+        client.get("/offers.csv?provider=kaggle&purchase=spot").headers["X-Message"] == "no row answers this question"
+    )
+
+
 def test_a_whole_sheet_and_one_for_programs_have_rows_alone(client):
     for path in (LISTS[0], f"{WHOLE[0]}&excel=1"):
         assert "left out" not in client.get(path).text

@@ -150,12 +150,12 @@ def test_the_focus_example_keeps_the_rules(guarded):
 
 
 def test_errors_are_one_cell_that_says_what_to_type(guarded):
-    response = guarded.get(f"{link('75.7')}&token=TOKEN")
+    response = guarded.get(f"{link('target=757')}&token=TOKEN")
     assert response.status_code == 400
     [[message]] = csv.reader(io.StringIO(response.text))
     assert message.startswith("Error 400: target:")
     assert "0.757" in message
-    refused = guarded.get(link("75.7"))
+    refused = guarded.get(link("target=757"))
     assert refused.status_code == 401
     assert len(list(csv.reader(io.StringIO(refused.text)))) == 1
 

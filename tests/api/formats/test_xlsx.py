@@ -87,7 +87,7 @@ def test_it_is_asked_for_in_three_ways(client, query, headers):
 
 
 def test_a_bad_question_for_it_is_told_as_everywhere(client):
-    response = client.get("/cost.xlsx?model=resnet50&target=75.7")
+    response = client.get("/cost.xlsx?model=resnet50&target=757")
     assert (response.status_code, response.content_type) == (400, "application/problem+json")
     assert client.get(f"/cost.xlsx?{ASKED}&format=csv").status_code == 400
 

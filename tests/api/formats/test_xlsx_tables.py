@@ -14,7 +14,7 @@ from api.cli import answers as plan_terminal
 from api.cli.main import main
 from api.formats import sheets
 
-QUESTIONS = "model,target,provider,_note\nresnet50,0.757,aws,=1+1\nresnet18,0.7,gcp,\nresnet50,75.7,aws,\n"
+QUESTIONS = "model,target,provider,_note\nresnet50,0.757,aws,=1+1\nresnet18,0.7,gcp,\nresnet50,757,aws,\n"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -50,7 +50,7 @@ def test_offers_in_another_currency_have_its_rate(client):
 
 
 def test_a_price_sheet_that_is_too_large_says_what_was_left_out(client, monkeypatch):
-    monkeypatch.setattr(sheets, "MOST_WORKBOOK_OFFERS", 10)
+    monkeypatch.setattr(sheets, "MOST_WORKBOOK_ROWS", 10)
     count = client.get("/offers?provider=aws&limit=1").json["count"]
     book = book_of(client.get("/offers.xlsx?provider=aws&_=1"))
     assert book["Offers"].max_row == 11
@@ -68,7 +68,7 @@ def test_a_plan_comes_back_as_a_workbook(client, path, headers):
     response = client.post(path, data=QUESTIONS, content_type="text/csv", headers=headers)
     rows, wanted = table(response), csv_rows(client.post("/plan.csv", data=QUESTIONS, content_type="text/csv"))
     assert response.headers["Content-Disposition"] == 'attachment; filename="plan.xlsx"'
-    assert [row["target"] for row in rows] == [0.757, 0.7, 75.7]
+    assert [row["target"] for row in rows] == [0.757, 0.7, 757]
     assert [row["billed_cost"] for row in rows] == [
         float(row["billed_cost"]) if row["billed_cost"] else None for row in wanted
     ]
@@ -101,9 +101,16 @@ def test_the_terminal_writes_it(tmp_path, monkeypatch):
     assert load_workbook(io.BytesIO(done.stdout_bytes)).sheetnames == ["Plan"]
 
 
-def test_other_lists_have_no_workbook(client):
-    assert client.get("/offers/changes?since=2026-01-01&format=xlsx").status_code == 400
-    assert client.get("/offers/history.xlsx?instance_type=p3.8xlarge").status_code == 404
+LISTS = ("/offers/changes?since=2026-01-01", "/offers/history?instance_type=p3.8xlarge", "/throughput?model=resnet50", "/fit",
+         "/models")  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", LISTS)
+def test_every_list_has_the_rows_of_its_csv(client, asked):
+    path, _, query = asked.partition("?")
+    rows, wanted = (client.get(f"{path}.{kind}?{query}&limit=7" if path != "/models" else f"{path}.{kind}")
+                    for kind in ("xlsx", "csv"))  # fmt: skip
+    assert [row[next(iter(row))] for row in table(rows)] == [row[next(iter(row))] for row in csv_rows(wanted)]
 
 
 def test_a_plan_shows_what_was_given_and_folds_away_what_few_need(client):

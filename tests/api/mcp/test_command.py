@@ -1,6 +1,8 @@
 """`costcalc mcp` as a client starts it: a process that speaks the protocol on its standard input and output."""
 
 import json
+import os
+import subprocess
 import sys
 import tomllib
 
@@ -14,6 +16,8 @@ from support.assistants import QUESTIONS
 from api.cli.main import main
 from api.mcp.clients import CLIENTS
 
+COMMAND = ["-c", "from api.cli.main import main; main()", "mcp"]
+
 
 @pytest.fixture
 def environment(tmp_path):
@@ -21,8 +25,7 @@ def environment(tmp_path):
 
 
 def test_a_client_starts_the_command_and_asks_every_tool(environment):
-    command = ["-c", "from api.cli.main import main; main()", "mcp"]
-    server = StdioServerParameters(command=sys.executable, args=command, env=environment)
+    server = StdioServerParameters(command=sys.executable, args=COMMAND, env=environment)
 
     async def asked():
         async with Client(stdio_client(server)) as client:
@@ -35,6 +38,24 @@ def test_a_client_starts_the_command_and_asks_every_tool(environment):
     assert [name for name, answer in found.items() if answer.is_error] == []
     assert found["cost"].structured_content["picks"][0]["name"] == "cheapest"
     assert found["doctor"].structured_content["well"]
+
+
+def test_a_line_that_is_no_request_is_answered_by_an_error_and_the_next_one_as_ever(environment):
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    begin = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": client}
+    lines = ['{"jsonrpc": "2.0", "id": 1,', "[]", '{"id": 1}', json.dumps(begin)]
+    ran = subprocess.run(
+        [sys.executable, *COMMAND],
+        input="\n".join([*lines, ""]),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    told = {answer["id"] or answer["error"]["code"] for answer in answers}
+    assert told == {-32700, -32600, 7}
 
 
 @pytest.mark.parametrize("client", CLIENTS)

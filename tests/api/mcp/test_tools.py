@@ -106,7 +106,7 @@ def test_what_is_not_known_is_in_the_answer(service):
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("cost", {"model": "resnet50", "target": 75.7}, "write the fraction 0.757"),
+        ("cost", {"model": "resnet50", "target": 757}, "such as 0.757 or 75.7%"),
         ("cost", {"model": "resnet5O", "target": 0.757}, "resnet50"),
         ("cost", {"model": "resnet50", "target": 0.757, "providr": "aws"}, "provider"),
         ("cost", {"model": "resnet50", "target": 0.757, "sep": ";"}, "sep: this says how a sheet looks"),

@@ -1,12 +1,21 @@
 """Every parameter says what to type when it is wrong, and reads what people type when it is right."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 
 from api.questions.parsing import parse
-from api.questions.schemas import AccuracySchema, CostSchema, LayoutSchema, ThroughputSchema, layout
+from api.questions.schemas import (
+    AccuracySchema,
+    ChangesSchema,
+    CostSchema,
+    LaunchSchema,
+    LayoutSchema,
+    PlanSchema,
+    ThroughputSchema,
+    layout,
+)
 from api.questions.suggestions import CALLED, Guesses, squeeze
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
@@ -32,30 +41,78 @@ def _lists(given):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("75.7", "write the fraction 0.757"),
-        ("75.7%", "write the fraction 0.757"),
-        ("93", "write the fraction 0.93"),
-        ("0,757", "must have a decimal point, as in 0.757"),
-        ("0", "above 0 and below 1"),
-        ("1", "above 0 and below 1"),
-        ("-0.5", "above 0 and below 1"),
-        ("100", "above 0 and below 1"),
-        ("nan", "above 0 and below 1"),
-        ("inf", "above 0 and below 1"),
-        ("1e400", "above 0 and below 1"),
-        ("1e-400", "above 0 and below 1"),
-        ("0_7", "above 0 and below 1"),
-        ("٠.٧", "above 0 and below 1"),
-        ("best", "for example 0.757"),
+        (text, "above 0 and at most 1 or a percentage, such as 0.757 or 75.7%")
+        for text in (
+            "0",
+            "-0.5",
+            "101",
+            "100.1%",
+            "0%",
+            "nan",
+            "inf",
+            "1e400",
+            "1e-400",
+            "0_7",
+            "٠.٧",
+            "75.7.1",
+            "%",
+            "best",
+        )
     ],
 )
-def test_a_target_that_is_no_fraction_is_told_which(text, says):
+def test_a_target_that_is_no_accuracy_is_told_how_to_write_one(text, says):
     assert says in errors(target=text)["target"][0]
 
 
-@pytest.mark.parametrize("text", ["0.757", ".757", "7.57e-1", "+0.757", " 0.757 "])
+@pytest.mark.parametrize(
+    "text", ["0.757", ".757", "7.57e-1", "+0.757", " 0.757 ", "75.7%", "75.7", "75.7 %", "0,757", "75,7", "75,7 %"]
+)
 def test_targets_that_mean_the_same(text):
     assert values(target=text)["target"] == 0.757
+
+
+@pytest.mark.parametrize(("text", "target"), [("1", 1), ("1%", 0.01), ("1.01", 0.0101), ("100", 1), ("0.9%", 0.009)])
+def test_a_number_above_1_is_a_percentage_and_so_is_any_with_its_sign(text, target):
+    assert values(target=text)["target"] == target
+
+
+def test_percentages_between_commas():
+    given = {"model": ["resnet50"], "target": ["75.7%,76", "0.77"]}
+    assert parse(PlanSchema(), given, Guesses())[0]["target"] == (0.757, 0.76, 0.77)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [("2 days", 48), ("1d", 24), ("within a day", 24), ("half a day", 12), ("90min", 1.5), ("4,5", 4.5), ("1 week", 168),
+     ("< 3h", 3), ("two hours", 2), ("12", 12), ("1.5", 1.5)],
+)  # fmt: skip
+def test_hours_may_have_a_unit(text, hours):
+    assert values(max_hours=text)["max_hours"] == hours
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [("$200", 200, "USD"), ("200 $", 200, "USD"), ("1,200.50", "1200.50", None), ("1.200 €", 1200, "EUR"),
+     ("99.900", "99.9", None), ("€4,5", "4.5", "EUR"), ("1.5k", 1500, None), ("50 euros", 50, "EUR"), ("80 GBP", 80, "GBP")],
+)  # fmt: skip
+def test_an_amount_may_name_its_currency(text, amount, currency):
+    found = values(max_cost=text)
+    assert (found["max_cost"], found.get("currency")) == (Decimal(amount), currency)
+
+
+def test_an_amount_in_another_currency_than_the_answer_s_is_refused():
+    assert values(max_cost="$5", currency="usd")["currency"] == "USD"
+    told = errors(max_cost="€5", own_price="3", own="1x4090", currency="USD")
+    assert told == {"max_cost": ["is in EUR and the answer in USD: write both in one currency"]}
+    assert "is in GBP" in errors(max_cost="£5", own_price="€3", own="1x4090", currency="EUR")["max_cost"][0]
+    assert "is in EUR" in parse(LaunchSchema(), {"max_cost": ["5 €"]}, Guesses())[1]["max_cost"][0]
+
+
+def test_shares_may_be_percentages():
+    found = values(confidence="95%", utilization="50 %", discount="aws:12%,5%", own="1x4090", own_resale="20%")
+    assert (found["confidence"], found["utilization"], found["own_resale"]) == (0.95, 0.5, Decimal("0.2"))
+    assert found["discount"] == (Discount(Decimal("0.05")), Discount(Decimal("0.12"), "aws"))
+    assert "whole number" in errors(limit="50%")["limit"][0]
 
 
 def test_required_parameters_are_asked_for_with_an_example():
@@ -142,6 +199,10 @@ def test_lists_repeat_or_take_commas_and_lose_duplicates():
         ("term", "0d", "14d"),
         ("frontier", "maybe", "true or false"),
         ("as_of", "2018-13-01", "2018-04-26"),
+        ("as_of", "31.04.2018", "2018-04-26"),
+        ("as_of", "04/26/2018", "2018-04-26"),
+        ("max_hours", "2 moons", "above 0"),
+        ("max_cost", "5 apples", "above 0"),
         ("as_of", "last week", "2018-04-26"),
         ("as_of", "20180426", "2018-04-26"),
         ("as_of", "2018-04-26T25:00", "2018-04-26"),
@@ -177,10 +238,21 @@ def test_many_values_are_refused():
         ("2018-04-26T12:30:00+02:00", datetime(2018, 4, 26, 10, 30, tzinfo=UTC)),
         ("2018-04-26T12:30:00 02:00", datetime(2018, 4, 26, 10, 30, tzinfo=UTC)),  # a plus that nobody escaped
         ("2018-04-26 12:30:00", datetime(2018, 4, 26, 12, 30, tzinfo=UTC)),
+        ("2018", datetime(2018, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("2020-02", datetime(2020, 2, 29, 23, 59, 59, tzinfo=UTC)),
+        ("26.04.2018", datetime(2018, 4, 26, 23, 59, 59, tzinfo=UTC)),
+        ("3.4.2018", datetime(2018, 4, 3, 23, 59, 59, tzinfo=UTC)),
+        ("April 2018", datetime(2018, 4, 30, 23, 59, 59, tzinfo=UTC)),
+        ("26 apr 2018", datetime(2018, 4, 26, 23, 59, 59, tzinfo=UTC)),
     ],
 )
 def test_dates_mean_their_end_and_date_times_themselves(text, moment):
     assert values(as_of=text)["as_of"] == moment
+
+
+def test_what_begins_with_a_month_or_a_year_begins_with_its_first_day():
+    found, _ = parse(ChangesSchema(), {"since": ["2018"], "as_of": ["2019"]}, Guesses())
+    assert (found["since"].date(), found["as_of"].date()) == (date(2018, 1, 1), date(2019, 12, 31))
 
 
 def test_choices_flags_terms_and_money_have_their_types():

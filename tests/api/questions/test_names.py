@@ -18,7 +18,7 @@ KNOWN = Known(("aws", "azure", "gcore", "gcp", "lambda"), (), (), (), ())
     [("amazon", "aws"), ("Google Cloud", "gcp"), ("google", "gcp"), ("Microsoft", "azure"), ("lambda-labs", "lambda")],
 )
 def test_a_company_means_its_cloud(text, name):
-    assert KNOWN.resolve("provider", text, Guesses()) == [name]
+    assert KNOWN.resolve("provider", text, Guesses()) == (name,)
 
 
 def test_a_company_whose_cloud_is_not_there_is_no_hint():
@@ -27,22 +27,63 @@ def test_a_company_whose_cloud_is_not_there_is_no_hint():
     assert "verda" not in str(told.value)
 
 
+def test_a_kind_of_accelerator_is_not_one_machine_of_one_s_own(client):
+    told = client.get("/cost?model=resnet50&target=0.749&own=2x+GPUs").json["errors"]["own"]
+    assert told == ['"GPUs" is not one accelerator: name the model itself, for example H100, A100-80GB or V100']
+
+
 @pytest.mark.parametrize(
-    ("kind", "names"),
-    [("gpu", "H100, A100-80GB or V100"), ("GPUs", "H100, A100-80GB or V100")],
+    ("word", "members", "others"),
+    [
+        ("TPU", {"TPU v2", "TPU v6e"}, {"V100", "Gaudi"}),
+        ("tpus", {"TPU v2", "TPU v6e"}, {"V100", "Gaudi"}),
+        ("Nvidia", {"V100", "RTX 4090", "H100"}, {"MI300X", "TPU v2"}),
+        ("amd", {"MI300X", "RX 7900 XTX"}, {"V100", "EPYC 7763"}),
+        ("gpu", {"V100", "MI300X"}, {"TPU v2", "Gaudi", "Trainium", "EPYC 7763"}),
+    ],
 )
-def test_a_kind_of_accelerator_leads_to_names_that_are_answered(client, kind, names):
-    told = client.get(f"/cost?model=resnet50&target=0.749&accelerator={kind}").json["errors"]["accelerator"]
-    assert told == [f'unknown accelerator "{kind}": name the model itself, for example {names}']
-    for name in names.replace(" or ", ", ").split(", "):
-        asked = f"/cost?model=resnet50&target=0.749&limit=1&accelerator={name.replace(' ', '+')}"
-        assert client.get(asked).json["count"] > 0
+def test_a_kind_of_accelerator_means_all_of_it(service, word, members, others):
+    every = asked(service, "accelerator", word)
+    assert members <= set(every)
+    assert not others & set(every)
 
 
-def test_only_accelerators_that_are_there_are_named():
-    with pytest.raises(LookupError) as told:
-        KNOWN.resolve("accelerator", "gpu", Guesses())
-    assert "H100" not in str(told.value)
+def test_links_repeat_the_word_that_means_several(service):
+    arguments = {"model": ["resnet50"], "target": ["0.757"], "accelerator": ["nvidia,tpu v2", "a100", "V100-16gb"]}
+    query, _ = service.question(arguments, service.catalogue())
+    assert to_url(query) == "/cost?model=resnet50&target=0.757&accelerator=NVIDIA,TPU+v2,A100,V100-16GB"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("NVIDIA RTX 4090", "RTX 4090"),
+        ("GeForce 2080 Ti", "RTX 2080 Ti"),
+        ("4090", "RTX 4090"),
+        ("Tesla T4 16GB", "T4"),
+        ("3090 24 GB", "RTX 3090"),
+        ("AMD MI300X", "MI300X"),
+        ("a100 80gb", "A100-80GB"),
+        ("Google TPU v3", "TPU v3"),
+    ],
+)
+def test_a_card_is_known_by_its_number_behind_its_maker_and_before_its_memory(service, text, name):
+    assert asked(service, "accelerator", text) == (name,)
+    assert asked(service, "own", f"2x {text}")[0].accelerator == name
+
+
+def test_a_card_with_another_memory_than_its_own_is_unknown(client):
+    told = client.get("/cost?model=resnet50&target=0.749&accelerator=T4+24GB").json["errors"]["accelerator"]
+    assert told[0].startswith('unknown accelerator "T4 24GB"')
+
+
+def test_how_many_may_stand_before_the_accelerator(service, client):
+    arguments = {"model": ["resnet50"], "target": ["0.757"], "accelerator": ["8x h100 80gb, 8 x NVIDIA A100"]}
+    query, _ = service.question(arguments, service.catalogue())
+    assert query.accelerators == 8
+    assert {"H100", "A100-40GB"} <= set(query.accelerator)
+    told = client.get("/cost?model=resnet50&target=0.75&accelerator=8xH100&accelerators=4").json["errors"]
+    assert told == {"accelerators": ["4 and 8 are asked for: write one number"]}
 
 
 @pytest.mark.parametrize("word", ["CPU", "cpus", "processor"])

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from support.engine import answer
 from support.prices import NOW, offer
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery

@@ -98,6 +98,14 @@ def test_sixty_four_processors_against_eight_gpus_on_their_own_logs(client):
     assert found["price_ratio"] == pytest.approx(24.48 / (64 * 3.06))
 
 
+def test_a_machine_that_one_provider_alone_has_needs_no_provider(client):
+    alone, named = (client.get(f"{CASE}&{tail}").json for tail in (
+        "a=p3.8xlarge&b=P3.16xlarge:2:on-demand", "a=aws:p3.8xlarge&b=aws:p3.16xlarge:2:on_demand"
+    ))  # fmt: skip
+    assert alone["a"]["provider"] == "aws"
+    assert alone == named
+
+
 @pytest.mark.parametrize(
     ("tail", "name", "told"),
     [
@@ -105,6 +113,9 @@ def test_sixty_four_processors_against_eight_gpus_on_their_own_logs(client):
         ("a=aws&b=aws:p3.16xlarge", "a", "must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090"),
         ("a=awz:p3.2xlarge&b=aws:p3.16xlarge", "a", "did you mean aws"),
         ("a=aws:p3.3xlarge&b=aws:p3.16xlarge", "a", "p3.2xlarge"),
+        ("a=nosuch&b=p3.16xlarge", "a", "must be provider:instance_type"),
+        ("a=8x+H100&b=p3.16xlarge", "a", "8x H100 is rented by several: write "),
+        ("a=p3.2xlarge:often&b=p3.16xlarge", "a", "neither a number of machines nor a way to buy them"),
         ("a=aws:p3.2xlarge:0&b=aws:p3.16xlarge", "a", "neither a number of machines nor a way to buy them"),
         ("a=own:9xfoo&b=aws:p3.16xlarge", "a", "unknown accelerator"),
         ("a=aws:p3.2xlarge:free&b=aws:p3.16xlarge", "a", "no estimate for aws:p3.2xlarge:free"),

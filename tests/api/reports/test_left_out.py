@@ -7,12 +7,12 @@ from urllib.parse import parse_qs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine import answer
 from support.services import packaged_catalogue, packaged_service
 
 from api.reports.cost import CostReport, cost_report
 from api.reports.left_out import MOST_HINTS, MOST_TRIES, WORDS, left_out
 from api.service import COST
-from costcalc.estimate import answer
 
 SERVICE = packaged_service()
 
@@ -45,9 +45,15 @@ def of_query_string(query_string, service=SERVICE):
         ({"recipe": "riseml-2018-v100"}, "confidence=0.5"),
         ({"recipe": "riseml-2018-v100", "target": "0.764"}, "without recipe"),
         ({"accelerators": "7"}, "without accelerators"),
+        ({"nodes": "1000"}, "without nodes"),
+        ({"provider": "kaggle"}, "purchase=free"),
         ({"as_of": "2017-06-01", "accelerator": "H100"}, "without as_of"),
         ({"max_price_age": "0"}, "max_price_age=100"),
-        ({"provider": "gcp", "region": "us-east-1", "max_cost": "0.01"}, "without provider, region, max_cost"),
+        ({"provider": "gcp", "region": "us-east-1", "max_cost": "0.01"}, "without max_cost"),
+        (
+            {"provider": "gcp", "instance_type": "p3.2xlarge", "max_cost": "0.01"},
+            "without provider, instance_type, max_cost",
+        ),
         ({"model": "vit_ti16", "target": "0.72"}, "model=deit_tiny"),
         ({"model": "inception_v4", "target": "0.8"}, "model=inception_v3, target=0.777"),
     ],

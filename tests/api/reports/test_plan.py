@@ -19,7 +19,7 @@ SHEET = """model,target,provider,max_hours,_team,label
 resnet50,0.757,"aws,gcp",,vision,Q4
 ResNet-18,0.70,,2,tiny,
 resnet5O,0.757,,,typo,
-resnet50,75.7,,,percent,
+resnet50,757,,,percent,
 resnet50,0.99,aws,,never,
 resnet50,0.757,aws,0.00001,rushed,
 """
@@ -27,7 +27,7 @@ ERRORS = (
     None,
     None,
     "did you mean resnet5",
-    "write the fraction 0.757",
+    "such as 0.757 or 75.7%",
     "the best reaches",
     "runs of more than 1e-05 hours",
 )
@@ -203,7 +203,7 @@ def test_every_model_to_every_target_by_get(client):
     for again in (same, f"{same}&_=1", f"{same}&token=sesame"):
         assert client.get(again, headers={"If-None-Match": etag}).status_code == 304
     assert client.get("/plan?model=resnet51&target=0.7").status_code == 404
-    assert client.get("/plan?model=resnet50&target=0.7,75").status_code == 400
+    assert client.get("/plan?model=resnet50&target=0.7,750").status_code == 400
     assert client.get("/plan?model=resnet50").json["errors"] == {"target": ["missing: add target=0.757,0.76"]}
 
 
@@ -272,8 +272,9 @@ def test_equal_questions_are_answered_once(service, monkeypatch):
     assert [row["given"]["label"] for row in rows] == ["a", "b", "a"]
 
 
-def test_a_plan_that_takes_too_long_says_which_rows_to_send_again(client, monkeypatch):
-    monkeypatch.setattr(plans, "MOST_SECONDS", -1)
+@pytest.mark.parametrize("limit", ["MOST_SECONDS", "LONGEST_SECONDS"])
+def test_a_plan_that_takes_too_long_says_which_rows_to_send_again(client, monkeypatch, limit):
+    monkeypatch.setattr(plans, limit, -1)
     rows = client.post("/plan", json=[{"model": "resnet50", "target": 0.757}]).json["rows"]
     assert "send this row again" in rows[0]["error"]
 

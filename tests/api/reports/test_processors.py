@@ -44,7 +44,7 @@ def test_several_machines_need_a_network_and_images_enough(client):
     assert 4 < alone["train_hours"] / eight["train_hours"] <= 8
     response = client.get(f"{CASE}&instance_type=c6i.32xlarge&nodes=4096").json
     assert response["count"] == 0
-    assert "batch_too_small" in response["rejections"]
+    assert "beyond_any_cluster" in response["rejections"]
 
 
 def test_their_rates_of_2018_answer_a_question_of_2018(client):

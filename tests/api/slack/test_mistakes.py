@@ -31,7 +31,7 @@ class TestMistakes:
             ("recipes resnet51", "did you mean"),
             ("resnet50", "missing: add target=0.757"),
             ("0.757", "missing: add model=resnet50"),
-            ("resnet50 75.7", "write the fraction 0.757"),
+            ("resnet50 target=757", "such as 0.757 or 75.7%"),
             ("resnet50 0.757 spott", "did you mean spot"),
             ("resnet50 0.757 provder=aws", "did you mean provider"),
             ("resnet50 0.757 gpus=8", "did you mean accelerators?"),

@@ -71,7 +71,7 @@ def test_a_question_without_an_answer_says_so():
     [
         (replace(REQUEST, moved="x"), "10% or 0.1"),
         (replace(REQUEST, moved="0"), "10% or 0.1"),
-        (replace(REQUEST, ask="resnet50 75.7"), "0.757"),
+        (replace(REQUEST, ask="resnet50 target=757"), "0.757"),
         (replace(REQUEST, ask="resnet50 0.757 spott"), "did you mean spot"),
     ],
 )

@@ -154,10 +154,11 @@ class TestReply:
 
     def test_share_shows_it_to_the_channel_but_never_a_mistake(self, client):
         assert answered(client, "resnet50 0.757 share")["response_type"] == "in_channel"
-        assert answered(client, "resnet50 75.7 share")["response_type"] == "ephemeral"
+        assert answered(client, "resnet50 target=757 share")["response_type"] == "ephemeral"
 
     def test_without_a_public_address_links_lead_to_where_slack_reached_us(self, slack_settings):
-        app = create_app(packaged_service(), Settings(slack_settings.database_url, slack_signing_secret=SECRET))
+        own = {"slack_signing_secret": SECRET, "hosts": ("prices.internal",)}
+        app = create_app(packaged_service(), Settings(slack_settings.database_url, **own))
         body = form("resnet50 0.757", response_url="")
         headers = {**signed(body), "Host": "prices.internal", "X-Forwarded-Proto": "https"}
         payload = app.test_client().post(PATH, data=body, headers=headers).json

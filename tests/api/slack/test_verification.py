@@ -1,6 +1,5 @@
 """A signed request is good for one answer, whichever worker it comes to, and whatever they remember it in."""
 
-import os
 import shutil
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from support.live_server import start_server
 from api.settings import Settings
 from api.slack.verification import REST_SECONDS, Proof, RedisMemory, Replays, check, shared_memory, sign
 from pricing.store.replay import ReplayStore
+from tools.cluster.program import installed
 
 ALONE = "costcalc_slack_replay_memory_alone_total"
 WORKERS, TIMES = 3, 24
@@ -86,14 +86,11 @@ def test_redis_is_used_where_it_is_configured():
 
 @pytest.fixture
 def redis_url(tmp_path):
-    if shutil.which("redis-server") is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
-            "no Redis is installed: apt-get install redis-server"
-        )
+    program = installed("redis-server", "redis-server")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     yield f"redis://127.0.0.1:{port}/0"
     server.terminate()

@@ -70,7 +70,7 @@ def test_flask_finds_the_application_without_being_told_how_to_build_it(tmp_path
     environment = {**os.environ, "COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path / 'prices.sqlite3'}"}
     command = [sys.executable, "-m", "flask", "--app", "api.web.app", "routes"]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True).stdout
-    assert re.search(r"costs.cost +GET +/cost\s", told)
+    assert re.search(r"questions.cost +GET +/cost\s", told)
 
 
 def test_terminal_slack_reports_and_formats_work_without_flask():
@@ -125,6 +125,7 @@ def test_metrics_count_estimates_and_processor_and_the_log_names_what_is_dear(mo
     )
     count = client.get("/cost?model=resnet50&target=0.7571&limit=2", headers={"X-Request-ID": "r1"}).json["count"]
     assert metric("costcalc_estimates_total") - estimates == count
+    assert metric("costcalc_memory_bytes") > 0
     assert metric('costcalc_http_processor_seconds_total{path="/cost"}') > seconds
     assert any(re.fullmatch(r"request r1 took \d\.\d\d s of processor: GET /cost", told) for told in caplog.messages)
 

@@ -60,7 +60,7 @@ def test_who_has_the_answer_gets_no_body_and_the_second_answer_comes_from_memory
 
 
 def test_a_page_comes_from_memory_and_names_the_host_that_was_asked():
-    client = create_app(packaged_service()).test_client()
+    client = create_app(packaged_service(), Settings(hosts=("a.example", "b.example"))).test_client()
     for host in ("a.example", "b.example"):
         first = client.get(ASKED.replace("/cost", "/"), headers={"Host": host})
         before, again = replays(), client.get(ASKED.replace("/cost", "/"), headers={"Host": host})

@@ -5,11 +5,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
+from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.storage_and_egress import StorageAndEgressRates, StorageOrEgressRate
+from costcalc.costing.storage_and_egress import Market, StorageAndEgressRates, StorageOrEgressRate
 from costcalc.duration import overheads
-from costcalc.estimate import answer
 from costcalc.money import ExchangeRate, cents
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
@@ -29,7 +29,7 @@ def costs(packaged_evidence, packaged_prices):
 
     def costs(prices=packaged_prices, **parameters):
         query = EstimateQuery("resnet50", 0.757, **{"limit": 1000, **parameters})
-        return answer(query, packaged_evidence, prices, NOW, {"EUR": EURO}, RATES)
+        return answer(query, packaged_evidence, prices, NOW, Market({"EUR": EURO}, RATES))
 
     return costs
 

@@ -25,7 +25,6 @@ from costcalc.costing.rentals import (
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_times import interrupted, training_times
-from costcalc.estimate import US_DOLLAR
 from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.money import ExchangeRate
@@ -37,7 +36,7 @@ FOUR = Machine("V100", 4, 16.0)
 SPOT, FREE = PurchaseOption.SPOT, PurchaseOption.FREE
 QUERY = EstimateQuery("resnet50", 0.75, overheads="none")
 ANY = OfferFilter(regions="all")
-MARKET = Market({"USD": US_DOLLAR})
+MARKET = Market()
 
 
 def catalogue(*offers):
@@ -196,7 +195,7 @@ class TestRentals:
 class TestCosts:
     def test_machines_discount_and_exchange_multiply(self):
         prices = catalogue(four(currency="EUR"))
-        market = Market({"USD": US_DOLLAR, "EUR": ExchangeRate("EUR", Decimal("0.5"), None, "made up")})
+        market = Market({"EUR": ExchangeRate("EUR", Decimal("0.5"), None, "made up")})
         query = replace(QUERY, discount=(Discount(Decimal("0.25")),))
         assert costs(prices, query, rented([2], nodes=[4]), market).tolist() == [3 * 2 * 4 * 0.75 / 0.5]
         assert costs(prices, replace(QUERY, currency="EUR"), rented([2]), market).tolist() == [6]

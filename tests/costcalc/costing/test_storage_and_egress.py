@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 from fakes.offers import DAY, monthly, offer
+from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.storage_and_egress import StorageAndEgressRates, StorageOrEgressRate
-from costcalc.estimate import answer
+from costcalc.costing.storage_and_egress import Market, StorageAndEgressRates, StorageOrEgressRate
 from costcalc.money import ExchangeRate, cents
 from costcalc.query import EstimateQuery
 
@@ -25,7 +25,7 @@ def the_one(packaged_evidence):
     def the_one(one=None, rates=RATES, exchange=None, **parameters):
         prices = Catalogue.from_offers([one or offer()], "made up")
         query = EstimateQuery("resnet50", 0.757, as_of=DAY, nodes=1, **parameters)
-        (estimate,) = answer(query, packaged_evidence, prices, DAY, exchange, rates).estimates
+        (estimate,) = answer(query, packaged_evidence, prices, DAY, Market(exchange or {}, rates)).estimates
         return estimate
 
     return the_one
@@ -74,7 +74,7 @@ def test_the_cheapest_is_the_cheapest_with_everything(packaged_evidence):
 
     def cheapest(egress):
         query = EstimateQuery("resnet50", 0.757, as_of=DAY, nodes=1, egress_gb=Decimal(egress))
-        return answer(query, packaged_evidence, prices, DAY, None, RATES).estimates
+        return answer(query, packaged_evidence, prices, DAY, Market(rates=RATES)).estimates
 
     assert [one.provider for one in cheapest(0)] == ["acme", "bolt"]
     assert [one.provider for one in cheapest(1000)] == ["bolt", "acme"]

@@ -8,11 +8,12 @@ import pytest
 from fakes.offers import DAY, offer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine import MEMORY, answer
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import eligible_recipes
 from costcalc.duration.training_times import training_times
-from costcalc.estimate import answer, memory
+from costcalc.estimate import Recall
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 from costcalc.training import Crossing, Evaluation, Metric, Phase
@@ -127,7 +128,7 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     """The recipes that are compared at all hold the best of all eligible ones, on every cluster."""
     target += 0.15 * (metric is Metric.TOP5)
     query = EstimateQuery(model, target, metric, as_of=DAY, nodes=1, **asked)
-    matrix = memory(packaged_evidence, packaged_prices).matrix(replace(query, nodes=None), DAY)
+    matrix = Recall(packaged_evidence, packaged_prices, MEMORY).matrix(replace(query, nodes=None), DAY)
     eligible, everywhere = eligible_recipes(matrix.recipes, query), np.ones(len(matrix.clusters), bool)
     best, every = (
         training_times(matrix, replace(query, recipes=which), eligible, everywhere) for which in ("best", "all")

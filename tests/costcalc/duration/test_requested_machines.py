@@ -6,9 +6,11 @@ from fakes.offers import offer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.duration.offered_clusters import (
     Home,
+    Published,
     are_homes,
     are_joined,
     as_clusters,
+    beyond_any_cluster,
     requested_machines,
     sold_in_blocks_alone,
     usual_counts,
@@ -67,6 +69,16 @@ def test_several_need_a_network(catalogue):
 def test_the_machines_of_a_recipe_are_found(catalogue):
     several = requested_machines(catalogue, (), None, 2)
     assert are_homes(several, {Home(1, 2), Home(2, 1)}).tolist() == [False, True, False, False, False, False]
+
+
+def test_no_more_machines_than_anybody_rents_out_together_or_published_a_run_on(catalogue):
+    published = {"V100": Published(machines=512, accelerators=2048)}
+    most = {"alone": 256, "joined": 256, "one": 512, "processor": 16, "sold": 256, "sold, joined": 256}
+    for name, count in most.items():
+        for nodes, too_many in ((count, False), (count + 1, True)):
+            several = requested_machines(catalogue, (), None, nodes)
+            at = [several.types[i][1] for i in several.instance.tolist()].index(name)
+            assert bool(beyond_any_cluster(several, published)[at]) == too_many
 
 
 def test_machines_that_differ_around_their_accelerators_alone_are_one_cluster(catalogue):

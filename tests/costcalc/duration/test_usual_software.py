@@ -6,10 +6,10 @@ import pytest
 from fakes.offers import DAY, offer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.duration.training_times import INTERPOLATED_FACTOR
-from costcalc.estimate import answer
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 

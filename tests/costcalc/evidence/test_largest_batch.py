@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.evidence import load_evidence
-from costcalc.evidence.largest_batch import GUESSED, MODELLED, FitQuestion, fits, measured_batches, nearest, networks
+from costcalc.evidence.largest_batch import GUESSED, MODELLED, FitQuestion, fits, nearest, networks
 from costcalc.throughput.memory import HELD, HELD_OF_FAMILY, gib_per_image, most_images, room_gib
 from costcalc.training import Tier
 
@@ -29,7 +29,7 @@ CARDS = (
     "Quadro RTX 6000",
     "Quadro RTX 8000",
 )
-TRIED = [row for row in measured_batches() if row.precision and row.model in EVIDENCE.models]
+TRIED = [row for row in EVIDENCE.largest_batches if row.precision and row.model in EVIDENCE.models]
 KNOWN = sorted(name for name, model in EVIDENCE.models.items() if model.activations_millions)
 
 
@@ -118,7 +118,7 @@ def test_what_a_family_holds_is_what_was_measured():
 def test_the_guide_s_nasnet_is_within_the_model_s_interval_on_most_cards():
     model = EVIDENCE.models["nasnet_large"]
     inside = 0
-    for row in (row for row in measured_batches() if row.model == "nasnet_large" and "Lambda" in row.source):
+    for row in (row for row in EVIDENCE.largest_batches if row.model == "nasnet_large" and "Lambda" in row.source):
         images = float(room_gib(np.array(EVIDENCE.accelerators[row.accelerator].memory_gib), model))
         images /= gib_per_image(model, 331, "fp16")
         inside += row.largest_batch * np.exp(-MODELLED) <= images <= row.next_tried * np.exp(MODELLED)

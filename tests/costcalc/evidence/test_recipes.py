@@ -3,20 +3,17 @@
 import csv
 from collections import defaultdict
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
+from packaged_tables import fact_text
 
-import costcalc
 from costcalc.convergence.eligibility import STOPPED_REACHED, STOPPED_RUNS
 
-DATA = Path(costcalc.__file__).parent / "evidence" / "data"
 IMAGES_PER_EPOCH = 1_281_167
 
 
 def rows(table):
-    with (DATA / table).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return list(csv.DictReader(fact_text(table.removesuffix(".csv")).splitlines()))
 
 
 def grouped(table):

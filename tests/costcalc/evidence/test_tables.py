@@ -40,6 +40,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "data_centers": "aws,1.14,2025,paper\n",
         "processors": "a Xeon,Intel,18,2,3.0,64,,2017,data sheet\n",
         "processor_speeds": "c1,resnet50,224,a Xeon,36,64,fp32,4648,org,2018,paper,\n",
+        "largest_batches": "resnet50,V100,224,16bit,128,192,2020,log\n",
         "volumes": "aws,,gp3,,125,paper,2020-12-01\n",
         "system_networks": "org,V100,25,paper\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,synthetic,org,,,2020,,,paper,\n",

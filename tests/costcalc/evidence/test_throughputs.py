@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, defaultdict
-from importlib import resources
 from itertools import combinations
 
 import pytest
+from packaged_tables import FACTS, fact_text
 
 from costcalc.evidence import Evidence, load_evidence, normalised
 from costcalc.training import known_on
 
-DATA = resources.files("costcalc.evidence") / "data"
 KEYS = {"accelerators": "accelerator", "models": "model", "throughputs": "throughput"}
 SLUG = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 PRECISIONS = {"fp32", "tf32", "fp16", "bf16", "amp", ""}
@@ -22,7 +21,7 @@ SIXTEEN_BIT = {"fp16", "bf16", "amp"}
 
 
 def table(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((DATA / f"{name}.csv").read_text("utf-8").splitlines()))
+    return list(csv.DictReader(fact_text(name).splitlines()))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def test_every_row_is_unique_sorted_and_sourced(name: str) -> None:
 
 @pytest.mark.parametrize("name", KEYS)
 def test_tables_have_plain_line_ends_and_no_byte_order_mark(name: str) -> None:
-    raw = (DATA / f"{name}.csv").read_bytes()
+    raw = (FACTS / f"{name}.csv").read_bytes()
     assert b"\r" not in raw
     assert raw.endswith(b"\n")
     assert not raw.startswith(b"\xef\xbb\xbf")

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from support.engine import answer
 
-from costcalc.estimate import answer
 from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from support.speeds import MODELS, PARTS, REFERENCE, SHEETS, TRANSFER
 
-from costcalc.fitting.elapsed_time import fit_elapsed_time
 from costcalc.throughput.fitted_parameters import (
     KINDS,
     OF_TRANSFORMERS,
@@ -20,7 +19,8 @@ from costcalc.throughput.fitted_parameters import (
     widening,
 )
 from costcalc.throughput.reference_model import TypicalUse
-from costcalc.validation.published import fingerprint
+from science.fitting.elapsed_time import fit_elapsed_time
+from science.validation.published import fingerprint
 
 WIDTHS = {"kind": HalfWidth(0.05, by_rule=False), "rare": HalfWidth(0.3, by_rule=True)}
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from support.speeds import recipe
 
-from costcalc.fitting.processors import fitted_law
 from costcalc.hardware import Cluster
 from costcalc.throughput.prediction import REFUSALS
 from costcalc.throughput.processors import LAW, LN_WIDTH_80, Processors, with_processor_speeds
 from costcalc.throughput.speed_model import empty_table
 from costcalc.training import Phase
-from costcalc.validation.outside_mlperf.processors import organisations_left_out
-from costcalc.validation.scores import half_width
+from science.fitting.processors import fitted_law
+from science.validation.outside_mlperf.processors import organisations_left_out
+from science.validation.scores import half_width
 
 
 @pytest.fixture

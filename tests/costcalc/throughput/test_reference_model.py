@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from support.speeds import PARTS, REFERENCE, SHEETS, reference_recipe
 
-from costcalc.fitting.reference_model import Observation, fit_reference_model
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import VINTAGE_MARGIN
 from costcalc.throughput.reference_model import (
@@ -25,6 +24,7 @@ from costcalc.throughput.reference_model import (
     total,
 )
 from costcalc.training import Phase
+from science.fitting.reference_model import Observation, fit_reference_model
 
 SHEET = {
     "slow": Accelerator("slow", "NVIDIA", 40, 300, 1500, 400, 2020, "test", chip="slow"),

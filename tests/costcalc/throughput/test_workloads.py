@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from support.speeds import MODELS, PARTS, TRANSFER, rate, recipe
 
-from costcalc.fitting.transfer import Ratio, terms
 from costcalc.hardware import Cluster
 from costcalc.throughput import TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import KINDS
@@ -26,6 +25,7 @@ from costcalc.throughput.workloads import (
     workload,
 )
 from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Phase, Tier
+from science.fitting.transfer import Ratio, terms
 
 
 def row(evidence, name):

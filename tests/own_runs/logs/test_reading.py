@@ -464,3 +464,33 @@ def test_values_of_several_runs_or_data_sets_are_no_curve(tmp_path, other):
 def test_mlflows_database_is_refused_with_what_to_write(tmp_path):
     with pytest.raises(LogRefused, match="write the metric as CSV, with columns step, timestamp and its name"):
         log_of(tmp_path, b"SQLite format 3\0" + bytes(100), "mlflow.db")
+
+
+EVIL = "acc\n\x1b]0;owned\x07\u202esetup: |"
+NAMED = "acc ]0;owned setup: |"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'epoch,hours,"{EVIL}"\n1,1,0.5\n',
+        "\n".join(json.dumps({"_step": step, EVIL: 0.5}) for step in (1, 2)),
+        json.dumps({"log_history": [{"epoch": 1.0, "step": 1, EVIL: 0.5}]}),
+        MLPERF.replace("0.4", json.dumps({EVIL: 0.4})).replace("0.6", "null"),
+    ],
+    ids=("table", "json-lines", "trainer", "mlperf"),
+)
+def test_the_name_of_a_metric_is_a_line(tmp_path, text):
+    (file := tmp_path / "log").write_text(text)
+    assert read_log(file).metrics() == (NAMED,)
+
+
+def test_so_it_is_where_it_is_a_tag_or_the_name_of_a_file(tmp_path):
+    assert read_log(event_file(tmp_path, tag=EVIL)).metrics() == (NAMED,)
+    (file := tmp_path / "acc\x1b[31m\n").write_text("1700000000000 0.5 1\n1700000060000 0.6 2\n")
+    assert read_log(file).metrics() == ("acc [31m",)
+
+
+def test_the_name_of_a_metric_has_an_end(tmp_path):
+    (file := tmp_path / "log.csv").write_text(f"epoch,hours,{'a' * 5000}\n1,1,0.5\n")
+    assert read_log(file).metrics() == ("a" * 100,)

@@ -15,6 +15,7 @@ from pricing.packaged.networks import CLUSTERS, NETWORKS
 from pricing.packaged.offers import read_packaged
 from pricing.packaged.owned import OWNED
 from pricing.packaged.price_sources import PRICE_SOURCES
+from pricing.store.changes import By
 from pricing.store.store import Store
 
 
@@ -80,7 +81,7 @@ def test_a_newer_edition_is_merged_once_and_corrects_the_older(store: Store, edi
 def test_a_packaged_rate_that_was_withdrawn_stays_so_in_the_next_edition(store: Store, edition: Path) -> None:
     store.fill(NOW, edition)
     [wrong] = store.standing_offers("packaged")
-    assert len(store.withdraw("packaged", frozenset([wrong.key]), NOW).ended) == 1
+    assert len(store.withdraw("packaged", frozenset([wrong.key]), By("anna", NOW)).ended) == 1
     write_offers(edition, "3.06,2018-04-26", "3.00,2019-01-01", "2.90,2020-01-01")
     store.fill(LATER, edition)
     assert store.standing_offers("packaged") == ()

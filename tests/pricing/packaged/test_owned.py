@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from support.engine import answer
 
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
-from costcalc.estimate import answer
 from costcalc.evidence import load_evidence
 from costcalc.offers import Offer, PurchaseOption, tariff
 from costcalc.query import Discount, EstimateQuery

@@ -36,7 +36,7 @@ def test_their_clouds_are_named_as_in_the_offers():
         ("aws,storage,GB,0.02,a,b,2026-01-01", "GB"),
         ("aws,tape,GB,0.02,a,b,2026-01-01", "tape"),
         ("aws,egress,GB,0,a,b,2026-01-01", "positive"),
-        ("aws,egress,GB,cheap,a,b,2026-01-01", "no number"),
+        ("aws,egress,GB,cheap,a,b,2026-01-01", "usd_per_unit 'cheap' is not a decimal number"),
         ("aws,egress,GB,0.02,a,,2026-01-01", "source"),
         ("aws,egress,GB,0.02,a,b,January", "January"),
         ("aws,egress,GB,0.02,a,b,2026-01-01\naws,egress,GB,0.03,a,b,2026-01-01", "twice"),

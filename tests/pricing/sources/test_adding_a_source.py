@@ -82,15 +82,15 @@ def test_a_new_source_is_held_to_every_shared_test(shared_tests, name: str) -> N
     assert ("failed" in told) == (name != "sound"), told
 
 
-def test_commands_settings_and_the_readme_follow_from_the_one_line(tmp_path: Path) -> None:
+def test_commands_settings_and_the_reference_follow_from_the_one_line(tmp_path: Path) -> None:
     (tmp_path / "acme_source.py").write_text(MODULE.replace("{asked}", ASKED["sound"]))
     script = (
         "from pricing.sources import SOURCES; SOURCES.modules['acme'] = 'acme_source'\n"
-        "import test_docs\n"
+        "import test_reference\n"
         "from api.cli.prices import describe_all, source_settings\n"
         "from api.cli.main import main\n"
-        "assert '| `acme` | Acme | on demand | nothing | what it does not list |' in test_docs.sources_table()\n"
-        "assert 'COSTCALC_ACME_URL' in test_docs.settings_table()\n"
+        "assert '| `acme` | Acme | on demand | nothing | what it does not list |' in test_reference.sources()\n"
+        "assert 'COSTCALC_ACME_URL' in test_reference.settings()\n"
         "assert 'COSTCALC_ACME_URL' in [each.variable for each in source_settings()]\n"
         "main(['prices', 'sources', 'acme'])"
     )

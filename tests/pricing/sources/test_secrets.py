@@ -5,15 +5,18 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from fakes.server import Asked, FakeServer
+from support.asking_here import ask_here
 
 import pricing.sources.common.http
 from api.cli.main import main
 from api.settings import SETTINGS
+from pricing import refresh as refreshing
 from pricing.sources import SOURCES
 from pricing.sources import running as collecting
 from pricing.sources.common.http import Http
@@ -49,7 +52,8 @@ def echo(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
 @pytest.fixture
 def environment(echo: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every address leads to the echo, every secret is set, and hidden in the addresses too."""
-    monkeypatch.setattr(collecting, "Http", lambda recording=None: Http(retries=1, backoff_seconds=0))
+    monkeypatch.setattr(refreshing, "ask_all", ask_here)
+    monkeypatch.setattr(collecting, "Http", partial(Http, retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (1, 1))
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 1)
     for variable in addresses():

@@ -21,7 +21,7 @@ from support.old_stores import engine_at
 from support.prices import LATER, NOW, listed, many, offer
 
 from pricing.store import HEAD, backups
-from pricing.store.connection import Database, StoreDamaged, StoreError, fault
+from pricing.store.connection import Database, StoreDamaged, StoreError, StoreGone, fault
 from pricing.store.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -111,6 +111,64 @@ def test_a_lost_store_comes_back(url: str, path: Path, tmp_path: Path) -> None:
     assert known(Store(url)) == before
 
 
+def lose(path: Path, *beside: str) -> None:
+    """Takes a store away, and what else is named."""
+    for each in (path, *(path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm", *beside))):
+        each.unlink(missing_ok=True)
+
+
+def test_a_store_that_vanished_is_not_begun_anew_until_somebody_says_so(url: str, path: Path) -> None:
+    identity = published(url).identity
+    lose(path)
+    with pytest.raises(
+        StoreGone, match=r"prices\.sqlite3: it is gone, .*`costcalc prices restore FILE`.*prices rebuild"
+    ):
+        Store(url)
+    assert not path.exists()
+    done = backups.rebuild(url, LATER)
+    assert (done.path, "every price that a refresh saw" in done.lost) == (None, True)
+    assert Store(url).identity == identity
+    assert [state.name for state in Store(url).status()] == ["packaged"]
+    with pytest.raises(StoreError, match="is not damaged"):
+        backups.rebuild(url, LATER)
+
+
+def test_what_its_log_held_does_not_come_into_a_restored_store(url: str, path: Path, tmp_path: Path) -> None:
+    store = published(url)
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    before = known(store)
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("SELECT 1 FROM snapshots").fetchone()
+        store.publish(listed("aws", offer("99", LATER)), LATER)
+        path.unlink()
+    assert path.with_name("prices.sqlite3-wal").exists()
+    backups.restore(url, tmp_path / "copy.sqlite3", LATER)
+    assert known(Store(url)) == before
+
+
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(
+    url: str, path: Path, tmp_path: Path, is_older: bool
+) -> None:
+    if is_older:
+        engine_at(f"sqlite:///{tmp_path / 'copy.sqlite3'}", "0006").dispose()
+    else:
+        published(f"sqlite:///{tmp_path / 'copy.sqlite3'}")
+    store = published(url)
+    backups.restore(url, tmp_path / "copy.sqlite3", LATER)
+    assert Store(url).identity == store.identity
+    store.check_identity()
+
+
+def test_the_store_that_was_known_is_not_begun_anew_elsewhere(store_url: str) -> None:
+    with pytest.raises(StoreGone, match=r"it is gone, .* begin anew"):
+        Store(store_url, known="the one before")
+    here = Store(store_url)
+    assert Store(store_url, known=here.identity).identity == here.identity
+    with pytest.raises(StoreGone):
+        Store(store_url, known="another")
+
+
 def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
     url: str, path: Path, tmp_path: Path
 ) -> None:
@@ -134,6 +192,7 @@ def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
         backups.backup(url, tmp_path / "copy")
     assert {each.name for each in tmp_path.iterdir()} - {"prices.sqlite3-wal", "prices.sqlite3-shm"} == {
         "prices.sqlite3",
+        "prices.sqlite3.id",
         "there",
     }
 

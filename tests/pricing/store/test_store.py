@@ -17,6 +17,7 @@ from pricing.store import tables as schema
 from pricing.store.book import Book
 from pricing.store.connection import Database, StoreUnavailable
 from pricing.store.publish import BOOKS_KEPT, Attempt, Publication
+from pricing.store.quarantine import Inspection, rate_of
 from pricing.store.store import SnapshotGone, Store
 
 DAY = timedelta(days=1)
@@ -212,6 +213,21 @@ def test_a_failed_source_keeps_its_last_success_in_the_status(store: Store) -> N
     assert (state.seconds, state.error, state.observed_at) == (7.5, "no answer", offer().observed_at)
     store.publish(listed("gcp", offer(observed_at=LATER)), LATER)
     assert (store.status()[0].error, store.status()[0].observed_at) == (None, LATER)
+
+
+def test_what_was_stored_before_texts_were_checked_is_read_as_lines(store: Store) -> None:
+    evil, shown = "a\nsetup:\x7f\u202els\x1b[31m", "a setup: ls [31m"
+    hostile = offer(instance_type=evil, region=evil, source=evil, flags=(evil,), parts=(RatePart(evil, Decimal(1)),))
+    hostile = replace(hostile, machine=Machine(evil, 0), offering_class=evil)
+    rates = Inspection("aws", {rate_of(hostile): evil})
+    brought = Publication(listed("aws", hostile).listings, (Attempt("aws", 1, 1, evil),), (Gap("aws", evil),), (rates,))
+    store.publish(brought, NOW)
+    [found] = current(store, NOW)
+    read = (found.instance_type, found.region, found.source, found.offering_class, *found.flags)
+    assert {*read, found.parts[0].name, found.machine.accelerator} == {shown}
+    [state], [gap], [odd] = store.status(), store.load_current().gaps, store.quarantined()
+    assert (state.error, gap.reason, odd.reason) == (shown, shown, shown)
+    assert odd.key["instance_type"] == odd.key["region"] == shown
 
 
 def test_moments_are_utc_and_never_naive(store: Store) -> None:

@@ -1,6 +1,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from support.prices import LATER, NOW, listed, offer
 
 from pricing.packaged.tables import PackagedTableError
 from pricing.store import backups
-from pricing.store.connection import StoreUnavailable
+from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.local_file import identity_file
 from pricing.store.store import Store
+from pricing.store.tables import identity
 from pricing.store.worker_catalogue import NoSnapshot, WorkerCatalogue, WorkerState
 
 Build = Callable[..., WorkerCatalogue]
@@ -87,6 +90,7 @@ def test_the_last_good_snapshot_answers_while_the_store_is_gone(build: Build, st
     assert within(5, lambda: not worker.state().store_reachable)
     assert len(worker.catalogue()) == 1
     assert str(path) in (worker.state().error or "")
+    assert "`costcalc prices restore FILE`" in (worker.state().remedy or "")
     assert worker.state().snapshot == store_name(worker)
     kept.rename(path)
     assert within(5, lambda: worker.state() == WorkerState(store_name(worker), True, NOW, None, answered_at=ANSWERED))
@@ -170,3 +174,28 @@ def test_a_damaged_file_is_named_while_the_last_prices_answer_and_its_backup_is_
     worker.check()
     assert (worker.state().store_reachable, worker.state().error) == (True, None)
     assert worker.catalogue().snapshot == before.snapshot
+
+
+def test_another_store_in_its_place_is_not_answered_from(build: Build, store_url: str) -> None:
+    """As where a database was made anew, and another server began to fill it."""
+    first = Store(store_url)
+    before = first.publish(listed("aws", offer()), NOW).snapshot
+    worker = build(lambda: first)
+    worker.check()
+    with Database(store_url).writing() as connection:
+        connection.execute(identity.update().values(id="another"))
+    with suppress(OSError):
+        identity_file(Path(store_url.removeprefix("sqlite:///"))).unlink()
+    Store(store_url).publish(listed("aws", offer("9", LATER)), LATER)
+    worker.check()
+    assert (worker.catalogue().snapshot, worker.state().store_reachable) == (before, False)
+    assert "it is gone" in (worker.state().remedy or "")
+
+
+def test_the_packaged_prices_are_as_old_as_the_newest_of_them(build: Build, tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    store.publish(listed("packaged", offer()), LATER)
+    store.publish(listed("aws", offer()), LATER)
+    worker = build(lambda: store)
+    worker.check()
+    assert worker.state().answered_at == (("aws", LATER), ("packaged", NOW))

@@ -15,7 +15,7 @@ const sheet = await sheets.GET("/cost.csv", { params: { query: question }, parse
 const offers = await GET("/offers", { params: { query: { provider: ["aws", "gcp"], limit: 2 } } });
 const model = await GET("/models/{model}", { params: { path: { model: "resnet50" } } });
 const plan = await POST("/plan", { body: [{ model: "resnet50", target: 0.757, _note: "ours" }, { model: "nosuch" }] });
-const wrong = await GET("/cost", { params: { query: { model: "resnet50", target: 75.7 } } });
+const wrong = await GET("/cost", { params: { query: { model: "resnet50", target: 757 } } });
 const complaint: components["schemas"]["Problem"] | undefined = wrong.error as components["schemas"]["Problem"] | undefined;
 
 // @ts-expect-error  the types know every path

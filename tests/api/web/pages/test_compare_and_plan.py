@@ -4,7 +4,7 @@ import pytest
 
 ASKED = "model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
-SHEET = "model,target,provider,_project\nresnet50,0.757,aws,vision\nresnet50,75.7,,vision\nresnet18,0.69,,search\n"
+SHEET = "model,target,provider,_project\nresnet50,0.757,aws,vision\nresnet50,757,,vision\nresnet18,0.69,,search\n"
 
 
 def test_two_machines_stand_beside_each_other_with_the_verdict_of_the_api(look, client):

@@ -164,10 +164,10 @@ def test_what_is_copied_asks_for_this_estimate_alone(look, client):
 
 def test_what_is_wrong_is_told_beside_what_was_typed(look):
     page = look("/")
-    page.get_by_label("accuracy", exact=True).fill("75.7")
+    page.get_by_label("accuracy", exact=True).fill("757")
     page.get_by_label("accuracy", exact=True).press("Enter")
-    assert "write the fraction 0.757" in page.get_by_role("alert").inner_text()
-    assert page.get_by_label("accuracy", exact=True).input_value() == "75.7"
+    assert "such as 0.757 or 75.7%" in page.get_by_role("alert").inner_text()
+    assert page.get_by_label("accuracy", exact=True).input_value() == "757"
 
 
 def test_on_a_phone_the_filters_are_a_sheet(look):

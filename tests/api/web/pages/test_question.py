@@ -9,6 +9,7 @@ from support.prices import offer
 from support.services import service_of
 
 from api.bootstrap import FixedPrices
+from api.reports.left_out import Hints
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 
@@ -35,6 +36,13 @@ def test_it_answers_what_the_form_asks_blank_fields_left_out(client):
         assert f"${estimate['billed_cost']:,.2f}" in page
         assert f"{estimate['billed_cost_low']:,.2f}–{estimate['billed_cost_high']:,.2f}" in page
         assert estimate["instance_type"] in page
+
+
+def test_what_brings_more_back_is_looked_for_once_also_of_a_past_date(client, monkeypatch):
+    looked, added = [], Hints.added
+    monkeypatch.setattr(Hints, "added", lambda hints, found: looked.append(found) or added(hints, found))
+    page = text_of(client.get("/?model=resnet50&target=0.757&max_cost=1e-6&as_of=2026-01-05"))
+    assert (len(looked), looked[0].count, "without max_cost" in page) == (1, 0, True)
 
 
 def test_the_picks_stand_before_the_table(client):
@@ -113,15 +121,15 @@ def test_an_address_that_begins_after_the_last_row_leads_to_the_first(client):
 
 def test_bold_is_explained_where_something_is_bold(client):
     assert "Bold: " in text_of(client.get("/"))
-    assert "Bold: " not in text_of(client.get("/?model=resnet50&target=75.7"))
+    assert "Bold: " not in text_of(client.get("/?model=resnet50&target=757"))
 
 
 def test_what_is_wrong_stands_beside_what_was_typed(client):
-    response = client.get("/?model=resnet50&target=75.7")
+    response = client.get("/?model=resnet50&target=757")
     assert response.status_code == 400
     page = text_of(response)
-    assert "write the fraction 0.757" in page
-    assert 'value="75.7"' in page
+    assert "such as 0.757 or 75.7%" in page
+    assert 'value="757"' in page
 
 
 class Tags(HTMLParser):
@@ -151,7 +159,7 @@ def test_nothing_typed_becomes_markup(client, hostile):
 def test_a_hostile_price_feed_becomes_no_markup():
     rate = offer(instance_type="<script>alert(1)</script>", source='"><img src=x onerror=alert(1)>')
     client = create_app(service_of(FixedPrices(Catalogue.from_offers([rate], "hostile")))).test_client()
-    raw, plain = (client.get(f"/?model=resnet50&target={target}").get_data(as_text=True) for target in (0.7, 75.7))
+    raw, plain = (client.get(f"/?model=resnet50&target={target}").get_data(as_text=True) for target in (0.7, 757))
     assert "&lt;script&gt;alert(1)" in raw
     assert raw.count("<script") == plain.count("<script")
     assert "<img src=x" not in raw

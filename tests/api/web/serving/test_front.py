@@ -5,15 +5,18 @@ import json
 import logging
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from support.asgi import ask, run
 from support.services import packaged_service
 
 from api.settings import Settings
+from api.tokens import Tokens
+from api.web.asker import Access, KeptSignIns
 from api.web.replay import Replay
 from api.web.serving import front as fronts
+from api.web.serving import request as requests
 from api.web.serving.access_log import access
 from api.web.serving.front import Front, create_front
 from api.web.serving.rate_limit import RateLimit
@@ -26,41 +29,12 @@ def echo(environ, start_response):
     return [json.dumps({**told, "body": environ["wsgi.input"].read().decode()}).encode()]
 
 
-def front(app=echo, threads=1, wait_seconds=0.2, limit=None):
-    return Front(app, Replay(app, lambda: "v", 10), threads, wait_seconds, RateLimit(limit))
-
-
-async def ask(app, path="/cost", query=b"", method="GET", headers=(), pieces=(b"",), client="10.0.0.1"):
-    """Status, headers and body; `pieces` are what arrives of the body, None for a client that stops sending."""
-    left = list(pieces)
-    got = {"body": b""}
-
-    async def receive():
-        piece = left.pop(0)
-        if piece is None:
-            await asyncio.sleep(3600)
-        return {"type": "http.request", "body": piece, "more_body": bool(left)}
-
-    async def send(message):
-        if message["type"] == "http.response.start":
-            got.update(status=message["status"], headers=dict(message["headers"]))
-        else:
-            got["body"] += message.get("body", b"")
-
-    scope = {"type": "http", "http_version": "1.1", "method": method, "scheme": "http", "path": path, "root_path": "",
-             "raw_path": path.encode(), "query_string": query, "headers": list(headers), "client": (client, 1),
-             "server": ("127.0.0.1", 80)}  # fmt: skip
-    await app(scope, receive, send)
-    return got
+def front(app=echo, threads=1, wait_seconds=0.2, limit=None, tokens=()):
+    access = Access(Tokens.of(tokens), KeptSignIns(), packaged_service().clock)
+    return Front(app, Replay(app, lambda: "v", 10), threads, wait_seconds, RateLimit(limit, access))
 
 
 CHUNKED = ((b"transfer-encoding", b"chunked"),)
-
-
-def run(coroutine):
-    """What a coroutine answers, run beside the loop that a browser's driver may have left in this thread."""
-    with ThreadPoolExecutor(1) as beside:
-        return beside.submit(asyncio.run, coroutine).result()
 
 
 def test_a_body_of_any_framing_arrives_whole():
@@ -81,6 +55,23 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(fronts, "BODY_SECONDS", 0.05)
     got = run(ask(front(), method="POST", headers=CHUNKED, pieces=(b"mod", None)))
     assert (got["status"], got["headers"][b"content-type"]) == (408, b"application/problem+json")
+
+
+def test_who_does_not_read_an_answer_holds_up_nobody(monkeypatch):
+    monkeypatch.setattr(requests, "SEND_SECONDS", 0.2)
+
+    def long(environ, start_response):
+        start_response("200 OK", [])
+        return (b"0123456789" for _ in range(100))
+
+    async def both():
+        app = front(long, wait_seconds=5)
+        stopped = asyncio.create_task(ask(app, most=50))
+        await asyncio.sleep(0.05)
+        return await asyncio.wait_for(ask(app), 10), await stopped
+
+    other, stopped = run(both())
+    assert (len(other["body"]), len(stopped["body"])) == (1000, 60)
 
 
 def test_only_so_many_work_at_once_and_probes_are_not_among_them():
@@ -172,18 +163,66 @@ def test_pictures_workbooks_plans_and_questions_do_not_wait_for_each_other(first
     assert [got["status"] for got in run(both())] == [200, 200]
 
 
+def bearer(token):
+    return [(b"authorization", b"Bearer " + token)]
+
+
 def test_a_visitor_has_a_limit_and_another_has_their_own():
     async def visits():
-        app = front(limit="2/minute")
+        app = front(limit="2/minute", tokens=("hers", "his"))
         return [
             *[await ask(app) for _ in range(3)],
             await ask(app, client="10.0.0.2"),
-            await ask(app, headers=[(b"authorization", b"Bearer a")]),
+            await ask(app, headers=bearer(b"hers")),
+            await ask(app, query=b"token=hers"),
+            await ask(app, headers=bearer(b"hers"), client="10.0.0.3"),
+            await ask(app, headers=bearer(b"his")),
             await ask(app, "/healthz"),
         ]
 
     statuses = [got["status"] for got in run(visits())]
-    assert statuses == [200, 200, 429, 200, 200, 200]
+    assert statuses == [200, 200, 429, 200, 200, 200, 429, 200, 200]
+
+
+@pytest.mark.parametrize("tokens", [(), ("hers",)])
+def test_a_made_up_token_is_no_visitor_of_its_own(tokens):
+    async def visits():
+        app = front(limit="5/minute", tokens=tokens)
+        wrong = [{"headers": bearer(b"%d" % number)} for number in range(10)]
+        wrong += [{"query": b"token=%d" % number} for number in range(10)]
+        wrong += [{"headers": [(b"cookie", b"costcalc=%d" % number)]} for number in range(10)]
+        return [(await ask(app, **each))["status"] for each in wrong]
+
+    assert run(visits()).count(200) == 5
+
+
+def test_who_signed_in_is_the_visitor_of_their_token():
+    access = Access(Tokens.of(("hers",)), KeptSignIns(), packaged_service().clock)
+    cookie = [(b"cookie", f"costcalc={access.sign_in(access.tokens.all[0])}".encode())]
+
+    async def visits():
+        app = Front(echo, Replay(echo, lambda: "v", 10), 1, 0.2, RateLimit("1/minute", access))
+        asked = ({"headers": cookie}, {"headers": cookie, "client": "10.0.0.2"}, {"headers": bearer(b"hers")}, {})
+        return [(await ask(app, **each))["status"] for each in asked]
+
+    assert run(visits()) == [200, 429, 429, 200]
+
+
+@pytest.mark.parametrize(
+    ("clients", "answered"),
+    [
+        (("2001:db8::1", "2001:db8::2"), 1),
+        (("2001:db8::1", "2001:db8:0:1::1"), 2),
+        (("::ffff:192.0.2.1", "::ffff:192.0.2.2"), 2),
+        (("", ""), 1),
+    ],
+)
+def test_of_ipv6_a_network_is_one_visitor(clients, answered):
+    async def visits():
+        app = front(limit="1/minute")
+        return [(await ask(app, client=each))["status"] for each in clients]
+
+    assert run(visits()).count(200) == answered
 
 
 @pytest.mark.parametrize(
@@ -222,10 +261,13 @@ def test_trusted_proxies_say_who_asks():
         settings = replace(Settings(), rate_limit="1/minute", trusted_proxies=proxies)
         app = create_front(packaged_service(), settings)
         clients = (b"192.0.2.1", b"192.0.2.2")
-        return [(await ask(app, "/", headers=[(b"x-forwarded-for", each)]))["status"] for each in clients]
+        statuses = [(await ask(app, "/", headers=[(b"x-forwarded-for", each)]))["status"] for each in clients]
+        forged = [(b"x-forwarded-for", b"198.51.100.%d, 192.0.2.3" % number) for number in range(2)]
+        made_up = [[each, *bearer(b"%d" % number)] for number, each in enumerate(forged)]
+        return [*statuses, *[(await ask(app, "/", headers=headers))["status"] for headers in made_up]]
 
-    assert run(visits(("10.0.0.1",))) == [200, 200]
-    assert run(visits(("10.9.9.9",))) == [200, 429]
+    assert run(visits(("10.0.0.1",))) == [200, 200, 200, 429]
+    assert run(visits(("10.9.9.9",))) == [200, 429, 429, 429]
 
 
 def test_the_log_has_a_line_without_the_token(caplog):

@@ -63,11 +63,17 @@ def test_a_wrong_method_and_a_large_body(live):
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
         (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-A: a\r\n" * 200 + b"\r\n", 431),
         (b"POST /plan HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nmodel", 400),
+        (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost/../x\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.0\r\n\r\n", 200),
+        (b"GET /models HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
     ],
 )
-def test_what_is_not_http_is_refused(live, sent, status):
+def test_what_is_no_request_of_http_to_us_is_refused(live, sent, status):
     with connected(live, sent) as connection:
-        assert connection.recv(2000).startswith(b"HTTP/1.1 %d " % status)
+        assert connection.recv(2000).partition(b" ")[2].startswith(b"%d " % status)
     assert live.get("/healthz").ok
 
 
@@ -137,6 +143,18 @@ def test_the_page_and_the_docs_need_nothing_from_elsewhere(live):
     assert "resnet50" in live.get("/").text
 
 
+GONE = (
+    "cannot be reached: it is gone, and with it the refreshed prices and people's own runs: restore a backup (`costcalc"
+)
+
+
+def detail_of(server, path):
+    """What a refusal says; empty where nobody listens or the answer is none."""
+    with suppress(requests.ConnectionError):
+        return server.get(path).json().get("detail", "")
+    return ""
+
+
 def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
     server = start_server(tmp_path, COSTCALC_POLL_SECONDS="0.2", COSTCALC_WORKERS="1")
     try:
@@ -149,9 +167,15 @@ def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
             time.sleep(0.1)
         unready = server.get("/readyz")
         assert unready.status_code == 503
-        assert "cannot be reached" in unready.json()["detail"]
+        assert GONE in unready.json()["detail"]
         assert server.get("/healthz").ok
         assert server.get(ASKED + "&_=2").json()["estimates"] == before["estimates"]
+        (worker,) = children(server.process.pid)
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda: children(server.process.pid) not in ([], [worker]), 30)
+        for path in ("/readyz", ASKED):
+            wait_for(lambda path=path: GONE in detail_of(server, path), 30)
+        assert not list(tmp_path.rglob("prices.sqlite3")), "no worker begins another"
     finally:
         assert server.stop() == 0
 

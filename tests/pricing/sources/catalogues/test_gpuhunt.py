@@ -17,7 +17,7 @@ VERSION = "20261119-7"
 
 
 def read(provider):
-    return offers(recorded(f"gpuhunt/{provider}.csv").decode(), provider, VERSION, NOW)
+    return offers(io.BytesIO(recorded(f"gpuhunt/{provider}.csv")), provider, VERSION, NOW)
 
 
 def by_key(provider):
@@ -38,8 +38,8 @@ def test_the_day_of_the_catalogue_is_the_day_of_its_rates():
 
 @pytest.mark.parametrize("version", ["latest", "20991231-1", "20269999"])
 def test_a_version_that_names_no_past_day_is_of_today(version):
-    text = recorded("gpuhunt/aws.csv").decode()
-    assert {offer.observed_at for offer in offers(text, "aws", version, NOW).offers} == {
+    file = io.BytesIO(recorded("gpuhunt/aws.csv"))
+    assert {offer.observed_at for offer in offers(file, "aws", version, NOW).offers} == {
         datetime(2026, 11, 20, tzinfo=UTC)
     }
 
@@ -70,8 +70,8 @@ def test_runpods_machines_are_told_apart_by_count_and_cloud():
 
 
 def test_an_h100_of_unknown_form_is_not_guessed():
-    text = recorded("gpuhunt/runpod.csv").decode().replace("NVIDIA H100 80GB HBM3", "h100.x1")
-    reasons = [gap.reason for gap in offers(text, "cloudrift", VERSION, NOW).gaps]
+    file = io.BytesIO(recorded("gpuhunt/runpod.csv").replace(b"NVIDIA H100 80GB HBM3", b"h100.x1"))
+    reasons = [gap.reason for gap in offers(file, "cloudrift", VERSION, NOW).gaps]
     assert reasons == ["machines that don't say SXM or PCIe left out: cloudrift h100.x1"]
 
 
@@ -85,7 +85,7 @@ def test_the_columns_are_those_that_gpuhunt_writes():
     writer = csv.DictWriter(text, CATALOG_V2_FIELDS)
     writer.writeheader()
     writer.writerow(item_to_row(item))
-    [offer] = offers(text.getvalue(), "nebius", VERSION, NOW).offers
+    [offer] = offers(io.BytesIO(text.getvalue().encode()), "nebius", VERSION, NOW).offers
     assert set(CATALOG_V2_FIELDS) > COLUMNS
     assert offer.hourly_rate == Decimal(repr(0.1 + 0.2))
     assert (offer.machine.accelerator, offer.flags) == ("H100", ("second_hand", "some-flag"))
@@ -116,4 +116,11 @@ def test_a_file_that_unpacks_into_gigabytes_is_not_unpacked(monkeypatch):
 
 def test_missing_columns_are_named():
     with pytest.raises(SchemaChanged, match=r"lacks .*gpu_count"):
-        offers("instance_name,price\n", "aws", VERSION, NOW)
+        offers(io.BytesIO(b"instance_name,price\n"), "aws", VERSION, NOW)
+
+
+def test_a_file_whose_packed_bytes_are_damaged_is_a_changed_schema():
+    packed = bytearray(zipped("aws"))
+    packed[60] ^= 0xFF
+    with pytest.raises(SchemaChanged, match="the file is unreadable"):
+        offers(table(bytes(packed), "aws"), "aws", VERSION, NOW)

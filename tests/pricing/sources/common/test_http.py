@@ -22,7 +22,7 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture
 def http() -> Iterator[Http]:
-    session = Http(retries=3, backoff_seconds=0)
+    session = Http(retries=3, backoff_seconds=0, most_mib=3)
     yield session
     session.close()
 
@@ -85,17 +85,15 @@ def zipped(megabytes: int) -> bytes:
 
 
 def read_stream(http: Http, url: str) -> bytes:
-    with http.stream(url) as body:
-        return bytes(body.read())
+    with http.stream(url, most_mib=3) as body:
+        return b"".join(iter(lambda: body.read(MIB), b""))
 
 
-READ = {"json": Http.get_json, "text": Http.get_text, "stream": read_stream}
+READ = {"json": Http.get_json, "text": Http.get_text, "bytes": Http.get_bytes, "stream": read_stream}
 
 
 @pytest.mark.parametrize("read", READ)
-def test_an_answer_is_bounded_after_it_is_unpacked(monkeypatch: pytest.MonkeyPatch, http: Http, read: str) -> None:
-    monkeypatch.setattr(http_module, "MOST_BYTES", 3 * MIB)
-    monkeypatch.setattr(http_module, "MOST_STREAMED_BYTES", 3 * MIB)
+def test_an_answer_is_bounded_after_it_is_unpacked(http: Http, read: str) -> None:
     with HTTPServer() as bomb:
         bomb.expect_request("/").respond_with_data(zipped(50), headers={"Content-Encoding": "gzip"})
         with pytest.raises(HttpError, match=r"answered more than 3 MiB") as refused:

@@ -44,6 +44,14 @@ def found():
     }
 
 
+def test_a_cell_of_several_lines_is_read_as_one():
+    [offer] = read(
+        'aws,"p3.2x\u200blarge",V100,1,on_demand,,3.06,,,,USD,"contract 4711\nsetup: ls\x1b[31m"',
+        header=f"{HEADER},source",
+    )
+    assert (offer.instance_type, offer.source) == ("p3.2x large", "contract 4711 setup: ls [31m")
+
+
 def test_a_negotiated_rate_stands_beside_the_list_price(found):
     offer = found["p3.8xlarge on_demand"]
     assert (offer.hourly_rate, offer.region, offer.source) == (Decimal("10.40"), "us-east-1", "EDP contract 4711")

@@ -1,0 +1,257 @@
+"""The lists that people read, a table each: what a page, the terminal, CSV and workbooks show of a column stands here once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from api.formats import words
+from api.reports.models import ModelSummary
+from api.reports.prices.changes import ChangeRow
+from api.reports.prices.history import HistoryRow
+from api.reports.prices.offers import OfferRow
+from api.reports.throughput import ThroughputRow
+from costcalc.evidence.largest_batch import Fit
+from costcalc.training import Metric, Recipe, Tier
+
+Text = Callable[[Any], str]
+Link = tuple[str, dict[str, Any]]
+PRICE_FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase")
+
+
+def nothing(_: object) -> str:
+    """No text."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of a row: its heading, its text, and in small print below it what belongs to it.
+
+    `source` is where the figure was read, and `link` the question that leads on from it, with its parameters. A narrow terminal
+    leaves out the column with `leave` 1 first, then 2, and so on; 0 always stays.
+    """
+
+    heading: str
+    text: Text
+    small: Text = nothing
+    is_number: bool = False
+    leave: int = 0
+    source: Text = nothing
+    link: Callable[[Any], Link | None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A list of rows of one type, whose fields are the columns of CSV and workbooks.
+
+    `noun` is what a row is called, `rows` takes them out of the report, and `when` says of the JSON document which prices it is
+    of. A page shows the `filters`. Of a list that comes whole, `find` is the text by which a page finds a row, as by `example`. A
+    list without a type of `row` comes in no sheet.
+    """
+
+    title: str
+    intro: str
+    noun: str
+    row: type | None
+    columns: tuple[Column, ...]
+    filters: tuple[str, ...] = ()
+    when: Text = nothing
+    rows: Callable[[Any], Iterable[Any]] = lambda report: report.rows()
+    find: Text | None = None
+    example: str = ""
+
+
+def day(moment: datetime | None) -> str:
+    """A date, or nothing."""
+    return f"{moment:%Y-%m-%d}" if moment else ""
+
+
+def number(value: float | Decimal | None, form: str = ",.4g") -> str:
+    """A number, or nothing where it is not known."""
+    return "" if value is None else format(value, form)
+
+
+def rate(value: Decimal | None) -> str:
+    """A rate in cents, and in hundredths of a cent where it has them."""
+    return number(value, ",.4f").removesuffix("00")
+
+
+def batch(fit: Fit) -> str:
+    """The largest batch as measured, with its range where it is modelled; `-` where nothing fits."""
+    if not fit.fits:
+        return "-"
+    if fit.evidence is Tier.MEASURED:
+        return f"{fit.largest_batch:,}"
+    return f"~{fit.largest_batch:,} ({fit.largest_batch_low:,}-{fit.largest_batch_high:,})"
+
+
+def _gibibytes(value: float | None) -> str:
+    return number(value, ",.0f") and f"{value:,.0f} GiB"
+
+
+def _offered_accelerators(row: Any) -> str:
+    return words.in_region(words.accelerators(row), row.region)
+
+
+def _history(row: Any) -> Link:
+    return "history", {"instance_type": row.instance_type, "provider": row.provider}
+
+
+def _free(row: Any) -> str:
+    """From when one was free to rent, where the provider says it."""
+    if row.available is None:
+        return ""
+    return day(row.available_at) if row.available and row.available_at else "none"
+
+
+def _best(recipe: Recipe, metric: Metric) -> str:
+    return number(recipe.best(metric), ".4f")
+
+
+def _cost_just_below_best(row: ModelSummary) -> Link:
+    """What the network costs to an accuracy that its best recipe reaches with ease."""
+    target = int((row.best_top1 or 0) * 1000 - 2) / 1000
+    return "cost", {"model": row.model, "target": f"{target:g}"}
+
+
+MACHINE = Column("Machine", lambda row: f"{row.provider} {row.instance_type}", _offered_accelerators)
+BOUGHT = Column("Bought", words.bought)
+RATE = Column(
+    "Rate per hour",
+    lambda row: f"{rate(row.hourly_rate)} {row.currency}",
+    lambda row: f"{row.upfront:,.2f} upfront" if row.upfront else "",
+    is_number=True,
+)
+SEEN = Column("Seen", lambda row: day(row.observed_at), source=lambda row: row.source)
+
+OFFERS = Table(
+    "Offers",
+    "Every current rate for a whole machine, cheapest first within each type, with its source and date.",
+    "rate",
+    OfferRow,
+    (
+        Column("Machine", MACHINE.text, MACHINE.small, link=_history),
+        BOUGHT,
+        RATE,
+        Column("vCPUs", lambda row: number(row.vcpus, ","), is_number=True, leave=4),
+        Column("RAM", lambda row: _gibibytes(row.memory_gib), is_number=True, leave=3),
+        Column("Accelerator memory", lambda row: _gibibytes(row.accelerator_memory_gib), is_number=True, leave=2),
+        SEEN,
+        Column("Free to rent", _free, leave=5),
+    ),
+    (*PRICE_FILTERS, "as_of", "currency"),
+    lambda document: f"at prices of {day(document.as_of)}",
+)
+HISTORY = Table(
+    "History of a rate",
+    "Every rate that was observed for a machine, and when each was first and last seen.",
+    "rate",
+    HistoryRow,
+    (MACHINE, BOUGHT, RATE, SEEN, Column("Last seen", lambda row: day(row.last_seen_at))),
+    ("instance_type", "provider", "region", "purchase", "since", "until"),
+    lambda document: f"until {day(document.until)}",
+)
+CHANGES = Table(
+    "Changes of rates",
+    "Every rate that is new or different since a date.",
+    "new or different rate",
+    ChangeRow,
+    (
+        MACHINE,
+        BOUGHT,
+        Column("Before", lambda row: rate(row.previous_hourly_rate), is_number=True),
+        RATE,
+        Column("Change", lambda row: "new" if row.change is None else f"{row.change:+.1%}", is_number=True, leave=2),
+        Column("Seen", SEEN.text, leave=3, source=SEEN.source),
+    ),
+    (*PRICE_FILTERS, "since", "as_of"),
+    lambda document: f"from {day(document.since)} to {day(document.as_of)}",
+)
+SPEEDS = Table(
+    "Speeds",
+    "Measured training speeds on what can be rented in dollars, most images for the money first.",
+    "measured speed",
+    ThroughputRow,
+    (
+        Column("Model", lambda row: row.model, lambda row: f"{row.image_size} px, {row.precision or 'unknown precision'}"),
+        Column("Machine", words.machine, _offered_accelerators),
+        Column("Images/s", lambda row: number(row.images_per_second, ",.1f"), is_number=True),
+        Column("Per $ an hour", lambda row: number(row.images_per_second_per_dollar_hour, ",.1f"), is_number=True),
+        Column("Rate per hour", RATE.text, words.bought, is_number=True, leave=2),
+        Column("Measured with", lambda row: row.framework, lambda row: f"{row.measured_on}, {row.throughput_year}",
+               leave=1, source=lambda row: row.throughput_source),
+    ),
+    ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS),
+    lambda document: f"on offers, most images for the money first, at prices of {day(document.as_of)}",
+)  # fmt: skip
+FITS = Table(
+    "What fits",
+    "The largest batch of each network that fits the memory of each accelerator.",
+    "largest batch size",
+    Fit,
+    (
+        Column("Network", lambda row: row.model,
+               lambda row: " ".join(filter(None, [row.precision, row.image_size and f"{row.image_size} px"]))),
+        Column("Accelerator", lambda row: row.accelerator, lambda row: _gibibytes(row.memory_gib)),
+        Column("Largest batch", batch, is_number=True),
+        Column("Known", lambda row: row.evidence.value, source=lambda row: row.source, leave=1),
+    ),
+    ("model", "accelerator", "precision", "image_size", "as_of"),
+)  # fmt: skip
+MODELS = Table(
+    "Models",
+    "Every model of which something was measured, with the highest accuracy that anybody's recipe reached.",
+    "model",
+    ModelSummary,
+    (
+        Column("Model", lambda row: row.model, lambda row: ", ".join(row.aliases),
+               link=lambda row: ("model", {"model": row.model})),
+        Column("Best top-1", lambda row: number(row.best_top1, ".4f"), is_number=True, link=_cost_just_below_best),
+        Column("Best top-5", lambda row: number(row.best_top5, ".4f"), is_number=True),
+        Column("Parameters", lambda row: (row.parameters_millions and f"{row.parameters_millions:,.1f} M") or "", is_number=True,
+               leave=3),
+        Column("GMACs", lambda row: number(row.gmacs, ",.2f"), is_number=True, leave=2),
+        Column("Recipes", lambda row: number(len(row.recipes), ","), is_number=True),
+        Column("Speeds", lambda row: number(row.throughputs, ","), is_number=True),
+    ),
+    find=lambda row: " ".join((row.model, *row.aliases)),
+    example="efficientnet",
+)  # fmt: skip
+RECIPES = Table(
+    "Recipes",
+    "How this model was trained, and what accuracy each recipe ended at.",
+    "recipe",
+    None,
+    (
+        Column("Recipe", lambda row: row.name, lambda row: row.organisation, source=lambda row: row.source),
+        Column("Year", lambda row: str(row.year), is_number=True, leave=5),
+        Column("Epochs", lambda row: number(row.scheduled_epochs), is_number=True, leave=4),
+        Column("Batch", lambda row: number(row.global_batch_size, ","), is_number=True, leave=3),
+        Column("Best top-1", lambda row: _best(row, Metric.TOP1), is_number=True),
+        Column("Best top-5", lambda row: _best(row, Metric.TOP5), is_number=True),
+        Column("Trained on", lambda row: words.accelerators(row.system) if row.system else "", lambda row: row.framework,
+               leave=2),
+        Column("Logged points", lambda row: number(len(row.evaluations), ","), is_number=True, leave=1),
+    ),
+    rows=lambda report: report.document().recipes,
+    find=lambda row: f"{row.name} {row.organisation} {row.framework} {row.system.accelerator if row.system else ''}",
+    example="mlperf",
+)  # fmt: skip
+MEASURED = Table(
+    "Measured speeds",
+    "Every speed of this model that somebody measured.",
+    "measured speed",
+    None,
+    (
+        Column("Accelerators", words.accelerators),
+        Column("Images/s", lambda row: number(row.images_per_second, ",.1f"), is_number=True),
+        Column("Precision", lambda row: row.precision or "", leave=3),
+        Column("Framework", lambda row: row.framework, leave=2),
+        Column("Year", lambda row: str(row.year), is_number=True, source=lambda row: row.source),
+    ),
+    rows=lambda report: report.document().throughputs,
+)

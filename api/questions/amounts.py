@@ -1,0 +1,131 @@
+"""Amounts as people write them: numbers with either comma, percentages, money, lengths of time and dates."""
+
+from __future__ import annotations
+
+import re
+from calendar import month_abbr, monthrange
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+GROUPED = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?"
+NUMBER = rf"(?:(?:{GROUPED})(?![\d.,]*\d)|\d+(?:[.,]\d+)?|[.,]\d+)"
+"""1,200.50 and 1.200,50; with a decimal comma, 4,5."""
+COUNTS = {
+    **{
+        "a": 1,
+        "an": 1,
+        "single": 1,
+        "one": 1,
+        "couple": 2,
+        "two": 2,
+        "three": 3,
+        "four": 4,
+        "five": 5,
+        "six": 6,
+        "seven": 7,
+    },
+    **{"eight": 8, "nine": 9, "ten": 10, "twelve": 12, "dozen": 12, "sixteen": 16, "twenty": 20, "thirty": 30},
+    **{"thirty-two": 32, "sixty-four": 64, "hundred": 100},
+}
+HALF = {"half a": Decimal("0.5"), "half an": Decimal("0.5")}
+_HOURS = {"s": Decimal(1) / 3600, "m": Decimal(1) / 60, "h": Decimal(1), "d": Decimal(24), "w": Decimal(168)}
+UNITS_OF_TIME = r"(?:seconds?|secs?|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|wks?|w)"
+CURRENCIES = {
+    "USD": "$ us$ usd dollar dollars buck bucks",
+    "EUR": "€ eur euro euros",
+    "GBP": "£ gbp pound pounds quid sterling",
+    "JPY": "¥ jpy yen",
+    "CHF": "chf franc francs sfr",
+    "INR": "₹ inr rupee rupees",
+    "CNY": "cny rmb yuan",
+    "CAD": "cad c$",
+    "AUD": "aud a$",
+}
+"""What people call the currencies that they write beside amounts, or in their place; other codes are read in capitals."""
+CODE_OF = {word: code for code, words in CURRENCIES.items() for word in words.split()}
+_SIGN = "|".join(sorted((re.escape(word) for word in CODE_OF), key=len, reverse=True))
+MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<thousand>k|grand\b)?\s*(?P<after>{_SIGN})?"
+SPAN = rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
+MONTHS = {name.casefold(): number for number, name in enumerate(month_abbr) if name}
+_MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]*\.?"
+_DATES = (
+    r"(?P<year>(?:19|20)\d\d)(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?)?",
+    r"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?(?P<year>(?:19|20)\d\d)",
+    r"(?P<month>\d\d?)[./](?P<year>(?:19|20)\d\d)",
+    rf"(?:(?P<day>\d\d?)(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?{_MONTH}\s*,?\s*(?P<year>(?:19|20)\d\d)",
+    rf"{_MONTH}\s+(?P<day>\d\d?)(?:st|nd|rd|th)?\s*,?\s+(?P<year>(?:19|20)\d\d)",
+)
+DATES = tuple(re.compile(text, re.IGNORECASE | re.ASCII) for text in _DATES)
+
+
+class Money(NamedTuple):
+    """An amount, and the currency that was written with it."""
+
+    amount: Decimal
+    code: str | None
+
+
+def number(text: str) -> Decimal | None:
+    """The number in a text: of 1,200.50 and 1.200,50 the sign that comes last is the decimal one; 1,200 is grouped, as is
+    1,200,000, and any other comma is decimal. 1.200 is not grouped: see `money`."""
+    text = text.strip()
+    if not re.fullmatch(rf"[+-]?{NUMBER}", text, re.ASCII):
+        return None
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", text, re.ASCII):
+        return Decimal(text.replace(",", ""))
+    if text.count(".") + text.count(",") > 1:
+        return Decimal(text.replace(".", "").replace(",", "."))
+    return Decimal(text.replace(",", "."))
+
+
+def share(text: str) -> Decimal | None:
+    """The fraction that a percentage means."""
+    percent = number(text.strip().removesuffix("%")) if text.strip().endswith("%") else None
+    return None if percent is None else percent / 100
+
+
+def money(text: str) -> Money | None:
+    """An amount with or without its currency. Nobody writes three decimals of a currency: 1.200 € is grouped."""
+    found = re.fullmatch(MONEY, text.strip(), re.IGNORECASE | re.ASCII)
+    if found is None:
+        return None
+    codes = {CODE_OF[sign.casefold()] for sign in found.group("before", "after") if sign}
+    grouped = codes and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", found["amount"], re.ASCII)
+    amount = Decimal(found["amount"].replace(".", "")) if grouped else number(found["amount"])
+    if amount is None or len(codes) > 1:
+        return None
+    return Money(amount * 1000 if found["thousand"] else amount, next(iter(codes), None))
+
+
+def hours(text: str) -> Decimal | None:
+    """A length of time in hours: 2 days, 90min, half a day, a week."""
+    found = re.fullmatch(SPAN, text.strip(), re.IGNORECASE | re.ASCII)
+    if found is None:
+        return None
+    count = HALF.get(found["half"].casefold()) if found["half"] else number(found["count"]) if found["count"] else None
+    if count is None:
+        count = Decimal(COUNTS[found["word"].casefold()])
+    return count * _HOURS[found["unit"][0].casefold()]
+
+
+def plain(amount: Decimal) -> str:
+    """The amount as a parameter has it, at most twelve digits long."""
+    return f"{float(amount):.12g}"
+
+
+def day(text: str, first: bool = False) -> date | None:
+    """The day that a date means: 2018-04-26, 26.04.2018 (day first), 26 April 2018; of a month (2018-04) or a year its last day,
+    or its first."""
+    for form in DATES:
+        found = form.fullmatch(text.strip())
+        if found is None:
+            continue
+        parts: dict[str, str] = {"name": "", "month": "", "day": "", **found.groupdict(default="")}
+        month = MONTHS[parts["name"].casefold()] if parts["name"] else int(parts["month"] or (1 if first else 12))
+        try:
+            year = int(parts["year"])
+            return date(year, month, int(parts["day"] or (1 if first else monthrange(year, month)[1])))
+        except ValueError:  # a thirteenth month, a 31st of April
+            return None
+    return None

@@ -1,0 +1,66 @@
+"""From which regions a question about places is answered: those that have rates, or the nearest one that does, which is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from api.questions.spellings import Meant
+from api.questions.suggestions import either
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.query import EstimateQuery
+from pricing.packaged.places import Region, nearest, places
+
+
+class Located(NamedTuple):
+    """A question about regions that have rates, and what its asker must know of those that have none."""
+
+    query: EstimateQuery
+    notes: tuple[str, ...] = ()
+
+
+def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources: Collection[str]) -> Located:
+    """The question, with the nearest region that has rates in place of regions that have none. `sources` can be refreshed."""
+    wanted = places().of(query.region, query.provider) or places().of(query.region)
+    if not wanted:
+        return Located(query)
+    providers = query.provider or tuple(dict.fromkeys(one.provider for one in wanted))
+    having = _with_rates(catalogue, as_of, query.max_price_age, providers)
+    there = {one.provider for one in having if one.code in query.region}
+    lacking = tuple(name for name in providers if name not in there and any(one.provider == name for one in wanted))
+    asked = query.region.asked if isinstance(query.region, Meant) else query.region
+    place = either(_shown(word, wanted) for word in asked)
+    refresh = [name for name in lacking if name in sources]
+    reads = f"; `costcalc prices refresh {' '.join(refresh)}` reads them" if refresh else ""
+    missing = f"No rate of {either(lacking or providers)} in {place} is stored{reads}."
+    if there or _has_others(catalogue, query, as_of):
+        return Located(query, (missing,) if lacking else ())
+    near = nearest(wanted, having)
+    if near is None:
+        return Located(query, (missing,))
+    told = f"{missing} These are rates of {near.provider} in {near}, the nearest."
+    return Located(replace(query, region=Meant([near.code], asked)), (told,))
+
+
+def _with_rates(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> tuple[Region, ...]:
+    """The regions of these providers that have current rates."""
+    current = catalogue.current_offers(as_of, days)
+    rows = catalogue.passing_rows(current.rows, OfferFilter(provider=providers, regions="all"))
+    words = catalogue.vocabulary
+    codes = zip(catalogue.columns.instance[rows].tolist(), catalogue.columns.region[rows].tolist(), strict=True)
+    pairs = {(words.instances[instance][0], words.regions[region]) for instance, region in set(codes)}
+    return tuple(one for one in places().regions if (one.provider, one.code) in pairs)
+
+
+def _has_others(catalogue: Catalogue, query: EstimateQuery, as_of: datetime) -> bool:
+    """Whether providers whose regions the table lacks have rates there, under the same names."""
+    wanted = OfferFilter(provider=query.provider, region=tuple(query.region), regions="all")
+    return bool(len(catalogue.passing_rows(catalogue.current_offers(as_of, query.max_price_age).rows, wanted)))
+
+
+def _shown(word: str, regions: Collection[Region]) -> str:
+    """A region's code with its city; a place's name as it is written."""
+    named = next((str(one) for one in regions if one.code == word), None)
+    return named or (word.upper() if len(word) <= 3 else word.title())

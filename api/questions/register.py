@@ -1,0 +1,352 @@
+"""The register of questions: one row each. Paths, commands, assistants' tools, forms and the reference are made from it.
+
+A row names the code that answers as `package.module:name`. The code is imported when the question is asked, so that no command
+waits for what another one needs; a test resolves every name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+
+FILES = ("csv", "xlsx")
+PICTURES = {"png": "a picture", "svg": "SVG", "vl": "a Vega-Lite specification"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A question as a command of the terminal: its positional arguments, of which those that end in `?` may be left out, and
+    whether `--explain` has more to say. `parameters` is its schema where it takes others than its path."""
+
+    help: str
+    arguments: tuple[str, ...] = ()
+    explains: bool = False
+    parameters: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A question as a tool of an assistant: what it answers, and how many rows come unless `limit` asks for more."""
+
+    meaning: str
+    rows: int | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture of the answer: what it shows, and the function that makes its Vega-Lite specification of a report."""
+
+    shows: str
+    spec: str
+
+    def specification(self, report: Any) -> dict[str, Any]:
+        """The specification of a report's picture."""
+        return cast("dict[str, Any]", resolve_name(self.spec)(report))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question that people ask.
+
+    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the JSON
+    answer. `forms` has what writes a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its
+    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses
+    beside those of every path. `topic` is the title under which the reference lists it; questions without one belong to the same
+    first word of a path.
+    """
+
+    name: str
+    path: str
+    summary: str
+    parameters: str
+    report: str
+    document: str
+    forms: Mapping[str, str] = field(default_factory=dict)
+    chart: Chart | None = None
+    command: Command | None = None
+    tool: Tool | None = None
+    errors: tuple[int, ...] = ()
+    topic: str = ""
+    table: str = ""
+    view: str = ""
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema of its parameters."""
+        return cast("Schema", resolve_name(self.parameters)())
+
+    @cached_property
+    def asked_in_terminal(self) -> Schema:
+        """The schema of its command's parameters."""
+        parameters = self.command.parameters if self.command else ""
+        return cast("Schema", resolve_name(parameters)()) if parameters else self.schema
+
+    @cached_property
+    def answer(self) -> Callable[[Any, Any, dict[str, Any]], Any]:
+        """What makes its report of a service, a catalogue and parsed values."""
+        return cast("Callable[[Any, Any, dict[str, Any]], Any]", resolve_name(self.report))
+
+    @cached_property
+    def listed(self) -> Any:
+        """Its table; None for what is no list."""
+        return resolve_name(self.table) if self.table else None
+
+    @property
+    def has_page(self) -> bool:
+        """Whether browsers get a page."""
+        return bool(self.table) or "html" in self.forms
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The endings under which its path answers with a file."""
+        every = self.listed is not None and self.listed.row is not None
+        return tuple(kind for kind in FILES if every or kind in self.forms)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Those of files and of pictures."""
+        return (*self.files, *(PICTURES if self.chart else ()))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Every form that its path answers in, JSON apart."""
+        return (*self.endings, *(["html"] if self.has_page else []))
+
+    def writer(self, form: str) -> Callable[[Any, Any], Any]:
+        """What writes its report in this form. Raises KeyError for a form that it has not."""
+        return cast("Callable[[Any, Any], Any]", resolve_name(self.forms[form]))
+
+
+_SHEETS, _LINES, _TABLES = "api.formats.sheets:", "api.cli.tables:", "api.formats.tables:"
+
+QUESTIONS = (
+    Question(
+        "cost",
+        "/cost",
+        "Hours and cost of training to an accuracy, on everything that can be rented",
+        "api.questions.schemas:CostSchema",
+        "api.reports.cost:cost_report",
+        "api.reports.cost:CostDocument",
+        {"terminal": "api.cli.cost:cost_lines", "csv": f"{_SHEETS}cost_csv", "xlsx": f"{_SHEETS}cost_xlsx"},
+        Chart("Cost against time", "api.formats.charts.cost_and_time:spec"),
+        Command(
+            "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
+            "what to rent first, then lists every machine that reaches it.",
+            ("model", "target"),
+            explains=True,
+        ),
+        Tool(
+            "What it costs and how long it takes to train a model to an accuracy: the picks (cheapest, fastest, balanced, "
+            "surest), then estimates with ranges, sources and price dates, and what could not be estimated.",
+            rows=5,
+        ),
+        errors=(404,),
+        topic="What it costs",
+    ),
+    Question(
+        "estimate",
+        "/estimate",
+        "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
+        "api.questions.schemas:CostSchema",
+        "api.reports.cost:estimate_report",
+        "api.reports.cost:EstimateDocument",
+        {"html": "api.web.pages.estimate:estimate_page"},
+        Chart("The accuracy curve behind the first estimate of a question", "api.formats.charts.curve:spec"),
+        errors=(404,),
+        topic="One estimate explained",
+    ),
+    Question(
+        "accuracy",
+        "/accuracy",
+        "The highest accuracy that so much money or time buys",
+        "api.questions.schemas:AccuracySchema",
+        "api.reports.accuracy:accuracy_report",
+        "api.reports.accuracy:AccuracyDocument",
+        {
+            "terminal": f"{_LINES}accuracy_lines",
+            "html": "api.web.pages.choices:accuracy_page",
+            "csv": f"{_SHEETS}accuracy_csv",
+        },
+        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:spec"),
+        Command(
+            "Find the highest accuracy of MODEL within a budget.\n\nGive --budget, --max-hours or both; the answer lists the "
+            "machines that reach that accuracy.",
+            ("model",),
+            explains=True,
+        ),
+        Tool("The highest accuracy of a model that a budget or a time limit allows, and where.", rows=3),
+        errors=(404,),
+        topic="Which accuracy for how much",
+    ),
+    Question(
+        "commitments",
+        "/commitments",
+        "Reserved, committed and monthly offers compared with on demand",
+        "api.questions.schemas:CommitmentsSchema",
+        "api.reports.commitments:commitments_report",
+        "api.reports.commitments:CommitmentsDocument",
+        {
+            "terminal": f"{_LINES}commitments_lines",
+            "html": "api.web.pages.choices:commitments_page",
+            "csv": f"{_SHEETS}commitments_csv",
+            "xlsx": f"{_SHEETS}commitments_xlsx",
+        },
+        Chart("What a month costs by hours of use, on the first machine", "api.formats.charts.commitments:spec"),
+        Command(
+            "Compare reserving and committing with paying by the hour.\n\nThe answer says from how many hours a month on each "
+            "commitment pays, on the machines that suit training MODEL to TARGET.",
+            ("model", "target"),
+            explains=True,
+        ),
+        Tool(
+            "From how many hours a month reserving, committing or renting by the month costs less than on demand.",
+            rows=2,
+        ),
+        errors=(404,),
+        topic="Rent, commit or own",
+    ),
+    Question(
+        "compare",
+        "/compare",
+        "Two machines beside each other for the same training, and the rate at which the answer turns",
+        "api.questions.schemas:CompareSchema",
+        "api.reports.comparison:compare_report",
+        "api.reports.comparison:CompareDocument",
+        {
+            "terminal": f"{_LINES}compare_lines",
+            "html": "api.web.pages.comparing:compare_view",
+            "csv": f"{_SHEETS}compare_csv",
+        },
+        command=Command(
+            "Compare training MODEL to TARGET on two machines, A and B.\n\nA and B are written provider:instance_type, such as "
+            "aws:p3.16xlarge, then :2 for two machines and :spot for a way to buy them; own:1x RTX 4090 is a machine that you "
+            "own. The answer says which costs less and how surely, and at which rate of B it turns.",
+            ("model", "target", "a", "b"),
+            explains=True,
+        ),
+        tool=Tool(
+            "Two machines for the same training: price and speed ratios, the cheaper one with its probability, and the "
+            "hourly rate at which the answer turns."
+        ),
+        errors=(404,),
+        topic="Two machines compared",
+        view="api.web.pages.comparing:compare_view",
+    ),
+    Question(
+        "offers",
+        "/offers",
+        "The price sheet, with source and date of every rate",
+        "api.questions.schemas:OffersSchema",
+        "api.reports.prices.offers:offers_report",
+        "api.reports.prices.offers:OffersDocument",
+        {"csv": f"{_SHEETS}offers_csv", "xlsx": f"{_SHEETS}offers_xlsx"},
+        command=Command("List the current rates of machines, with sources and dates."),
+        tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
+        topic="Prices",
+        table=f"{_TABLES}OFFERS",
+    ),
+    Question(
+        "changes",
+        "/offers/changes",
+        "Rates that are new or different since a date",
+        "api.questions.schemas:ChangesSchema",
+        "api.reports.prices.changes:changes_report",
+        "api.reports.prices.changes:ChangesDocument",
+        command=Command("List the rates that are new or different since a date."),
+        tool=Tool("Rates that are new or different since a date.", rows=20, name="price_changes"),
+        table=f"{_TABLES}CHANGES",
+    ),
+    Question(
+        "history",
+        "/offers/history",
+        "Every rate ever observed for a machine",
+        "api.questions.schemas:HistorySchema",
+        "api.reports.prices.history:history_report",
+        "api.reports.prices.history:HistoryDocument",
+        chart=Chart("The rates of machines over time", "api.formats.charts.history:spec"),
+        command=Command("List every rate ever seen of INSTANCE_TYPE.", ("instance_type",)),
+        tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
+        view="api.web.pages.lists:history_view",
+        table=f"{_TABLES}HISTORY",
+    ),
+    Question(
+        "throughput",
+        "/throughput",
+        "Measured images per second, in all and per dollar per hour",
+        "api.questions.schemas:ThroughputSchema",
+        "api.reports.throughput:throughput_report",
+        "api.reports.throughput:ThroughputDocument",
+        command=Command("List measured training speeds, and images for the money."),
+        tool=Tool("Measured training speeds, and images for the money.", rows=20),
+        errors=(404,),
+        topic="Speeds",
+        table=f"{_TABLES}SPEEDS",
+    ),
+    Question(
+        "fit",
+        "/fit",
+        "The largest batch of each network on each accelerator",
+        "api.questions.schemas:FitSchema",
+        "api.reports.models:fit_report",
+        "api.reports.models:FitDocument",
+        {"terminal": f"{_LINES}fit_lines"},
+        command=Command(
+            "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, with commas between "
+            "them. The answer says what was measured, and gives an interval to what is modelled.",
+            ("model?",),
+        ),
+        tool=Tool(
+            "The largest batch of each network that fits each accelerator, as measured or with its range, and the smallest "
+            "accelerator that holds what does not fit.",
+            rows=20,
+        ),
+        errors=(404,),
+        topic="What fits in memory",
+        table=f"{_TABLES}FITS",
+    ),
+    Question(
+        "small",
+        "/small",
+        "How long a network given by its layers trains on a processor and on GPUs",
+        "api.questions.schemas:SmallSchema",
+        "api.reports.small_networks:small_report",
+        "api.reports.small_networks:SmallDocument",
+        topic="Small networks",
+    ),
+    Question(
+        "models",
+        "/models",
+        "Every model with a measurement",
+        "api.questions.schemas:ModelsSchema",
+        "api.reports.models:models_report",
+        "api.reports.models:ModelsDocument",
+        {"terminal": f"{_LINES}models_lines"},
+        command=Command(
+            "List the models, or all that was measured of one MODEL.",
+            ("model?",),
+            parameters="api.questions.schemas:ModelQuestionSchema",
+        ),
+        topic="Models",
+        view="api.web.pages.lists:models_view",
+        table=f"{_TABLES}MODELS",
+    ),
+    Question(
+        "model",
+        "/models/{model}",
+        "One model's recipes with their curves, and its measured throughputs",
+        "api.questions.schemas:ModelsSchema",
+        "api.reports.models:models_report",
+        "api.reports.models:ModelDocument",
+        errors=(404,),
+        view="api.web.pages.lists:model_view",
+        table=f"{_TABLES}RECIPES",
+    ),
+)
+"""Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""

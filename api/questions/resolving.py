@@ -1,0 +1,168 @@
+"""Puts our spelling in place of the names that people wrote: of filters, own machines, discounts, and machines to compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from api.questions.errors import Errors
+from api.questions.names import WHERE, Known
+from api.questions.spellings import PURCHASES, Meant, Spellings, between_commas
+from api.questions.suggestions import Guesses, clip, either, squeeze
+from costcalc.offers import PurchaseOption
+from costcalc.query import Discount, OwnMachine
+from costcalc.training import OwnSpeed
+from own_runs import this_machine
+from own_runs.this_machine import THIS_MACHINE
+
+MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
+COUNTED = re.compile(r"([0-9]{1,6})\s*[xX×*]\s*(?=[A-Za-z])")
+MOST_OWN, MOST_NODES = 64, 100_000
+WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two machines to compare, as it was written: rented under its provider's name, or the asker's `own`."""
+
+    text: str
+    provider: str
+    instance_type: str
+    nodes: int
+    purchase: PurchaseOption
+    own: OwnMachine | None = None
+
+
+def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
+    """The same values with every name in our spelling, and the errors of the unknown ones."""
+    resolved, errors = dict(values), Errors()
+    if "accelerator" in values:
+        resolved |= _counted(values, errors)
+    for kind in WHERE:
+        if kind in values:
+            resolved[kind], errors[kind] = _each(kind, resolved[kind], names, guesses)
+    if "own" in values:
+        resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
+    for side in ("a", "b"):
+        if side in values:
+            resolved[side], errors[side] = _side(values[side], names, guesses)
+    if "discount" in values:
+        resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
+    if "images_per_second" in values:
+        asked: OwnSpeed = values["images_per_second"]
+        try:
+            named = names.accelerator_named(asked.accelerator, guesses)
+            resolved["images_per_second"] = replace(asked, accelerator=named)
+        except LookupError as error:
+            errors["images_per_second"] = [str(error)]
+    return resolved, {kind: messages for kind, messages in errors.items() if messages}
+
+
+def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
+    """`8x H100` among the accelerators is their number too."""
+    found = [COUNTED.match(part) for text in values["accelerator"] for part in between_commas(text)]
+    counts = {int(each[1]) for each in found if each} | {values[name] for name in ("accelerators",) if name in values}
+    if not any(found):
+        return {}
+    if len(counts) > 1:
+        errors["accelerators"] = [f"{' and '.join(map(str, sorted(counts)))} are asked for: write one number"]
+    bare = tuple(COUNTED.sub("", part) for text in values["accelerator"] for part in between_commas(text))
+    return {"accelerator": bare, "accelerators": max(counts)}
+
+
+def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[Meant, list[str]]:
+    found, errors = [], []
+    for part in (part for text in texts for part in names.parts(kind, text)):
+        try:
+            found.append(names.resolve(kind, part, guesses))
+        except LookupError as error:
+            errors.append(str(error))
+    return Meant(chain(*found), chain(*(each.asked for each in found))), errors
+
+
+def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
+    found: dict[OwnMachine, None] = {}
+    errors: list[str] = []
+    for part in between_commas(*texts):
+        count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
+        try:
+            found[OwnMachine(_count(count or "1", part), _own_name(name, names, guesses))] = None
+        except LookupError as error:
+            errors.append(str(error))
+    return tuple(found), errors
+
+
+def _own_name(text: str, names: Known, guesses: Guesses) -> str:
+    """What answers call the accelerators of a machine of the asker's. Raises LookupError."""
+    if squeeze(text) in (squeeze(THIS_MACHINE), squeeze(this_machine.name())):
+        return this_machine.name()
+    return names.accelerator_named(text, guesses)
+
+
+def _count(text: str, part: str) -> int:
+    if not 0 < int(text) <= MOST_OWN:
+        raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
+    return int(text)
+
+
+def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
+    provider, _, rest = (part.strip() for part in text.partition(":"))
+    if provider.casefold() == "own" and rest:
+        found, faults = _own_machines([rest], names, guesses)
+        own = found[0] if found else None
+        return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
+    try:
+        return _rented(text, names, guesses), []
+    except LookupError as error:
+        return None, [str(error)]
+
+
+def _rented(text: str, names: Known, guesses: Guesses) -> Side:
+    """`aws:p3.16xlarge`, `aws:p3.16xlarge:2`, `aws:p3.16xlarge:spot` or `aws:p3.16xlarge:2:spot`; without the provider where no
+    other has such machines. Raises LookupError."""
+    provider, instance_type, more = _machine([part.strip() for part in text.split(":")], text, names, guesses)
+    nodes, purchase = 1, PurchaseOption.ON_DEMAND
+    for word in more:
+        found = WAYS.find(word)
+        if word.isascii() and word.isdigit() and 0 < int(word) <= MOST_NODES:
+            nodes = int(word)
+        elif found:
+            purchase = PurchaseOption(found[0])
+        else:
+            raise LookupError(f"{clip(word)} is neither a number of machines nor a way to buy them, such as 2 or spot")
+    return Side(text, provider, instance_type, nodes, purchase)
+
+
+def _machine(parts: list[str], text: str, names: Known, guesses: Guesses) -> tuple[str, str, list[str]]:
+    """The provider, its instance type, and what is written behind them. Raises LookupError."""
+    kinds = names.find("instance_type", parts[0])
+    if len(kinds) == 1 and not names.find("provider", parts[0]):
+        having = sorted(provider for provider, kind in names.machines if kind == kinds[0])
+        if len(having) != 1:
+            raise LookupError(
+                f"{kinds[0]} is rented by several: write {either(f'{each}:{kinds[0]}' for each in having)}"
+            )
+        return having[0], kinds[0], parts[1:]
+    if len(parts) < 2 or not parts[1]:
+        raise LookupError(
+            f"must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090; got {clip(text)}"
+        )
+    (provider,) = names.resolve("provider", parts[0], guesses)
+    (kind,) = names.resolve("instance_type", parts[1], guesses)
+    return provider, kind, parts[2:]
+
+
+def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
+    found: list[Discount] = []
+    errors: list[str] = []
+    for discount in discounts:
+        if discount.provider is None:
+            found.append(discount)
+            continue
+        providers, wrong = _each("provider", [discount.provider], names, guesses)
+        found.extend(Discount(discount.fraction, provider) for provider in providers)
+        errors.extend(wrong)
+    return tuple(found), errors

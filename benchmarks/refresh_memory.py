@@ -1,0 +1,124 @@
+"""python -m benchmarks refresh_memory: `costcalc prices refresh` of every source where all mean harm, and where one does.
+
+Harm is an answer without end, a bomb (1 MiB that unpacks to 1 GiB), a document whose parsed form is many times as large, and an
+answer that drips. Wanted: all processes of a refresh together stay below 700 MiB, and beside one hostile source all others are
+published. The sources answer with the recordings and fakes of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.memory import sampled
+from benchmarks.timing import report
+from pricing.refresh import LIMIT_VARIABLE
+from pricing.sources import SOURCES
+from pricing.store.store import Store
+from tools.cluster.cluster import COSTCALC
+from tools.cluster.program import clean_environment
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from fakes import aws
+from fakes.azure import FakeAzure
+from fakes.gcp import COMPUTE, FakeGcp
+from fakes.hostile import KINDS, hostile
+from pytest_httpserver import HTTPServer
+from support.recorded_sources import RECORDED, recorded
+
+MOST_MIB = 700
+
+
+def main(arguments: Sequence[str] = ()) -> bool:
+    """Measures and reports."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks refresh_memory", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60, help="the time limit of each refresh")
+    seconds = parser.parse_args(arguments).seconds
+    with honest_sources() as good, hostile() as url, TemporaryDirectory() as folder:
+        bad = {kind: {name: harmful(name, good[name], f"{url}/{kind}") for name in SOURCES} for kind in KINDS}
+        bulk = {kind: {"aws": public_files(f"{url}/{kind}")} for kind in KINDS}
+        refreshes = Refreshes(Path(folder), seconds)
+        fine = refreshes.fine("every source honest", good, ())
+        for kind in KINDS:
+            fine &= refreshes.fine(f"every source {kind}", bad[kind], SOURCES)
+            fine &= refreshes.fine(f"the public files of AWS {kind}", bulk[kind], ("aws",))
+        for name, kind in zip(SOURCES, cycle(KINDS), strict=False):
+            fine &= refreshes.fine(f"{name} alone {kind}", {**good, name: bad[kind][name]}, (name,))
+    return fine
+
+
+@dataclass
+class Refreshes:
+    """One after another, each into a store of its own."""
+
+    folder: Path
+    seconds: int
+    count: int = 0
+
+    def fine(self, what: str, settings: Mapping[str, Mapping[str, str]], harmful: Sequence[str]) -> bool:
+        """Whether one stayed below the limit, and published just the sources that mean no harm."""
+        self.count += 1
+        store = f"sqlite:///{self.folder}/{self.count}.sqlite3"
+        given = {name: text for each in settings.values() for name, text in each.items()}
+        given |= {"COSTCALC_DATABASE_URL": store, LIMIT_VARIABLE: str(self.seconds), "HOME": str(self.folder)}
+        started = time.perf_counter()
+        command = (*COSTCALC, "prices", "refresh", *settings)
+        process = subprocess.Popen(
+            command, env=clean_environment(**given), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        with sampled(process.pid) as peak:
+            said = process.communicate()[0].decode()
+        states = {state.name: state for state in Store(store).status() if state.name in settings}
+        wrong = [name for name, state in states.items() if bool(state.error) != (name in harmful)]
+        for name in wrong:
+            print(f"     {name}: {states[name].error or 'published'}")
+        if set(states) != set(settings):
+            print(said)
+        published = sum(bool(state.offers) for state in states.values())
+        figure = f"{peak.mib:.0f} MiB, {published} published, {time.perf_counter() - started:.0f} s"
+        wanted = f"below {MOST_MIB} MiB, {len(settings) - len(harmful)} published"
+        return report(what, figure, wanted, peak.mib < MOST_MIB and not wrong and set(states) == set(settings))
+
+
+@contextmanager
+def honest_sources() -> Iterator[dict[str, dict[str, str]]]:
+    """By source, the settings by which it asks servers that mean no harm."""
+    with ExitStack() as stack:
+        server = stack.enter_context(HTTPServer(threaded=True))
+        for source in RECORDED.values():
+            source.serve(server)
+        skus = json.loads(recorded("gcp/skus_compute_engine.json"))["skus"]
+        items = json.loads(recorded("azure/retail_prices.json"))["Items"]
+        elements = [aws.element(aws.product("p3.8xlarge"), "12.24", {})]
+        google = stack.enter_context(FakeGcp({COMPUTE: skus}).server().running())
+        microsoft = stack.enter_context(FakeAzure(items).server().running())
+        amazon = stack.enter_context(aws.FakeAws(elements=elements).running())
+        url = server.url_for("").rstrip("/")
+        yield {
+            **{name: source.environment(url) for name, source in RECORDED.items()},
+            "aws": {"AWS_ENDPOINT_URL": amazon.url, "COSTCALC_AWS_REGIONS": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"},
+            "gcp": {f"COSTCALC_GCP_{api}_URL": google.url for api in ("BILLING", "COMPUTE", "TPU")},
+            "azure": {"COSTCALC_AZURE_PRICES_URL": microsoft.url},
+        }  # fmt: skip
+
+
+def harmful(name: str, good: Mapping[str, str], url: str) -> dict[str, str]:
+    """The settings by which a source asks there. Google's prices stay honest, so that its own library is asked too."""
+    if name == "gcp":
+        return {**good, "COSTCALC_GCP_COMPUTE_URL": url}
+    return {variable: url if text.startswith("http") else text for variable, text in good.items()}
+
+
+def public_files(url: str) -> dict[str, str]:
+    """The settings by which AWS's public files, which are read in pieces, are asked for there."""
+    return {"COSTCALC_AWS_BULK_URL": url, "COSTCALC_AWS_REGIONS": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}

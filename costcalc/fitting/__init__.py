@@ -1,1 +1,0 @@
-"""Offline: learns the fitted parameters of the throughput models (make fit)."""

@@ -1,0 +1,94 @@
+"""What answers share: each thing is worked out when an answer first needs it, and kept while there is room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from cachetools import LRUCache
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+MOST_BYTES = 64 * 2**20  # the matrix of ResNet-50 holds 9 MiB, those of four networks together 33
+MOST_BYTES_OF_OWN_RUNS = 32 * 2**20
+ENTRY_BYTES = 250  # of an entry of a mapping, its key and its value
+
+
+class Shelf:
+    """Things by name, at most so many bytes of them; what was used least recently gives way."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._things: LRUCache[Hashable, Any] = LRUCache(most_bytes, about_bytes)
+        self._lock = Lock()
+
+    @property
+    def size_bytes(self) -> int:
+        """The memory that the things hold, about."""
+        return int(self._things.currsize)
+
+    def recall(self, name: Hashable, work_out: Callable[[], T]) -> T:
+        """The thing of this name, worked out if it is not here. What is larger than the whole shelf is not kept.
+
+        A name holds evidence and catalogues by weak references: the shelf keeps none of them alive.
+        """
+        with self._lock:
+            if name in self._things:
+                known: T = self._things[name]
+                return known
+        thing = work_out()
+        if about_bytes(thing) <= self._things.maxsize:
+            with self._lock:
+                self._things[name] = thing
+        return thing
+
+
+class Few(dict[K, T]):
+    """A few small things by name, each of about so many bytes: where there would be more, all are forgotten."""
+
+    def __init__(self, most: int, bytes_each: int) -> None:
+        self._most = most
+        self.about_bytes = most * bytes_each  # when it is full
+
+    def recall(self, name: K, work_out: Callable[..., T], *of: Any) -> T:
+        """The thing of this name, worked out of these if it is not here."""
+        thing = self.get(name)
+        if thing is None:
+            thing = work_out(*of)
+            if len(self) >= self._most:
+                self.clear()
+            self[name] = thing
+        return thing
+
+
+class Memory:
+    """All that answers share. What follows from runs of askers' own stands on a shelf of its own and pushes nothing else out."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES, most_bytes_of_own_runs: int = MOST_BYTES_OF_OWN_RUNS) -> None:
+        self._shared, self._of_own_runs = Shelf(most_bytes), Shelf(most_bytes_of_own_runs)
+
+    def shelf(self, of_own_run: bool) -> Shelf:
+        """The shelf for what follows from a run of an asker's own, or for all else."""
+        return self._of_own_runs if of_own_run else self._shared
+
+    @property
+    def size_bytes(self) -> int:
+        """The memory that all of it holds, about."""
+        return self._shared.size_bytes + self._of_own_runs.size_bytes
+
+
+def about_bytes(thing: object) -> int:
+    """The memory that a thing takes: as it says itself, else that of the arrays and mappings in it."""
+    said = getattr(thing, "about_bytes", None)
+    return ENTRY_BYTES + _bytes_in(thing) if said is None else int(said)
+
+
+def _bytes_in(thing: object) -> int:
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    if isinstance(thing, Mapping):
+        return ENTRY_BYTES * len(thing)
+    return sum(_bytes_in(getattr(thing, field.name)) for field in fields(thing)) if is_dataclass(thing) else 0

@@ -1,0 +1,139 @@
+"""Where the regions of the large clouds are, and what the names of places mean.
+
+`regions.csv` has each region with its city, `cities.csv` where a city is, to a degree. `places.csv` has other words for places
+and for groups of them, the usual word first. Government clouds and separate partitions are known by their codes alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import acos, cos, radians, sin
+from unicodedata import normalize
+
+from pricing.packaged.tables import Row, Table
+
+REGIONS = Table("regions.csv", "provider region", "kind city country source")
+CITIES = Table("cities.csv", "city country", "area continent latitude longitude")
+PLACES = Table("places.csv", "words", "means")
+EVERYBODY_S = ("region", "local zone", "wavelength zone")
+_BETWEEN = re.compile(r"[\s\-_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class City:
+    """Where a region is; `area` is a state of a large country, empty elsewhere."""
+
+    name: str
+    country: str
+    area: str
+    continent: str
+    latitude: float
+    longitude: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The places that it is in, from the smallest to the largest."""
+        return tuple(filter(None, (self.name, self.area, self.country, self.continent)))
+
+    def degrees_from(self, other: City) -> float:
+        """The angle between the two, seen from the middle of the earth."""
+        north, to = radians(self.latitude), radians(other.latitude)
+        cosine = sin(north) * sin(to) + cos(north) * cos(to) * cos(radians(self.longitude - other.longitude))
+        return acos(max(-1.0, min(1.0, cosine)))
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A region of a provider, by its code."""
+
+    provider: str
+    code: str
+    kind: str
+    city: City
+
+    def __str__(self) -> str:
+        return f"{self.code} ({self.city.name})"
+
+
+@dataclass(frozen=True)
+class Places:
+    """All regions, and `groups`: by a word's plain form its usual spelling and the places that it means."""
+
+    regions: tuple[Region, ...]
+    groups: dict[str, tuple[str, tuple[str, ...]]]
+
+    def word(self, text: str) -> str | None:
+        """The usual name of a place, in lower case; None for what is no place that any region is in."""
+        plain = plain_name(text)
+        if plain in self.groups:
+            return self.groups[plain][0]
+        return self._usual.get(plain)
+
+    def codes(self, text: str) -> tuple[str, ...]:
+        """The codes of all regions in the place that a text names; none for what is no place."""
+        plain = plain_name(text)
+        names = self.groups[plain][1] if plain in self.groups else (plain,)
+        return tuple(dict.fromkeys(region.code for name in names for region in self._by_name.get(plain_name(name), ())))
+
+    def words(self) -> Iterable[str]:
+        """Every word for a place."""
+        return dict.fromkeys((*self.groups, *self._by_name))
+
+    def of(self, codes: Collection[str], providers: Collection[str] = ()) -> tuple[Region, ...]:
+        """The regions with these codes, of these providers alone where some are given."""
+        return tuple(one for one in self.regions if one.code in codes and (not providers or one.provider in providers))
+
+    @cached_property
+    def codes_known(self) -> tuple[str, ...]:
+        """The code of every region."""
+        return tuple(dict.fromkeys(region.code for region in self.regions))
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[Region, ...]]:
+        by_name: dict[str, tuple[Region, ...]] = {}
+        for region in self.regions:
+            if region.kind in EVERYBODY_S:
+                for name in dict.fromkeys(map(plain_name, region.city.names)):
+                    by_name[name] = (*by_name.get(name, ()), region)
+        return by_name
+
+    @cached_property
+    def _usual(self) -> dict[str, str]:
+        """By plain name the usual one: that of the group which means this place alone."""
+        alone = {plain_name(means[0]): usual for usual, means in self.groups.values() if len(means) == 1}
+        return {plain: alone.get(plain, plain) for plain in self._by_name}
+
+
+def nearest(wanted: Collection[Region], having: Collection[Region]) -> Region | None:
+    """Of the regions that have rates, the one nearest to any of those wanted."""
+    pairs = ((one.city.degrees_from(other.city), other.code, other) for one in wanted for other in having)
+    return min(pairs, key=lambda pair: pair[:2], default=(0, "", None))[2]
+
+
+def plain_name(text: str) -> str:
+    """The form in which places are compared: lower case, without accents, words one space apart."""
+    letters = normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return _BETWEEN.sub(" ", letters).strip().removeprefix("the ") or text
+
+
+@cache
+def places() -> Places:
+    """The packaged table. Raises PackagedTableError."""
+    cities = CITIES.read(_city)
+    regions = REGIONS.read(lambda row: (row.text("kind"), cities[row.text("city"), row.text("country")]))
+    groups = {
+        plain_name(word): (words.split(";")[0], means)
+        for (words,), means in PLACES.read(lambda row: tuple(row.text("means").split(";"))).items()
+        for word in words.split(";")
+    }
+    return Places(tuple(Region(provider, code, *where) for (provider, code), where in regions.items()), groups)
+
+
+def _city(row: Row) -> City:
+    return City(
+        row.text("city"), row.text("country"), row.maybe("area") or "", row.text("continent"),
+        row.number("latitude"), row.number("longitude"),
+    )  # fmt: skip

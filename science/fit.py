@@ -1,0 +1,33 @@
+"""Writes what is learned from the tables, and the compact copy of the evidence: `make fit`, after any change of the tables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def main() -> None:
+    """Fits, calibrates and writes."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # hundreds of small linear systems: threads only wait for one another
+    import costcalc.evidence
+    from costcalc.evidence.parsing import COMPACT, compact_copy
+    from costcalc.throughput.fitted_parameters import to_json
+    from science.fitting.schedules import between, to_csv
+    from science.validation.protocol import experiments, fitted_parameters
+    from science.validation.published import load_published
+
+    folder = Path(costcalc.evidence.__file__).parent / "data"
+    published = load_published()
+    schedules = between(published.evidence.recipes)
+    (folder / "schedules.csv").write_text(to_csv(schedules), "utf-8")
+    learned = fitted_parameters(published, experiments(published))
+    (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
+    (folder / COMPACT).write_bytes(compact_copy())
+    print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")
+    print(f"{folder / 'schedules.csv'}: {len(schedules)} schedules")
+
+
+if __name__ == "__main__":
+    main()

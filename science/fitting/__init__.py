@@ -1,0 +1,1 @@
+"""Learns the fitted parameters of the throughput models (`make fit`)."""

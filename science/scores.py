@@ -1,0 +1,34 @@
+"""What `costcalc validate` does: score the estimator, and write the page of the method anew.
+
+What is wrong with the page or the tables is said before anything is scored.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from science import validation
+from science.validation.method_page import documented, require_markers
+
+
+class WrongPage(ValueError):
+    """The page of the method can't be written to."""
+
+
+def scores(form: str, into: str | None) -> str:
+    """The report as `table` or `json`; it is written into the page `into` as well. Raises WrongPage, and TableError where the
+    published results can't be scored against."""
+    page = _page(into) if into else ""
+    report = validation.validate(validation.load_published())
+    if into:
+        Path(into).write_text(documented(page, report), "utf-8")
+    return report.to_json() if form == "json" else report.text()
+
+
+def _page(path: str) -> str:
+    try:
+        page = Path(path).read_text("utf-8")
+        require_markers(page)
+    except ValueError as error:
+        raise WrongPage(f"--into {path}: {error}") from error
+    return page

@@ -1,0 +1,133 @@
+"""The end of a run of which only a part is known, as `costcalc.convergence.partial` predicts it, and as simpler ways do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from costcalc.convergence.partial import FEWEST_LOGS, WINDOW, Course, predicted
+from costcalc.training import Evaluation
+from costcalc.units import Floats
+from science.validation.published import Published
+from science.validation.scores import Case
+
+SHARES = (0.3, 0.5, 0.7)  # of the schedule that are seen
+END = np.array([1.0])
+BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is predicted
+FFCV = "ffcv-rn50"  # a family, whose lengths are held out one at a time
+MLPERF = "mlperf-"  # what the names of families begin with that are held out by organisation
+OPEN = "-open-"
+Scale = Callable[[Floats], Floats]
+SCALES: Mapping[str, tuple[Scale, Scale]] = {
+    "level difference": (lambda error: -np.exp(error), lambda level: np.log(-level)),
+    "logit difference": (lambda error: error - np.log1p(-np.exp(error)), lambda odds: odds - np.logaddexp(0, odds)),
+    "ratio of errors": (lambda error: error, lambda error: error),
+}
+"""On which a run's distance from its family was carried to the end: from ln(error), and back."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeLog:
+    """A log up to the end of its schedule, the group that it is held out with, and whether it lends its course to others."""
+
+    name: str
+    family: str
+    group: str
+    course: Course
+    lends: bool = True
+
+    @property
+    def end(self) -> float:
+        """ln(error) at its end."""
+        return float(self.course.log_errors[-1])
+
+    def seen(self, share: float) -> Course | None:
+        """What was known at this share of its schedule; None before two evaluations."""
+        known = self.course.shares <= share + 1e-9
+        return self.course.until(share) if known.sum() > 1 else None
+
+
+def ffcv_logs(published: Published) -> list[WholeLog]:
+    """The logs of one network's schedules of six lengths, two of which lend nothing."""
+    known = {
+        recipe.name: recipe.evaluations
+        for recipe in published.evidence.recipes
+        if recipe.family == FFCV and recipe.is_log
+    }
+    lent = [WholeLog(name, FFCV, name, _course(curve)) for name, curve in known.items()]
+    unseen = published.unseen_curves.get(FFCV, {})
+    return lent + [WholeLog(name, FFCV, name, _course(curve), lends=False) for name, curve in unseen.items()]
+
+
+def mlperf_logs(published: Published) -> list[WholeLog]:
+    """The logs of the closed division. Their runs stop at their target, within an evaluation of the end of their schedule."""
+    return [
+        WholeLog(recipe.name, recipe.family, published.organisation(recipe.organisation), _course(recipe.evaluations))
+        for recipe in published.evidence.recipes
+        if recipe.is_log and recipe.family.startswith(MLPERF) and OPEN not in recipe.family
+    ]
+
+
+def ends(logs: list[WholeLog], share: float) -> list[Case]:
+    """The error (1 - accuracy) at the end of each log, when this share was seen and its group held out. The baseline is the mean
+    of the family's ends, whatever was seen."""
+    return [
+        Case(log.name, log.group, float(predicted(seen, family, END)[0]) - log.end, _mean_end(family) - log.end)
+        for log, seen, family in _held_out(logs, share)
+    ]
+
+
+def crossings(logs: list[WholeLog], share: float) -> list[Case]:
+    """The epochs to an accuracy just below the end. The baseline runs to the end, as does a forecast that ends below."""
+    cases = []
+    for log, seen, family in _held_out(logs, share):
+        wanted = math.log(math.exp(log.end) + BELOW_THE_END)
+        true = _share_at(log.course.shares, log.course.log_errors, wanted)
+        later = np.linspace(share, 1.0, 1001)
+        said = _share_at(later, predicted(seen, family, later), wanted)
+        cases.append(Case(log.name, log.group, math.log(said / true), math.log(1 / true)))
+    return cases
+
+
+def simple_ends(logs: list[WholeLog], share: float) -> Mapping[str, list[float]]:
+    """How far off the end is, in points of accuracy, by each of the ways that were tried: what every log lacks of the mean of its
+    family where it stands, in accuracy, in logits or in ln(error), is carried to the end."""
+    misses: dict[str, list[float]] = {name: [] for name in ("mean of the family", *SCALES, "ratio, slope learned")}
+    for log, seen, family in _held_out(logs, share):
+        window = seen.shares[seen.shares >= seen.shares[-1] - WINDOW]
+        said = {"mean of the family": _mean_end(family), "ratio, slope learned": float(predicted(seen, family, END)[0])}
+        for name, (scaled, back) in SCALES.items():
+            apart = scaled(seen.at(window)).mean() - np.mean([scaled(course.at(window)).mean() for course in family])
+            said[name] = float(back(np.mean([scaled(course.at(END)) for course in family], axis=0) + apart)[0])
+        for name, log_error in said.items():
+            misses[name].append(100 * (math.exp(log.end) - math.exp(log_error)))
+    return misses
+
+
+def _held_out(logs: list[WholeLog], share: float) -> Iterator[tuple[WholeLog, Course, list[Course]]]:
+    """Each log that had enough evaluations by then and a family without its group, with what was seen of it and that family."""
+    for log in logs:
+        family = [
+            other.course for other in logs if other.lends and other.family == log.family and other.group != log.group
+        ]
+        seen = log.seen(share)
+        if seen is not None and len(family) >= FEWEST_LOGS:
+            yield log, seen, family
+
+
+def _mean_end(family: list[Course]) -> float:
+    return float(np.mean([course.at(END) for course in family]))
+
+
+def _share_at(shares: Floats, log_errors: Floats, wanted: float) -> float:
+    reached = log_errors <= wanted + 1e-12
+    return float(shares[reached.argmax()]) if reached.any() else 1.0
+
+
+def _course(curve: tuple[Evaluation, ...]) -> Course:
+    known = [(point.epochs, 1 - point.top1) for point in curve if point.top1 is not None]
+    epochs, errors = zip(*known, strict=True)
+    return Course.of(epochs, errors, epochs[-1])

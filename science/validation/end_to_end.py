@@ -1,0 +1,171 @@
+"""MLPerf's published minutes against `/cost` as anybody would ask it: model, target, accelerator and count.
+
+`speeds` knows the batch, framework and software year of the run that it predicts; here the engine must choose a recipe.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import KINDS, calibrated, widening
+from costcalc.throughput.reference_model import FULL_NODE
+from costcalc.training import System, Tier
+from science.validation.answered_runs import (
+    AnsweredRun,
+    AskedRecipes,
+    HoldOut,
+    RecipeChoice,
+    answered_runs,
+    recipes_of_any_round,
+    recipes_of_its_round,
+)
+from science.validation.held_out import HeldOut, Learner, equal_system, one_machine, other_count_in_one_machine
+from science.validation.published import MLPerfRun
+from science.validation.regret import Regret, regret
+from science.validation.scores import SCORED_LEVELS, Case, half_width
+from science.validation.speeds import SMALL
+
+FIRST_ROUND_OF_TODAYS_SCHEDULES = "v1.0"  # 35 epochs where v0.7 took 41
+ASKED: Mapping[bool, RecipeChoice] = {True: recipes_of_any_round, False: recipes_of_its_round}
+"""Which recipes a question allows: those of any round with software of no year in particular, or of one with its own."""
+HOLD_OUT: Mapping[str, HoldOut] = {
+    "transferred": lambda run: HeldOut(run.group),
+    "interpolated": lambda run: HeldOut(run.group, run.system),
+    "machines": lambda run: HeldOut(run.group, run.system),
+    "accelerator": lambda run: HeldOut(accelerator=run.system.accelerator),
+}
+"""What is held out so that an answer rests on this kind of evidence."""
+
+
+class EndToEnd:
+    """Cases whose evidence of speed is of one kind, and the answers as they come, with intervals from those cases.
+
+    `by_kind` holds the cases by the name that `calibrated` gives a kind of evidence.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self.runs = [run for run in learner.runs if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES]
+        self.earlier_runs = [run for run in learner.runs if run.result.round < FIRST_ROUND_OF_TODAYS_SCHEDULES]
+        self.by_kind = {
+            calibrated(kind, undated): self._cases(kind, recipes)
+            for undated, recipes in ASKED.items()
+            for kind in HOLD_OUT
+        }
+
+    def without_organisation(self, runs: Sequence[MLPerfRun], *, any_round: bool) -> list[tuple[AnsweredRun, Case]]:
+        """Each run answered without its organisation, by recipes of any round or of its own, with the half-widths that the
+        errors of other organisations give its kind of evidence."""
+        found = answered_runs(self._learner, runs, lambda run: HeldOut(run.group), ASKED[any_round])
+        return [(answered, self._with_half_widths(answered, any_round)) for answered in found]
+
+    def _with_half_widths(self, answered: AnsweredRun, undated: bool) -> Case:
+        kinds = list(self._kinds(answered))
+        case = _case(answered, kinds[0], self._baseline_error(answered.run))
+        widths = [
+            math.hypot(*(self._half_width(kind, undated, level, answered.run.group) for kind in kinds))
+            for level in SCORED_LEVELS
+        ]
+        return replace(case, half_widths=tuple(case.scatter * width for width in widths))
+
+    def _half_width(self, kind: str, undated: bool, level: float, group: str) -> float:
+        """As in `fitted.json`, but without the errors of this group: never narrower than with more evidence."""
+        with_more_evidence = [self.by_kind[calibrated(known, undated)] for known in KINDS[: KINDS.index(kind) + 1]]
+        return max(
+            half_width([case for case in cases if case.group != group], level).ln for cases in with_more_evidence
+        )
+
+    def _kinds(self, answered: AnsweredRun) -> Iterator[str]:
+        """What the speed of a run rests on when its organisation is left out."""
+        run, tier = answered.run, answered.estimate.evidence.throughput
+        if tier is not Tier.MODELLED:
+            yield tier.value
+        elif not self._learner.others_ran(run):
+            yield "accelerator"
+        if (tier is Tier.MODELLED and not run.on_one_machine) or (
+            tier is Tier.INTERPOLATED and run.accelerators > FULL_NODE
+        ):
+            yield "machines"
+
+    def _baseline_error(self, run: MLPerfRun) -> float:
+        """That of the first baseline that has data to go by; NaN where none has."""
+        baselines = self._learner.baselines
+        methods = (baselines.transferred, baselines.interpolated, baselines.machines, baselines.accelerator)
+        predicted = next((guess for method in methods if (guess := method(run)) is not None), math.nan)
+        return predicted - run.log_seconds
+
+    def _cases(self, kind: str, recipes: RecipeChoice) -> list[Case]:
+        """Errors where the evidence of speed is of one kind, made so by holding out more where need be."""
+        baseline = getattr(self._learner.baselines, kind)
+        runs = [run for run in self.runs if self._eligible(kind, run) and baseline(run) is not None]
+        found = answered_runs(self._learner, runs, HOLD_OUT[kind], recipes)
+        return [_case(answered, kind, baseline(answered.run) - answered.run.log_seconds) for answered in found]
+
+    def _eligible(self, kind: str, run: MLPerfRun) -> bool:
+        """Whether what is left after holding out is evidence of this kind."""
+        others_ran = self._learner.others_ran
+        if kind == "transferred":
+            return others_ran(run, equal_system)
+        if kind == "interpolated":
+            return run.on_one_machine and others_ran(run, other_count_in_one_machine)
+        if kind == "machines":
+            return not run.on_one_machine and others_ran(run, one_machine)
+        sheet = part(self._learner.published.evidence.accelerators, run.system.accelerator)
+        return run.on_one_machine and run.accelerators <= SMALL and sheet.predicted_unmeasured
+
+
+def _case(answered: AnsweredRun, kind: str, baseline_error: float) -> Case:
+    run = answered.run
+    group = run.system.accelerator if kind == "accelerator" else run.group
+    wider = widening(np.int8(KINDS.index(kind)), not run.on_one_machine, answered.scatter)
+    return Case(run.name, group, answered.error, baseline_error, scatter=float(wider))
+
+
+def regret_of_picks(learner: Learner) -> Regret:
+    """The published time of the recipe that `/cost` picks over the shortest, on each system with several published recipes.
+
+    It picks among those recipes, all rates of the system being held out.
+    """
+    by_system: dict[System, dict[str, MLPerfRun]] = defaultdict(dict)
+    for run in learner.runs:
+        if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES:
+            by_system[run.system][run.name] = run
+    choices = {ran_on: runs for ran_on, runs in by_system.items() if len(runs) > 1}
+    picks = answered_runs(
+        learner,
+        [next(iter(runs.values())) for runs in choices.values()],
+        lambda run: HeldOut(system_rates=run.system),
+        lambda run: AskedRecipes(tuple(choices[run.system])),
+    )
+    return regret(_excess(choices[pick.run.system], pick.estimate.recipe) for pick in picks)
+
+
+def _excess(runs: Mapping[str, MLPerfRun], picked: str) -> float:
+    """The time of a recipe over the shortest, less one."""
+    return math.exp(runs[picked].log_seconds - min(run.log_seconds for run in runs.values())) - 1
+
+
+def by_accelerator(answered: Sequence[tuple[AnsweredRun, Case]], fewest: int = 12) -> dict[str, list[Case]]:
+    """The cases of each accelerator that has at least so many; the rest as "others"."""
+    groups = _grouped(answered, lambda one: one.run.system.accelerator)
+    rest = [case for cases in groups.values() if len(cases) < fewest for case in cases]
+    return {name: cases for name, cases in sorted(groups.items()) if len(cases) >= fewest} | {"others": rest}
+
+
+def by_tier(answered: Sequence[tuple[AnsweredRun, Case]]) -> dict[str, list[Case]]:
+    """The cases by the tier of evidence that the answer's throughput is labelled with, the most frequent first."""
+    groups = _grouped(answered, lambda one: one.estimate.evidence.throughput.value)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+
+def _grouped(answered: Sequence[tuple[AnsweredRun, Case]], key: Callable[[AnsweredRun], str]) -> dict[str, list[Case]]:
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for one, case in answered:
+        groups[key(one)].append(case)
+    return groups

@@ -1,0 +1,281 @@
+"""The protocol: which cases make each experiment, what is asked of it, and what its errors calibrate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from costcalc.throughput.fitted_parameters import (
+    LEVEL,
+    OF_TRANSFORMERS,
+    ORDERS,
+    FittedParameters,
+    HalfWidth,
+    calibrated,
+)
+from costcalc.throughput.workloads import bits
+from costcalc.training import Code
+from science.fitting.network import fit_overlap, over_networks
+from science.fitting.reference_model import fit_reference_model, observations
+from science.fitting.transfer import fit_transfer, ratios
+from science.validation.convergence.chances import brier_scores
+from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
+from science.validation.convergence.own_runs import own_run_scores, reliability
+from science.validation.convergence.partial_runs import SHARES, crossings, ends, ffcv_logs, mlperf_logs
+from science.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
+from science.validation.held_out import HeldOut, Learner
+from science.validation.outside_mlperf.data_pipelines import sources_left_out
+from science.validation.outside_mlperf.implementations import RERUN, Implementations
+from science.validation.outside_mlperf.processors import organisations_left_out
+from science.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
+from science.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
+from science.validation.published import FROZEN, Published, fingerprint
+from science.validation.regret import regret_of_lengths, regret_of_systems
+from science.validation.report import Report
+from science.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score, with_half_widths
+from science.validation.speeds import (
+    SMALL,
+    later_rounds,
+    many_machines,
+    other_count,
+    own_system,
+    same_system,
+    unseen_accelerator,
+)
+
+SAME_SYSTEM = "same accelerator and count, other organisation"
+LENGTHS = Goal(0.035, 3.5 / 3.8)
+NAMES = {
+    "transferred": "same accelerator and count",
+    "interpolated": "other count in one node",
+    "machines": "one node to many",
+    "accelerator": "accelerator never measured",
+}
+ANY_CODE = "code never measured, organisation left out"
+CODES: dict[Code, str] = {
+    "vendor_example": "examples of makers and clouds",
+    "library": "libraries",
+    "research": "papers",
+    "contest": "contests",
+    "ordinary_user": "ordinary users",
+}
+SCALED = {
+    "other_count": "other count in one machine, code that is not MLPerf's",
+    "several_machines": "several machines over 10 to 100 Gb/s",
+    "one_network_known": "other networks of a code known with one (MindSpore)",
+    "host_limited": "networks below 1 GMAC, which the host may limit (MindSpore)",
+}
+MINDSPORE = ("one_network_known", "host_limited")  # of SCALED
+BEST_OF_ALL = "transformers, the best that any model could do without knowing the code"
+TRANSFORMERS = {
+    "transformers on a measured accelerator": OF_TRANSFORMERS["network"],
+    "transformers, accelerator never measured": OF_TRANSFORMERS["stack"],
+}
+BITS = {"16bit": "16 bits", "32bit": "32 bits"}
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A row of the report: its cases, what is asked for, the kind of interval that its errors calibrate, if any, and whether each
+    group counts once in it."""
+
+    name: str
+    cases: Sequence[Case]
+    goal: Goal | None = None
+    kind: str | None = None
+    by_group: bool = False
+
+
+def experiments(published: Published) -> tuple[Experiment, ...]:
+    """Those of docs/method.md: the estimator on every published result we hold, each held out with its group."""
+    learner = Learner(published)
+    implementations = Implementations(published, learner.reference_model(HeldOut()))
+    return (
+        *_speeds(learner),
+        *_implementations(implementations),
+        *_scaled_speeds(ScaledSpeeds(learner)),
+        *_epochs(published),
+        *_partial_runs(published),
+        *_end_to_end(EndToEnd(learner)),
+    )
+
+
+def report(published: Published, experiments: Sequence[Experiment]) -> Report:
+    """The scores of the experiments, with the regret of picks and the honesty of chances."""
+    cases = {experiment.name: experiment.cases for experiment in experiments}
+    return Report(
+        evidence=published.evidence.version,
+        splits=" ".join(digest[:12] for digest in FROZEN.values()),
+        scores=tuple(
+            score(experiment.name, experiment.cases, experiment.goal, experiment.by_group) for experiment in experiments
+        ),
+        regrets={
+            "same accelerator and count (MLPerf)": regret_of_systems(published, cases[SAME_SYSTEM]),
+            "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Learner(published)),
+            "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
+        },
+        chances=(*brier_scores(published), *own_run_scores(published)),
+        reliability=reliability(published),
+    )
+
+
+def fitted_parameters(published: Published, experiments: Sequence[Experiment]) -> FittedParameters:
+    """Everything learned from all the tables, the half-widths from the out-of-group errors of the experiments."""
+    evidence = published.evidence
+    reference = fit_reference_model(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
+    measured = ratios(evidence.throughputs, reference, evidence.models)
+    transfer = fit_transfer(measured, evidence.models, evidence.accelerators)
+    elapsed_time, gradients = Learner(published).elapsed_time(None), evidence.gradients
+    overlap = fit_overlap(over_networks(measured, gradients), transfer, gradients)
+    return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(experiments), elapsed_time, overlap)
+
+
+def calibrated_widths(experiments: Sequence[Experiment]) -> dict[str, HalfWidth]:
+    """The half-width of each kind of evidence, none narrower than that of more evidence."""
+    widths = {
+        experiment.kind: width._replace(ln=round(width.ln, 4))
+        for experiment in experiments
+        if experiment.kind and (width := half_width(experiment.cases, LEVEL, experiment.by_group))
+    }
+    for undated in (True, False):
+        for order in ORDERS:
+            kinds = [calibrated(kind, undated) for kind in order]
+            widths |= zip(kinds, accumulate((widths[kind] for kind in kinds), max), strict=True)
+    kinds = list(TRANSFORMERS.values())
+    return widths | dict(zip(kinds, accumulate((widths[kind] for kind in kinds), max), strict=True))
+
+
+def _speeds(learner: Learner) -> Iterator[Experiment]:
+    """MLPerf's network, what is known of the run being given."""
+    small = {run.name for run in learner.runs if run.accelerators <= SMALL}
+    own, with_others_epochs = own_system(learner, own_epochs=True), own_system(learner, own_epochs=False)
+    own_small = [case for case in own if case.name in small]
+    yield Experiment("own system, up to 16 accelerators", own_small, Goal(0.015, 1.5 / 1.9))
+    yield Experiment(
+        "own system, up to 16, others' epochs", [case for case in with_others_epochs if case.name in small]
+    )
+    yield Experiment("own system, all sizes", own, kind="own")
+    yield Experiment(SAME_SYSTEM, same_system(learner), Goal(0.045, 4.5 / 5.3))
+    yield Experiment("other count in one node", other_count(learner), Goal(0.045, 4.5 / 5.1))
+    yield Experiment("one node to many", many_machines(learner), Goal(0.075, 7.5 / 8.7))
+    unseen, accelerators = unseen_accelerator(learner), learner.published.evidence.accelerators
+    nvidia = [case for case in unseen if accelerators[case.group].vendor == "NVIDIA"]
+    yield Experiment("accelerator never measured", unseen, Goal(0.09, 9 / 10.8))
+    yield Experiment("accelerator never measured, NVIDIA", nvidia)
+    yield Experiment("rounds v3.0 on from v2.1 and before", later_rounds(learner))
+
+
+def _implementations(implementations: Implementations) -> Iterator[Experiment]:
+    """Other networks and other people's implementations."""
+    networks = implementations.other_networks()
+    yield from _by_bits("other network on a measured accelerator", networks)
+    yield Experiment("other network on a measured accelerator, both", [case for _, case in networks], kind="network")
+    unseen = implementations.unseen_accelerators()
+    yield Experiment("other network or implementation, its accelerator unseen", unseen)
+    one_chip = implementations.measured_on_one_chip()
+    yield Experiment("implementation measured on one accelerator alone", one_chip, kind="stack")
+    reruns = implementations.reruns(tuple(half_width(one_chip, level).ln for level in SCORED_LEVELS))
+    yield from _by_bits("NVIDIA's examples, run by Lambda", reruns)
+    yield from _any_code(implementations)
+
+
+def _any_code(implementations: Implementations) -> Iterator[Experiment]:
+    """Code of which nothing is known, each organisation counted once; then by whose code it is."""
+    found = implementations.code_never_measured()
+    cases = [case for _, case in found]
+    yield Experiment(ANY_CODE, cases, kind="code", by_group=True)
+    widened = with_half_widths(cases, by_group=True)
+    held_out = [(row, case) for (row, _), case in zip(found, widened, strict=True)]
+    for code, name in CODES.items():
+        yield Experiment(f"{ANY_CODE}: {name}", [case for row, case in held_out if row.code == code], by_group=True)
+    reruns = [(bits(row.precision) or "", case) for row, case in held_out if row.stack == RERUN]
+    yield from _by_bits("NVIDIA's examples, run by Lambda, in the usual range", reruns)
+
+
+def _scaled_speeds(speeds: ScaledSpeeds) -> Iterator[Experiment]:
+    """What the splits of November 2026 hold out."""
+    pipelines = speeds.published.evidence.limit_tables.pipelines.rates
+    yield Experiment("host-limited machines, images/s per vCPU", sources_left_out(pipelines))
+    processors = organisations_left_out(speeds.published.evidence.processors)
+    yield Experiment("processors without an accelerator", processors, by_group=True)
+    for name, kind in TRANSFORMERS.items():
+        yield from _transformers(speeds, name, kind)
+    yield Experiment(BEST_OF_ALL, speeds.best_without_the_code())
+    scaled = {split: speeds.scaled(split) for split in SCALED}
+    for split, cases in scaled.items():
+        yield Experiment(SCALED[split], cases)
+    published = speeds.published
+    epochs = epochs_by_other_recipes(published)
+    yield Experiment("whole runs of another framework (MindSpore), epochs", epochs)
+    yield Experiment(
+        "whole runs of another framework (MindSpore), hours",
+        hours(published, epochs, [case for split in MINDSPORE for case in scaled[split]]),
+    )
+
+
+def _transformers(speeds: ScaledSpeeds, name: str, kind: str) -> Iterator[Experiment]:
+    """The rates that were held out first, trained and benchmarks; then all that were trained, each organisation counted once.
+
+    The ranges come from chips of makers whose next chip would be answered too: the others are hardly for rent.
+    """
+    cases = speeds.transformers(measured=kind == OF_TRANSFORMERS["network"])
+    first = [case for case in cases if case.name in speeds.published.groups["transformers"]]
+    yield Experiment(name, first)
+    yield Experiment(f"{name}, trained", [case for case in first if not speeds.is_synthetic(case)])
+    benchmarks = [replace(case, group=case.name) for case in first if speeds.is_synthetic(case)]  # all of one author
+    yield Experiment(f"{name}, benchmarks", benchmarks)
+    trained = [case for case in cases if not speeds.is_synthetic(case)]
+    yield Experiment(f"{name}, trained, all codes", trained, by_group=True)
+    usual = [case for case in trained if speeds.is_of_usual_maker(case)]
+    yield Experiment(f"{name}, trained, all codes, chips of NVIDIA and Google", usual, kind=kind, by_group=True)
+
+
+def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:
+    for wanted, spoken in BITS.items():
+        yield Experiment(f"{name}, {spoken}", [case for known, case in cases if known == wanted])
+
+
+def _epochs(published: Published) -> Iterator[Experiment]:
+    """Epochs from other recipes."""
+    goal = Goal(0.11, 11 / 13.3)
+    yield Experiment("recipe borrowed within its family (DAWNBench)", borrowed(published), goal)
+    fifty, eighteen = (lengths_left_out(published, f"ffcv-rn{depth}") for depth in (50, 18))
+    yield Experiment("schedule length interpolated (FFCV ResNet-50)", fifty, LENGTHS)
+    yield Experiment("schedule length interpolated (FFCV ResNet-18)", eighteen, LENGTHS)
+    yield Experiment("schedule length interpolated (both)", fifty + eighteen, LENGTHS, "length")
+    curves = curves_left_out(published, "deit")
+    yield Experiment("accuracy curve known at its end alone (transformers)", curves, kind="curve")
+    yield Experiment("batch to epochs (MLPerf reference points)", batches_left_out(published))
+
+
+def _partial_runs(published: Published) -> Iterator[Experiment]:
+    """Runs of which only a part is known."""
+    ffcv, mlperf = ffcv_logs(published), mlperf_logs(published)
+    for share in SHARES:
+        yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (FFCV)", ends(ffcv, share))
+    for share in SHARES:
+        yield Experiment(
+            f"partial run, {100 * share:.0f} % seen: epochs to 1 point below its end (FFCV)", crossings(ffcv, share)
+        )
+    for share in SHARES:
+        yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (MLPerf)", ends(mlperf, share))
+
+
+def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:
+    """What `/cost` answers: by the kinds of evidence that calibrate its intervals, then as it comes."""
+    for undated, asked in ((True, "/cost"), (False, "/cost, round named")):
+        for kind, name in NAMES.items():
+            known = calibrated(kind, undated)
+            yield Experiment(f"{asked}: {name}", end_to_end.by_kind[known], kind=known)
+    left_out, named = "/cost, organisation left out", "/cost, organisation left out, round named"
+    usual = end_to_end.without_organisation(end_to_end.runs, any_round=True)
+    for name, cases in {"all": _cases(usual), **by_tier(usual), **by_accelerator(usual)}.items():
+        yield Experiment(f"{left_out}: {name}", cases)
+    yield Experiment(f"{named}: all", _cases(end_to_end.without_organisation(end_to_end.runs, any_round=False)))
+    early = end_to_end.without_organisation(end_to_end.earlier_runs, any_round=False)
+    yield Experiment(f"{named}: v0.7", _cases(early))
+
+
+def _cases(answered: Sequence[tuple[object, Case]]) -> list[Case]:
+    return [case for _, case in answered]

@@ -1,0 +1,90 @@
+"""The report of `costcalc validate`: one row per experiment, as text, Markdown or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from science.validation.convergence.chances import Brier
+from science.validation.convergence.own_runs import Reliability
+from science.validation.regret import Regret
+from science.validation.scores import Coverage, Score
+
+HEADINGS = (
+    "experiment", "n", "baseline", "ours", "ours/baseline", "asked for", "median", "p90", "bias",
+    "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything the estimator was scored on. `evidence` and `splits` are digests of the tables and of the frozen groups;
+    `regrets` are by what was chosen."""
+
+    evidence: str
+    splits: str
+    scores: tuple[Score, ...]
+    regrets: dict[str, Regret]
+    chances: tuple[Brier, ...]
+    reliability: Mapping[str, tuple[Reliability, ...]] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """All figures: errors as fractions, half-widths in ln(time)."""
+        return json.dumps(asdict(self), indent=2)
+
+    def text(self) -> str:
+        """For a terminal: columns padded with spaces."""
+        rows = [HEADINGS, *map(_cells, self.scores)]
+        first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join([name.ljust(first), *map(str.rjust, figures, others)]).rstrip() for name, *figures in rows]
+        return "\n".join([*lines, "", *self._remarks()]) + "\n"
+
+    def markdown(self) -> str:
+        """For docs/method.md."""
+        ruler = ("---", *["---:"] * (len(HEADINGS) - 1))
+        rows = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ruler, *map(_cells, self.scores))]
+        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks())]) + "\n"
+
+    def _remarks(self) -> list[str]:
+        remarks = [
+            f"Selection regret, {name}: mean {_percent(regret.mean)}, worst {_percent(regret.worst)}, {regret.choices} choices."
+            for name, regret in self.regrets.items()
+        ]
+        remarks += [
+            f"Chance of success, {one.family}: said {one.said:.3f}, reached {one.reached:.3f}, Brier score {one.score:.4f} "
+            f"({one.baseline:.4f} by the share of others), {one.chances} chances of {one.runs} runs."
+            for one in self.chances
+        ]
+        remarks += [
+            f"Said and reached, {kind}: "
+            + ", ".join(f"{one.said:.2f} and {one.reached:.2f} ({one.chances})" for one in bins)
+            + "; in brackets the number of chances."
+            for kind, bins in self.reliability.items()
+        ]
+        return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
+
+
+def _cells(score: Score) -> tuple[str, ...]:
+    share = f"{score.mape / score.baseline_mape:.2f}"
+    compared = [_percent(score.baseline_mape), _percent(score.mape), share, _asked_for(score)]
+    errors = [_percent(score.median), _percent(score.p90), f"{100 * score.bias:+.1f} %"]
+    spreads = [cell for coverage in score.coverage for cell in _coverage(coverage)]
+    return (score.experiment, str(score.cases), *compared, *errors, *spreads)
+
+
+def _asked_for(score: Score) -> str:
+    if score.goal is None:
+        return ""
+    return f"{_percent(score.goal.mape)} or {score.goal.share:.2f}" + " !" * (not score.reached)
+
+
+def _coverage(found: Coverage) -> tuple[str, str]:
+    inside = f"{found.observed:.2f} ({found.low:.2f}-{found.high:.2f})"
+    width = f"{math.exp(found.half_width):.3f}" + " by rule" * found.by_rule
+    return width, inside if found.good else inside + " !"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,37 @@
+"""Every row of the register names code that exists, and every surface has every question."""
+
+from pkgutil import resolve_name
+
+import pytest
+from marshmallow import Schema
+
+from api.cli.main import main
+from api.mcp.tools import TOOLS
+from api.questions.register import FILES, QUESTIONS
+from api.web.interface.openapi import OPERATIONS
+
+QUESTIONS_BY_NAME = {question.name: question for question in QUESTIONS}
+
+
+def test_names_and_paths_are_unique():
+    assert len(QUESTIONS_BY_NAME) == len({question.path for question in QUESTIONS}) == len(QUESTIONS)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=list(QUESTIONS_BY_NAME))
+def test_a_row_names_code_that_exists(question):
+    assert isinstance(question.schema, Schema)
+    assert isinstance(question.asked_in_terminal, Schema)
+    assert isinstance(resolve_name(question.document), type)
+    named = [question.answer, *map(question.writer, question.forms)]
+    named += [resolve_name(name) for name in (question.view, question.chart and question.chart.spec) if name]
+    assert all(map(callable, named))
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=list(QUESTIONS_BY_NAME))
+def test_every_surface_has_the_question(question):
+    paths = {operation.path: operation for operation in OPERATIONS if operation.method == "get"}
+    assert paths[question.path].sheets == question.files
+    assert {f"{question.path}.{kind}" for kind in question.endings if kind not in FILES} <= set(paths)
+    is_printed = "terminal" in question.forms or bool(question.table)
+    assert question.command is None or (question.name in main.commands and is_printed)
+    assert question.tool is None or (question.tool.name or question.name) in {tool.name for tool in TOOLS}

@@ -1,0 +1,114 @@
+"""What answers share: worked out once, forgotten when its room is needed, and keeping nothing else alive."""
+
+import gc
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from weakref import ref
+
+import numpy as np
+import pytest
+from fakes.offers import offer
+
+from costcalc import Catalogue, EstimateQuery, estimate
+from costcalc.estimate import answer
+from costcalc.memory import ENTRY_BYTES, Few, Memory, Shelf, about_bytes
+
+DAY = datetime(2024, 1, 2, tzinfo=UTC)
+
+
+class Counting:
+    """Works something of so many bytes out, and counts how often."""
+
+    def __init__(self, size=100):
+        self.size, self.times = size, 0
+
+    def __call__(self):
+        self.times += 1
+        return SimpleNamespace(about_bytes=self.size)
+
+
+def test_a_thing_is_worked_out_once():
+    shelf, work = Shelf(1000), Counting()
+    assert shelf.recall("one", work) is shelf.recall("one", work)
+    assert (work.times, shelf.size_bytes) == (1, 100)
+
+
+def test_what_was_used_least_recently_gives_way():
+    shelf, first, second = Shelf(250), Counting(), Counting()
+    for name, work in (("first", first), ("second", second), ("first", first), ("third", Counting()), ("first", first)):
+        shelf.recall(name, work)
+    shelf.recall("second", second)
+    assert (first.times, second.times, shelf.size_bytes) == (1, 2, 200)
+
+
+def test_what_is_larger_than_the_shelf_is_not_kept():
+    shelf, work = Shelf(99), Counting()
+    shelf.recall("one", work)
+    shelf.recall("one", work)
+    assert (work.times, shelf.size_bytes) == (2, 0)
+
+
+@pytest.mark.parametrize("nothing", [{}, None, ()])
+def test_nothing_is_remembered_too(nothing):
+    shelf, asked = Shelf(ENTRY_BYTES), []
+    for _ in range(2):
+        assert shelf.recall("nothing", lambda: asked.append(1) or nothing) == nothing
+    assert len(asked) == 1
+
+
+def test_a_few_things_are_all_forgotten_where_there_would_be_more():
+    few, asked = Few(2, 50), []
+    for name in (1, 2, 1, 3, 3, 1):
+        assert few.recall(name, lambda number: asked.append(number) or number, name) == name
+    assert asked == [1, 2, 3, 1]
+    assert about_bytes(few) == 100
+
+
+def test_the_bytes_are_those_of_arrays_and_entries(packaged_evidence, packaged_prices):
+    current = packaged_prices.current_offers(DAY)
+    arrays = (current.listed, current.rows, current.heads, current.second_hand, current.stale)
+    assert about_bytes(current) == sum(each.nbytes for each in arrays) + ENTRY_BYTES
+    assert about_bytes(np.zeros(10)) == 80 + ENTRY_BYTES
+    memory = Memory()
+    assert memory.size_bytes == 0
+    answer(EstimateQuery("resnet50", 0.757), packaged_evidence, packaged_prices, DAY, memory=memory)
+    assert 5_000_000 < memory.size_bytes < 40_000_000
+
+
+def test_runs_of_askers_push_nothing_else_out():
+    memory, shared = Memory(1000, 1000), Counting(900)
+    memory.shelf(of_own_run=False).recall("shared", shared)
+    for number in range(20):
+        memory.shelf(of_own_run=True).recall(number, Counting(900))
+    memory.shelf(of_own_run=False).recall("shared", shared)
+    assert (shared.times, memory.size_bytes) == (1, 1800)
+
+
+def test_an_answer_finds_what_an_earlier_one_worked_out(packaged_evidence, monkeypatch):
+    made = []
+
+    def counted(*asked):
+        made.append(asked)
+        return training_matrix(*asked)
+
+    training_matrix = estimate.training_matrix
+    monkeypatch.setattr(estimate, "training_matrix", counted)
+    memory, dear = Memory(), offer(hourly_rate=offer().hourly_rate * 2)
+    for prices in (Catalogue.from_offers([each], "made up") for each in (offer(), dear)):
+        for target in (0.75, 0.757):
+            assert answer(
+                EstimateQuery("resnet50", target, nodes=1), packaged_evidence, prices, DAY, memory=memory
+            ).count
+    assert len(made) == 1, "catalogues that differ in their rates alone have the same speeds"
+    other = Catalogue.from_offers([offer(instance_type="other")], "made up")
+    answer(EstimateQuery("resnet50", 0.757, nodes=1), packaged_evidence, other, DAY, memory=memory)
+    assert len(made) == 2
+
+
+def test_it_keeps_no_catalogue_alive(packaged_evidence):
+    memory, prices = Memory(), Catalogue.from_offers([offer()], "made up")
+    answer(EstimateQuery("resnet50", 0.757, nodes=1), packaged_evidence, prices, DAY, memory=memory)
+    left = ref(prices)
+    del prices
+    gc.collect()
+    assert left() is None

@@ -1,0 +1,42 @@
+"""The memory that a server and a refresh may take is the same wherever they run; `python -m benchmarks load` runs in it."""
+
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+import yaml
+
+from benchmarks.load import shipped_mib
+from benchmarks.refresh_memory import MOST_MIB
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+MIB = {"m": 1, "Mi": 1, "M": 1, "g": 1024, "Gi": 1024, "G": 1024}
+
+
+def mib(text: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()
+    return int(number) * MIB[unit]
+
+
+def limits(kubernetes: str, service: str, unit: str) -> set[int]:
+    """What a manifest of each kind allows."""
+    document, *_ = yaml.safe_load_all((DEPLOY / "kubernetes" / kubernetes).read_text())
+    spec = document["spec"].get("jobTemplate", document)["spec"]["template"]["spec"]
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"][service]
+    described = ConfigParser(strict=False, interpolation=None)
+    described.read(DEPLOY / "systemd" / unit)
+    [container] = spec["containers"]
+    return {
+        mib(container["resources"]["limits"]["memory"]),
+        mib(composed["mem_limit"]),
+        mib(described["Service"]["MemoryMax"]),
+    }
+
+
+def test_a_server_may_take_the_same_everywhere():
+    assert limits("web.yaml", "web", "costcalc.service") == {shipped_mib()}
+
+
+def test_a_refresh_has_room_for_what_it_may_take_at_most():
+    [allowed] = limits("refresh.yaml", "refresh", "costcalc-refresh.service")
+    assert allowed >= 1.3 * MOST_MIB

@@ -1,0 +1,104 @@
+"""nginx with the configuration that is deployed, before a server that goes away once it has read a request."""
+
+import re
+import socket
+import subprocess
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import requests
+
+from tools.cluster.program import installed
+
+CONFIGURATION = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+
+
+class GoesAway(threading.Thread):
+    """A server that closes the connection after the first request, and answers every later one."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.requests = []
+
+    def run(self):
+        while True:
+            connection, _ = self.socket.accept()
+            with closing(connection):
+                self.requests.append(request_line(connection))
+                if len(self.requests) > 1:
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+
+def request_line(connection):
+    """The first line of a request, which is read whole."""
+    read = b""
+    while b"\r\n\r\n" not in read:
+        read += connection.recv(65536)
+    head, _, body = read.partition(b"\r\n\r\n")
+    length = int((re.search(rb"(?i)content-length: (\d+)", head) or [0, 0])[1])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head.partition(b" HTTP")[0].decode()
+
+
+@pytest.fixture
+def server():
+    server = GoesAway()
+    server.start()
+    return server
+
+
+@pytest.fixture
+def url(server, tmp_path):
+    """nginx's address; it knows the server as two."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    peer = "server web:8000 max_fails=3 fail_timeout=1s;"
+    text = CONFIGURATION.read_text()
+    assert peer in text
+    own = {
+        peer: f"server 127.0.0.1:{server.port}; " * 2,
+        "listen 8080": f"listen 127.0.0.1:{port}",
+        "/tmp/": f"{tmp_path}/",
+    }
+    for theirs, ours in own.items():
+        text = text.replace(theirs, ours)
+    (tmp_path / "nginx.conf").write_text(text)
+    running = subprocess.Popen([installed("nginx", "nginx-light"), "-c", tmp_path / "nginx.conf", "-g", "daemon off;"])
+    try:
+        wait_until_open(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        running.terminate()
+        running.wait(10)
+
+
+def wait_until_open(port):
+    for _ in range(200):
+        with socket.socket() as trial:
+            if trial.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail("nginx does not listen")
+
+
+@pytest.mark.parametrize("path", ["/recipes", "/costcalc/recipes", "/signin", "/plans"])
+def test_a_post_that_may_have_stored_something_is_not_sent_again(server, url, path):
+    assert requests.post(url + path, data="epoch,accuracy", timeout=10).status_code == 502
+    assert server.requests == [f"POST {path}"]
+
+
+@pytest.mark.parametrize("path", ["/plan", "/plan.csv", "/plan.xlsx", "/slack/cost", "/costcalc/plan"])
+def test_a_post_that_stores_nothing_is_sent_to_another_server(server, url, path):
+    assert requests.post(url + path, data="model,target", timeout=10).status_code == 200
+    assert server.requests == [f"POST {path}"] * 2
+
+
+def test_a_question_is_sent_to_another_server(server, url):
+    assert requests.get(f"{url}/cost?model=resnet50", timeout=10).status_code == 200
+    assert server.requests == ["GET /cost?model=resnet50"] * 2

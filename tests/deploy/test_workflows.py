@@ -1,0 +1,61 @@
+"""GitHub's workflows name what there is: the commands of this repository, its Python, and actions by their commits."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WORKFLOWS = {file.stem: file.read_text() for file in (ROOT / ".github" / "workflows").glob("*.yml")}
+
+
+def steps(name):
+    return [step for job in yaml.safe_load(WORKFLOWS[name])["jobs"].values() for step in job.get("steps", ())]
+
+
+def commands(name):
+    return [step["run"] for step in steps(name) if "run" in step]
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_actions_of_others_are_named_by_their_commits(name):
+    for line in re.findall(r"uses: (?!\./)(.*)", WORKFLOWS[name]):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_they_run_the_python_of_the_project_and_targets_that_there_are(name):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert {step["with"]["python-version"] for step in steps(name) if "setup-python" in step.get("uses", "")} <= {least}
+    assert set(re.findall(r"make ([a-z]+)", "\n".join(commands(name)))) <= targets
+
+
+def test_what_is_pushed_is_tested_as_the_project_tests_itself():
+    [job] = yaml.safe_load(WORKFLOWS["tests"])["jobs"].values()
+    assert ".ci/run" in commands("tests")
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert job["container"] == f"python:{PROJECT['requires-python'].removeprefix('>=')}-bookworm"
+    release = yaml.safe_load(WORKFLOWS["release"])["jobs"]
+    assert (release["tests"]["uses"], release["release"]["needs"]) == ("./.github/workflows/tests.yml", "tests")
+
+
+@pytest.mark.parametrize(
+    ("tag", "status"), [(f"v{PROJECT['version']}", 0), ("v9.9.9", 1), (PROJECT["version"] + "1", 1)]
+)
+def test_a_tag_of_another_version_releases_nothing(tag, status):
+    [check] = [command for command in commands("release") if command.startswith("grep")]
+    ended = subprocess.run(["bash", "-ec", check], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag}, check=False)
+    assert ended.returncode == status
+
+
+def test_a_release_has_what_the_image_is_made_of():
+    *_, publish = commands("release")
+    assert publish.startswith('gh release create "$GITHUB_REF_NAME"')
+    assert publish.endswith("dist/* build/sbom.json")
+    assert commands("release").index("make sbom") < commands("release").index(publish)

@@ -1,0 +1,87 @@
+"""Runs of which only a part is known, scored."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fakes.recipes import recipe
+from support.mlperf_results import publish
+
+from costcalc.training import Evaluation
+from science.validation.convergence.partial_runs import (
+    FFCV,
+    SHARES,
+    crossings,
+    ends,
+    ffcv_logs,
+    mlperf_logs,
+    simple_ends,
+)
+from science.validation.published import load_published
+from science.validation.scores import score
+
+
+@pytest.fixture(scope="module")
+def packaged():
+    return load_published()
+
+
+@pytest.fixture
+def published(rows):
+    """Four schedules of one family, and an unseen one."""
+
+    def curve(end):
+        return tuple(Evaluation(step, None, 1 - end * 3.5 ** (1 - step / 20), None) for step in range(1, 21))
+
+    logs = {f"log-{end}": curve(end) for end in (0.20, 0.22, 0.24, 0.26)}
+    base = publish(rows)
+    recipes = tuple(recipe(name=name, family=FFCV, evaluations=found) for name, found in logs.items())
+    return replace(
+        base, evidence=replace(base.evidence, recipes=recipes), unseen_curves={FFCV: {"unseen": curve(0.23)}}
+    )
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_logs_of_one_course_tell_each_other_s_end(published, share):
+    logs = ffcv_logs(published)
+    cases = ends(logs, share)
+    assert [case.name for case in cases] == ["log-0.2", "log-0.22", "log-0.24", "log-0.26", "unseen"]
+    assert max(abs(case.error) for case in cases) < 0.03 < max(abs(case.baseline_error) for case in cases)
+    assert max(abs(case.error) for case in crossings(logs, share)) < 0.06  # of evaluations every 5 %
+
+
+def test_an_unseen_log_lends_nothing(published):
+    without = ffcv_logs(replace(published, unseen_curves={}))
+    assert [case.error for case in ends(without, 0.5)] == [case.error for case in ends(ffcv_logs(published), 0.5)][:-1]
+
+
+def test_mlperf_s_logs_are_held_out_by_organisation(packaged):
+    logs = mlperf_logs(packaged)
+    assert not any("open" in log.family for log in logs)
+    by_name = {log.name: log for log in logs}
+    for case in ends(logs, 0.5)[:20]:
+        log = by_name[case.name]
+        assert sum(one.family == log.family and one.group != log.group for one in logs) >= 3
+
+
+def test_the_learned_slope_is_no_worse_than_its_simple_parts(packaged):
+    for logs in (ffcv_logs(packaged), mlperf_logs(packaged)):
+        means = [{way: np.abs(errors).mean() for way, errors in simple_ends(logs, share).items()} for share in SHARES]
+        overall = {way: sum(each[way] for each in means) for way in means[0]}
+        learned = overall.pop("ratio, slope learned")
+        assert learned < 1.2 * min(overall.values())
+        assert learned < min(overall["level difference"], overall["logit difference"], overall["ratio of errors"])
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_ranges_hold_as_many_ends_as_they_say(packaged, share):
+    for logs in (ffcv_logs(packaged), mlperf_logs(packaged)):
+        assert all(found.good for found in score("", ends(logs, share)).coverage)
+
+
+def test_points_and_shares_agree(packaged):
+    cases, points = ends(ffcv_logs(packaged), 0.5), simple_ends(ffcv_logs(packaged), 0.5)["ratio, slope learned"]
+    true = {log.name: math.exp(log.end) for log in ffcv_logs(packaged)}
+    for case, point in zip(cases, points, strict=True):
+        assert point == pytest.approx(-100 * true[case.name] * math.expm1(case.error))

@@ -1,0 +1,21 @@
+"""What messages and documents tell people to install is what there is."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+TOLD = [ROOT / "README.md", ROOT / "Makefile"] + [
+    file for folder in ("api", "docs", "own_runs") for file in (ROOT / folder).rglob("*.[pm][yd]")
+]
+
+
+def test_there_are_four_beside_all_of_them_and_what_developers_need():
+    assert set(EXTRAS) == {"server", "mcp", "sweep", "measure", "all", "dev"}
+
+
+def test_every_extra_that_is_named_can_be_installed():
+    lists = re.findall(r"'(?:costcalc|\.)\[([a-z,]+)\]'|--extra ([a-z]+)", "\n".join(map(Path.read_text, TOLD)))
+    named = {name for found in lists for name in ",".join(found).split(",") if name}
+    assert {"server", "mcp", "sweep", "measure", "all", "dev"} == named

@@ -1,0 +1,89 @@
+"""The tables of docs/reference.md are those that the code gives; UPDATE_DOCS=1 writes them."""
+
+import os
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from api.cli.main import main
+from api.cli.prices import source_settings
+from api.questions.fields import Parameter
+from api.questions.schemas import CostSchema
+from api.settings import SETTINGS
+from api.web.interface.openapi import OPERATIONS
+from pricing.sources import SOURCES
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
+
+
+def table(headings, rows):
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join(
+        f"| {' | '.join(' '.join(str(cell).split()).replace('|', '&#124;') for cell in line)} |\n" for line in lines
+    )
+
+
+def paths():
+    rows = {}
+    for each in OPERATIONS:
+        stem, _, ending = each.path.partition(".")
+        row = rows.setdefault(
+            (each.method, stem if stem not in ("/openapi", "/vega") else each.path), [each.summary, []]
+        )
+        row[1] += [*([ending] if stem != each.path and ending in ("png", "svg", "vl") else []), *each.sheets]
+    rows[("post", "/slack/cost")] = ["The slash command, as Slack signs and sends it", []]
+    return table(
+        ["path", "files", "answers with"],
+        [[f"`{method.upper()} {path}`", " ".join(f"`.{kind}`" for kind in dict.fromkeys(files)), summary]
+         for (method, path), (summary, files) in rows.items()],
+    )  # fmt: skip
+
+
+def parameters():
+    fields = CostSchema().fields.items()
+    rows = [
+        [f"`{name}`", f"`{field.example}`" if field.example is not None else "", field.meaning]
+        for name, field in fields
+        if isinstance(field, Parameter)
+    ]
+    return table(["parameter", "example", "meaning"], rows)
+
+
+def commands():
+    def rows(group, before):
+        for name, command in group.commands.items():
+            words = [*before, name]
+            if isinstance(command, click.Group):
+                yield from rows(command, words)
+            if not isinstance(command, click.Group) or command.invoke_without_command:
+                arguments = " ".join(
+                    each.make_metavar(click.Context(command))
+                    for each in command.params
+                    if each.param_type_name == "argument"
+                )
+                yield [f"`{' '.join(['costcalc', *words, arguments]).strip()}`", command.get_short_help_str(200)]
+
+    return table(["command", "does"], rows(main, []))
+
+
+def sources():
+    rows = [[f"`{each.name}`", each.label, each.rates, each.needs, each.cannot_see] for each in SOURCES.values()]
+    return table(["source", "", "rates", "needs", "cannot see"], rows)
+
+
+def settings():
+    rows = [
+        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning]
+        for each in (*SETTINGS, *source_settings())
+    ]
+    return table(["variable", "default", ""], rows)
+
+
+@pytest.mark.parametrize("make", [paths, parameters, commands, sources, settings])
+def test_the_reference_has_what_the_code_has(make):
+    block = re.compile(f"(?<=<!-- {make.__name__} -->\n).*?(?=<!-- /{make.__name__} -->)", re.DOTALL)
+    if os.environ.get("UPDATE_DOCS"):
+        PAGE.write_text(block.sub(lambda _: make(), PAGE.read_text("utf-8")), "utf-8")
+    assert block.search(PAGE.read_text("utf-8")).group() == make()
