@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
+from costcalc.picks import PickName, Requirement
 from costcalc.query import Basis, EstimateQuery
 from costcalc.training import Code, Tier
 from costcalc.units import Flags, Floats, Indices
@@ -91,6 +92,9 @@ class Estimate:
 
     `energy_kwh` is what the machines and the building around them draw in `hours`, `carbon_kg` the CO2 equivalent that the grid
     of the region emits for it; None where watts or grid are not known.
+
+    `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows; `confirmed` whether the
+    rate is vouched for and fresh, so that picks may come from it.
     """
 
     rank: int
@@ -149,6 +153,8 @@ class Estimate:
     usual_cost_high: Decimal | None
     energy_kwh: float | None
     carbon_kg: float | None
+    runs_here: bool | None
+    confirmed: bool
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost that a question of this basis goes by."""
@@ -161,9 +167,23 @@ class Estimate:
 class Pick:
     """An estimate to act on, and one sentence that says why it is picked."""
 
-    name: Literal["cheapest", "fastest", "balanced", "surest"]
+    name: PickName
     reason: str
     estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code of its
+    recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
+
+    unconfirmed: int = 0
+    other_code: int = 0
+    spot: int = 0
+    commitments: int = 0
+
+
+NOTHING_FOLDED = Folded()
 
 
 class Ranges(NamedTuple):
@@ -180,14 +200,16 @@ class Ranges(NamedTuple):
 class Overview:
     """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
-    `row` is the offer's in the catalogue. Hours are those of the calendar. Costs are by the question's basis and in its currency.
-    `ranges` has those of the estimates at some positions: only what is drawn needs them.
+    `row` is the offer's in the catalogue, `pickable` flags those that picks may come from. Hours are those of the calendar. Costs
+    are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is drawn
+    needs them.
     """
 
     row: Indices
     nodes: Indices
     hours: Floats
     cost: Floats
+    pickable: Flags
     on_frontier: Flags
     ranges: Callable[[Indices], Ranges]
 
@@ -243,10 +265,11 @@ class Hint:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `picks` are those to look at first; `none_is_sure` says what is
-    missing where none of them is the surest. `free` has the free tiers
-    that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where
-    the question asks for free tiers, which are estimates then. `owned` has the machines that the asker owns.
+    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where no
+    estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines, and
+    `unconfirmed` is the cheapest estimate whose rate is not confirmed. `free` has the free tiers that take least time on the
+    calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
+    free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
     `rejections` says how many were left out, by reason, and `rejection_units` whether they are recipes, offers or runs, a run
     being one recipe on one offer and number of machines.
@@ -265,7 +288,10 @@ class Answer:
     rejections: dict[str, int]
     best_reached: BestReached | None
     picks: tuple[Pick, ...] = ()
-    none_is_sure: str = ""
+    missed: tuple[Requirement, ...] = ()
+    best: tuple[Estimate, ...] = ()
+    unconfirmed: Estimate | None = None
+    folded: Folded = NOTHING_FOLDED
     free: tuple[Estimate, ...] = ()
     owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)

@@ -13,8 +13,9 @@ from weakref import ref
 
 import numpy as np
 
-from costcalc.answers import Answer, Estimate, Overview, Pick, PriceBasis, Ranges
+from costcalc.answers import Answer, Estimate, Overview, PriceBasis, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
 from costcalc.costing.bills import Bill
@@ -22,9 +23,8 @@ from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
     page,
-    picks,
     rank,
-    sureness,
+    with_frontier,
     within_limits,
 )
 from costcalc.costing.owning import cheapest_rental, own_candidates
@@ -39,18 +39,21 @@ from costcalc.costing.rentals import (
     spot_risks,
     without_training_time,
 )
+from costcalc.costing.requirements import are_confirmed, are_rentable, are_sure, run_here
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
-from costcalc.estimate_details import EstimateDetails, RankedCandidate, why, why_none_is_sure
+from costcalc.estimate_details import EstimateDetails, RankedCandidate
 from costcalc.evidence import Evidence
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.picks import Requirement, pickable
 from costcalc.query import EstimateQuery
+from costcalc.reasons import reasoned
 from costcalc.throughput.own_speeds import asked_speed
-from costcalc.units import Indices
+from costcalc.units import Flags, Indices
 
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
 SAYINGS_KEPT, SAYING_BYTES = 1024, 2000
@@ -60,6 +63,8 @@ UNFILTERED: dict[str, Any] = {
 }
 """What a question asks about where it asks about everything that can be rented."""
 IN_DOLLARS = Market()
+HOUR_WORTH = 10
+"""What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 
 
 def answer(
@@ -94,11 +99,11 @@ class Asked:
         """The picks and the page of estimates asked for, exactly."""
         query, catalogue, found = self.query, self.catalogue, self._found
         known, times, candidates = found.known, found.times, found.candidates
-        sure = sureness(found.matrix, times)
-        picked = picks(catalogue, candidates, sure[-1][candidates.time], found.as_of)
-        is_surest_missing = bool(picked) and picked[-1].name != "surest"
+        choice = Choice(query, catalogue, found.matrix, times, candidates, found.sure, self._ranges)
+        picked = choice.picks(self._hour_worth)
         mine = own_candidates(catalogue, candidates) if query.own else []
-        shown = known.shown(query, found.current, times, candidates, (*(one.position for one in picked), *mine))
+        best, unconfirmed = choice.best(picked.values()), choice.cheapest_unconfirmed()
+        shown = known.shown(query, found.current, times, candidates, (*best, *unconfirmed, *mine))
         tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
         details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
         bills = tuple(map(details.bill, shown.values()))
@@ -107,11 +112,11 @@ class Asked:
         return Answer(
             query=query,
             prices=_price_basis(catalogue, found.as_of, found.offers),
-            picks=tuple(
-                Pick(one.name, why(one, estimates[one.position], query.basis), estimates[one.position])
-                for one in picked
-            ),
-            none_is_sure=why_none_is_sure(sure[:, candidates.time]) if is_surest_missing else "",
+            picks=tuple(reasoned({name: estimates[position] for name, position in picked.items()}, query.basis)),
+            missed=found.missed,
+            best=tuple(estimates[position] for position in best),
+            unconfirmed=next((estimates[position] for position in unconfirmed), None),
+            folded=choice.folded(),
             count=len(candidates.row),
             estimates=tuple(estimates.values())[:on_page],
             free=tuple(map(details.priced, tiers)),
@@ -124,6 +129,12 @@ class Asked:
             bills=bills[:on_page],
             on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
         )
+
+    @property
+    def _hour_worth(self) -> float:
+        """What an hour of waiting is worth, in the currency asked for."""
+        asked, per_usd = self.query.hour_worth, self.market.exchange[self.query.currency].per_usd
+        return float(HOUR_WORTH * per_usd if asked is None else asked)
 
     def _details(self, compares_own: bool) -> EstimateDetails:
         """What makes estimates exact; an own machine's is compared with the cheapest rental, whatever the filters."""
@@ -155,6 +166,7 @@ class Asked:
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
             hours=candidates.calendar_hours,
             cost=candidates.cost,
+            pickable=candidates.pickable,
             on_frontier=candidates.on_frontier,
             ranges=lambda positions: self._ranges(candidates.take(positions)),
         )
@@ -180,7 +192,19 @@ class Asked:
         times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
-        return _Found(known, as_of, current, matrix, offers, times, candidates, free, rejected)
+        runs_here = run_here(matrix, times, catalogue, self.evidence)
+        candidates, free = (
+            replace(some, runs_here=runs_here[some.time], confirmed=are_confirmed(catalogue, some.row, as_of))
+            for some in (candidates, free)
+        )
+        rentable = are_rentable(catalogue, candidates.row, query)
+        chosen = pickable((candidates.runs_here, rentable, candidates.confirmed))
+        candidates = replace(candidates, pickable=chosen.flags)
+        candidates = with_frontier(candidates, times.hours[candidates.time])
+        if query.frontier:
+            candidates = candidates.take(candidates.on_frontier)
+        sure = are_sure(matrix, times, catalogue)
+        return _Found(known, as_of, current, matrix, offers, times, candidates, free, rejected, chosen.missed, sure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +220,8 @@ class _Found:
     candidates: Candidates
     free: Candidates
     rejected: dict[str, tuple[str, int]]
+    missed: tuple[Requirement, ...]
+    sure: Flags
 
 
 def _with_bills(
@@ -272,15 +298,12 @@ class Recall:
         self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]
     ) -> tuple[RankedCandidate, ...]:
         """These candidates with their exact offers."""
-        rows, hours, front = (
-            candidates.row.tolist(),
-            candidates.calendar_hours.tolist(),
-            candidates.on_frontier.tolist(),
-        )
-        on_demand = self._on_demand(current, candidates.row)
-        return tuple(
-            map(RankedCandidate, map(self._offer, rows), times.at(candidates.time), hours, ranks, front, on_demand)
-        )
+        of = candidates
+        columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
+        hours, front, confirmed, runs_here = (column.tolist() for column in columns)
+        offers, known = map(self._offer, of.row.tolist()), times.at(of.time)
+        on_demand = self._on_demand(current, of.row)
+        return tuple(map(RankedCandidate, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
         """The same machines on demand, in the same region and currency."""

@@ -10,8 +10,6 @@ from functools import cached_property
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from costcalc.answers import ConvergenceSource, Estimate, EvidenceNotes, EvidenceTiers, Sources, ThroughputSource
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
@@ -34,7 +32,6 @@ from costcalc.assumptions import (
     whose_code,
 )
 from costcalc.costing.bills import ZERO, Bill, Terms, break_even_hours
-from costcalc.costing.candidates import WHAT_MAKES_SURE, Picked
 from costcalc.costing.owning import WATTS_PER_KILOWATT, owning_pays_from
 from costcalc.costing.rentals import discount_fraction
 from costcalc.costing.storage_and_egress import Market
@@ -49,10 +46,9 @@ from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spo
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import TIERS, WIDE_BY_RULE
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
-from costcalc.throughput.provenance import listed
 from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Recipe, Tier
-from costcalc.units import SECONDS_PER_HOUR, Flags
+from costcalc.units import SECONDS_PER_HOUR
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
@@ -73,6 +69,8 @@ class RankedCandidate(NamedTuple):
     rank: int
     on_frontier: bool
     on_demand: Offer | None
+    confirmed: bool
+    runs_here: bool
 
 
 @dataclass(frozen=True)
@@ -165,6 +163,8 @@ class EstimateDetails:
             usual_cost_high=usual.cost_high,
             energy_kwh=energy,
             carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
+            runs_here=candidate.runs_here,
+            confirmed=candidate.confirmed,
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -420,27 +420,3 @@ def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier)
     if near is one and not matrix.speeds.anchored[row]:
         return ThroughputSource("carried over from other codes and networks", one.year)
     return ThroughputSource(f"carried over from {near.source}", near.year)
-
-
-def why(picked: Picked, estimate: Estimate, basis: Basis) -> str:
-    """Why this estimate is picked, in one sentence; its figures stand beside it."""
-    days = f"{estimate.price_age_days:,} {'day' if estimate.price_age_days == 1 else 'days'}"
-    best, among = {
-        "cheapest": ("Costs least", ""),
-        "fastest": ("Ends first", ""),
-        "balanced": ("Has the least cost x time", " that no other beats on both cost and time"),
-        "surest": (
-            "Costs least",
-            f" with {', '.join(WHAT_MAKES_SURE[:-1])}, and {WHAT_MAKES_SURE[-1]}, here {days} old",
-        ),
-    }[picked.name]
-    of = f"{best} of {picked.among:,} estimates" if picked.among > 1 else "The only estimate"
-    share = ", by its share of the bill" if basis == "effective" and picked.name != "fastest" else ""
-    return f"{of}{among}{share}."
-
-
-def why_none_is_sure(sure: Flags) -> str:
-    """What is missing where no candidate is the surest, in one sentence. `sure` has their columns of `sureness`."""
-    missing = int(np.count_nonzero(sure.any(axis=1)))
-    having = f" with {listed(WHAT_MAKES_SURE[:missing])}" if missing else ""
-    return f"No estimate{having} has {WHAT_MAKES_SURE[missing]}."

@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 CENT = Decimal("0.01")
 KNOWN = Context(prec=24)  # of the 28 digits that amounts are computed with, those that divisions leave right
 NANOS_PER_UNIT = 1_000_000_000
+SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def to_nanos(amount: Decimal) -> int:
@@ -28,6 +29,12 @@ def cents(amount: Decimal) -> Decimal:
     18,925 seconds at 12.24 an hour are half a cent, though 18,925 / 3600 in 28 digits is a little less than it is.
     """
     return KNOWN.plus(amount).quantize(CENT, ROUND_HALF_UP)
+
+
+def money(amount: Decimal, currency: str) -> str:
+    """An amount with two decimals and its currency, as people read it."""
+    sign = SIGNS.get(currency)
+    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,8 @@ class EstimateQuery:
     asker's own, `target` is a value of its own `metric`. Empty tuples mean no
     filter. `images_per_second` is the speed of the asker's own code, from which all others then follow. `accelerators` is the
     number on all machines together, `nodes` the number of machines. `as_of` None means now.
-    `max_price_age` is in days, `max_cost` in `currency`. `runs` is the number of consecutive runs to cost. `storage_gb` is
+    `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth` is, what an hour of waiting is worth (None: 10 US
+    dollars). `runs` is the number of consecutive runs to cost. `storage_gb` is
     stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
     `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
     that every export repeats.
@@ -94,6 +95,7 @@ class EstimateQuery:
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0
     basis: Basis = "billed"
+    hour_worth: Decimal | None = None
     sort: Literal["cost", "time"] = "cost"
     limit: int = 20
     offset: int = 0

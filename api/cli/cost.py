@@ -25,8 +25,6 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield from [""] if found.picks else []
     for pick in found.picks:
         yield from paragraph(f"{pick.name.capitalize():<{NAME}}{picked(pick, found)}", view.width, NAME)
-    if found.none_is_sure:
-        yield from paragraph(f"{'Surest':<{NAME}}{found.none_is_sure}", view.width, NAME)
     yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:

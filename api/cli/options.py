@@ -51,7 +51,7 @@ THEMES = (
         "Limits and order",
         "These set limits of cost and time, the order, and how much is shown.",
         "budget max_cost max_hours sort limit runs_per_month",
-        "frontier basis offset",
+        "frontier basis hour_worth offset",
     ),
     Theme(
         "Prices and money",

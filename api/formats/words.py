@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import Protocol
 
 from costcalc.answers import Answer, Estimate, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
+from costcalc.money import money
 from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.query import Basis
 from costcalc.training import Metric
 
-SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 REGIONS = {"unspecified": "", "any": ", any region"}
 OLD, SECOND_HAND, NONE_FREE = "†", "‡", "∅"
 MEANINGS = {
@@ -100,12 +99,6 @@ def energy(each: Estimate) -> str:
         return ""
     emitted = "" if each.carbon_kg is None else f", {hours(each.carbon_kg)} kg CO2e"
     return f"{hours(each.energy_kwh)} kWh{emitted}"
-
-
-def money(amount: Decimal, currency: str) -> str:
-    """An amount with two decimals and its currency."""
-    sign = SIGNS.get(currency)
-    return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
 
 
 def machine(each: Cluster) -> str:

@@ -167,6 +167,14 @@ class CostSchema(OfferFilters):
         example=0.5,
     )
     basis = Choice(("billed", "effective"), "cost that sort=cost, max_cost and the frontier use; default billed")
+    hour_worth = Cost(
+        Decimal,
+        0,
+        10**9,
+        "what an hour of waiting is worth to you, in the currency of the answer: it chooses the balanced pick; default 10 US "
+        "dollars",
+        example=10,
+    )
     sort = Choice(("cost", "time"), "sort order, by cost or by time on the calendar; default cost")
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
     frontier = Flag(

@@ -15,12 +15,13 @@ from api.questions.regions import located
 from api.reports.left_out import Hints, nothing
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, Hint, Overview, OwnedMachine, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.eligibility import BestReached
 from costcalc.estimate import Asked
 from costcalc.money import ExchangeRate
+from costcalc.picks import Requirement
 from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
 from costcalc.units import Indices
@@ -68,10 +69,17 @@ class Points:
 
     def counted(self, name: Counted) -> Counter[str]:
         """How many estimates have each provider, accelerator or way to buy."""
+        return self._counted(name, self.figures.row)
+
+    def drawn(self, name: Counted) -> Counter[str]:
+        """The same of the estimates that pictures show: those that picks may come from."""
+        return self._counted(name, self.figures.row[self.figures.pickable])
+
+    def _counted(self, name: Counted, row: Indices) -> Counter[str]:
         columns = self.catalogue.columns
         codes = columns.option if name == "purchase" else columns.instance
         counted: Counter[str] = Counter()
-        for code, number in enumerate(np.bincount(codes[self.figures.row]).tolist()):
+        for code, number in enumerate(np.bincount(codes[row]).tolist()):
             if number:
                 counted[self._name(name, code)] += number
         return counted
@@ -129,14 +137,17 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class CostDocument:
-    """The JSON answer. `query` is the question as understood; `none_is_sure` is empty where there is a surest; `exchange` is null
+    """The JSON answer. `query` is the question as understood; `exchange` is null
     for dollars; `quoted_exchange` has the rates of further currencies that offers here are quoted in; `notes` are to be read
     before the figures."""
 
     query: EstimateQuery
     prices: PriceBasis
     picks: tuple[Pick, ...]
+    missed: tuple[Requirement, ...]
     count: int
+    unconfirmed: Estimate | None
+    folded: Folded
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
     rejections: dict[str, int]
@@ -146,7 +157,6 @@ class CostDocument:
     quoted_exchange: tuple[ExchangeRate, ...]
     hints: tuple[Hint, ...]
     owned: tuple[OwnedMachine, ...]
-    none_is_sure: str
     notes: tuple[str, ...] = ()
 
 
@@ -238,7 +248,10 @@ def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
         query=with_moment(answer.query, answer.prices.as_of),
         prices=answer.prices,
         picks=answer.picks,
+        missed=answer.missed,
         count=answer.count,
+        unconfirmed=answer.unconfirmed,
+        folded=answer.folded,
         estimates=answer.estimates,
         free=answer.free,
         owned=answer.owned,
@@ -248,7 +261,6 @@ def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
         exchange=answer.exchange,
         quoted_exchange=answer.quoted_exchange,
         hints=answer.hints,
-        none_is_sure=answer.none_is_sure,
         notes=notes,
     )
 

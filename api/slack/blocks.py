@@ -15,7 +15,6 @@ from api.formats.words import (
     in_one_line,
     in_region,
     marks_explained,
-    money,
     picked,
     rates_seen,
     seen,
@@ -27,6 +26,7 @@ from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
+from costcalc.money import money
 from costcalc.training import Metric
 
 BEST = 5
@@ -123,7 +123,7 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
 def _picks(answer: Answer) -> str:
     """A line for each pick: how long it takes, what it costs, where, how it is bought, and why it is picked."""
     lines = [f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks]
-    return "\n".join([*lines, *([f"*Surest:* {answer.none_is_sure}"] if answer.none_is_sure else [])])
+    return "\n".join(lines)
 
 
 def _owned(answer: Answer) -> str:

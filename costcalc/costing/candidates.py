@@ -1,11 +1,10 @@
-"""Candidates: the rentals within the limits of the question, their order, and those to look at first."""
+"""Candidates: the rentals within the limits of the question, and their order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,35 +12,29 @@ from numpy.typing import NDArray
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import Rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
-from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import TrainingTimes
-from costcalc.offers import OLD_DAYS
 from costcalc.query import EstimateQuery
-from costcalc.throughput import TIERS
-from costcalc.training import Tier
-from costcalc.units import SECONDS_PER_DAY, Flags, Floats, Indices
+from costcalc.units import Flags, Floats, Indices
 
-MOST_FREE, SURE = 3, 0.95
-WHAT_MAKES_SURE = (
-    "a recipe that somebody ran",
-    "a speed measured on such accelerators",
-    f"a probability of {SURE * 100:.0f} % or more",
-    "a rate of the provider's own",
-)
+MOST_FREE = 3
 
 Order = tuple[NDArray[Any], ...]  # keys, the first decides
-PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Rentals within the limits of the question, with their cost in the requested currency; `on_frontier` flags those that no
-    other beats on both cost and time. Time is that of the calendar."""
+    """Rentals within the limits of the question, with their cost in the requested currency; time is that of the calendar.
+
+    Flags: `confirmed` rates, `runs_here` where public code of the recipe runs on the machine, `pickable` those that picks may
+    come from, `on_frontier` those of these that no other of them beats on both cost and time.
+    """
 
     row: Indices
     time: Indices
     calendar_hours: Floats
     cost: Floats
+    confirmed: Flags
+    runs_here: Flags
+    pickable: Flags
     on_frontier: Flags
 
     def take(self, which: Flags | Indices) -> Candidates:
@@ -55,27 +48,24 @@ class Candidates:
         return first, second, catalogue.scarcity.take(self.row), self.row, self.time
 
 
-class Picked(NamedTuple):
-    """The position of a candidate to look at first, which is the best of so many."""
-
-    name: PickName
-    position: int
-    among: int
-
-
 def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, Candidates, dict[str, int]]:
-    """The rentals that end, within `max_hours` and `max_cost`, and no others than the frontier where that is asked for; apart,
-    the free tiers that stand beside them. Of the others those beyond a limit are counted by the first they break."""
+    """The rentals that end, within `max_hours` and `max_cost`; apart, the free tiers that stand beside them. Of the others those
+    beyond a limit are counted by the first they break."""
     passing, beside, rejections = ~rented.beside, rented.beside, {}
     for reason, within in _limits(query, rented, cost):
         rejections[reason] = int(np.count_nonzero(passing & ~within))
         passing, beside = passing & within, beside & within
-    kept = np.flatnonzero(passing)
-    found, free = _those(rented, cost, kept), _those(rented, cost, np.flatnonzero(beside))
-    waits = np.flatnonzero(found.calendar_hours != rented.hours[kept])
-    unbeaten = _unbeaten(_apart(found.time, waits), found.calendar_hours, found.cost)
-    found = replace(found, on_frontier=unbeaten)
-    return (found.take(unbeaten) if query.frontier else found), free, rejections
+    return _those(rented, cost, np.flatnonzero(passing)), _those(rented, cost, np.flatnonzero(beside)), rejections
+
+
+def with_frontier(candidates: Candidates, hours: Floats) -> Candidates:
+    """The candidates with their frontier among the pickable ones; `hours` are without waiting."""
+    waits = np.flatnonzero(candidates.calendar_hours != hours)
+    among = np.flatnonzero(candidates.pickable)
+    time = _apart(candidates.time, waits)[among]
+    unbeaten = np.zeros(len(hours), bool)
+    unbeaten[among] = _unbeaten(time, candidates.calendar_hours[among], candidates.cost[among])
+    return replace(candidates, on_frontier=unbeaten)
 
 
 def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tuple[str, Flags]]:
@@ -87,10 +77,10 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
 
 
 def _those(rented: Rentals, cost: Floats, which: Indices) -> Candidates:
-    """These rentals as candidates, none of them on the frontier."""
+    """These rentals as candidates, nothing being known of them yet."""
     none = np.zeros(len(which), bool)
     row, time = rented.row.take(which), rented.time.take(which)
-    return Candidates(row, time, rented.calendar_hours.take(which), cost.take(which), none)
+    return Candidates(row, time, rented.calendar_hours.take(which), cost.take(which), none, none, none, none)
 
 
 def _apart(time: Indices, waits: Indices) -> Indices:
@@ -125,50 +115,6 @@ def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     in_order = first(free.order("time", catalogue), len(free.row))
     _, each = np.unique(free.row[in_order], return_index=True)
     return in_order[np.sort(each)[:MOST_FREE]]
-
-
-def picks(catalogue: Catalogue, candidates: Candidates, sure: Flags, as_of: datetime) -> list[Picked]:
-    """The candidates to look at first: the cheapest, the fastest, the balanced and the surest, those there are.
-
-    The balanced has the least cost x time of the frontier, the surest the least cost of those that are `sure` and have the
-    freshest price of a provider's own.
-    """
-    front, safe = np.flatnonzero(candidates.on_frontier), np.flatnonzero(sure)
-    safe = safe[_freshest(catalogue, candidates.row[safe], as_of)]
-    whole, unbeaten = np.arange(len(sure)), candidates.take(front)
-    ways: tuple[tuple[PickName, Indices, Order], ...] = (
-        ("cheapest", whole, candidates.order("cost", catalogue)),
-        ("fastest", whole, candidates.order("time", catalogue)),
-        ("balanced", front, (unbeaten.cost * unbeaten.calendar_hours, *unbeaten.order("cost", catalogue))),
-        ("surest", safe, candidates.take(safe).order("cost", catalogue)),
-    )
-    return [Picked(name, int(among[first(order, 1)[0]]), len(among)) for name, among, order in ways if len(among)]
-
-
-def sureness(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
-    """Which training times have the first of WHAT_MAKES_SURE, the first two, and the first three: a row each. The fourth is the
-    rate's.
-
-    The speed of a log's own machine is measured, and one that is transferred was measured on such accelerators.
-    """
-    tier = matrix.speeds.tier[matrix.speed_row[times.recipe], times.cluster]
-    known = times.logged | (tier <= TIERS.index(Tier.TRANSFERRED))
-    ran = ~matrix.recipes.is_interpolated[times.recipe]
-    return np.logical_and.accumulate([ran, known, times.success_probability >= SURE])
-
-
-def _freshest(catalogue: Catalogue, row: Indices, as_of: datetime) -> Indices:
-    """The positions of the rows whose provider itself stated the rate within `OLD_DAYS`; if there are none, of the newest
-    that each provider stated."""
-    columns = catalogue.columns
-    own = np.flatnonzero(catalogue.first_hand[row])
-    days = (int(as_of.timestamp()) - columns.observed[row[own]]) // SECONDS_PER_DAY
-    if (days <= OLD_DAYS).any():
-        return own[days <= OLD_DAYS]
-    provider = catalogue.provider_of_instance[columns.instance[row[own]]]
-    newest = np.full(len(catalogue.vocabulary.instances), np.iinfo(np.int64).max)
-    np.minimum.at(newest, provider, days)
-    return np.asarray(own[days == newest[provider]])
 
 
 def rank(order: Order, position: int) -> int:

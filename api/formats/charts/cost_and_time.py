@@ -26,14 +26,15 @@ TOLD = ("machine", "bought", "time", "price", "rank")
 def spec(report: CostReport) -> Json:
     """The picture of a question's estimates; words in its place where there are none."""
     answer, points = report.answer, report.glance.points
-    query, front, one_in = answer.query, points.figures.on_frontier, 1 + len(points) // MOST_DRAWN
-    drawn = points.at(np.flatnonzero(front | (np.arange(len(points)) % one_in == 0)))
+    query, front, may = answer.query, points.figures.on_frontier, np.flatnonzero(points.figures.pickable)
+    one_in = 1 + len(may) // MOST_DRAWN
+    drawn = points.at(may[front[may] | (np.arange(len(may)) % one_in == 0)])
     left_out = f"; one in {one_in:,} of the others is drawn" if one_in > 1 else ""
     if not len(points):
         return nothing()
     return chart(
         f"{query.model} to {query.target:g} {words.metric(query.metric)}: cost against time",
-        f"{front.sum():,} of {answer.count:,} on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
+        f"{front.sum():,} of {len(may):,} to pick from are on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
         **_layers(answer, Frame.of(points, [each.calendar_hours for each in answer.free]), drawn),
     )
 

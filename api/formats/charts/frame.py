@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from api.formats.words import SIGNS
 from api.reports.cost import Points
+from costcalc.money import SIGNS
 from costcalc.units import Floats
 
 MINUTE, DAY = 1 / 60, 24
@@ -110,11 +110,11 @@ class Frame:
         """That of these points and of what is free and ends after so many hours."""
         found = points.figures
         cost, front = found.cost, found.on_frontier & (found.cost > 0)
-        shown = cost <= (cost[front].max(initial=0) or 1) * FAR_ABOVE
+        shown = found.pickable & (cost <= (cost[front].max(initial=0) or 1) * FAR_ABOVE)
         ends = found.ranges(np.flatnonzero(front))
         costs = np.concatenate([cost[shown], ends.cost_low, ends.cost_high])
-        hours = np.concatenate([found.hours, np.fromiter(waiting, float)])
-        return cls(Axis.around(hours), Axis.around(costs), coloured(points.counted("provider")))
+        hours = np.concatenate([found.hours[found.pickable], np.fromiter(waiting, float)])
+        return cls(Axis.around(hours), Axis.around(costs), coloured(points.drawn("provider")))
 
     def colour(self, provider: str) -> int:
         """The number of a provider's colour."""

@@ -97,10 +97,11 @@ class Plot:
 def plot(answer: Answer, points: Points) -> Plot:
     """The picture of an answer, all of whose estimates are these points."""
     frame = Frame.of(points, [each.calendar_hours for each in answer.free])
-    cost, on_frontier = points.figures.cost, points.figures.on_frontier
-    inside, beyond = (cost > 0) & (cost <= frame.cost.high), np.flatnonzero(cost > frame.cost.high)
+    cost, on_frontier, pickable = points.figures.cost, points.figures.on_frontier, points.figures.pickable
+    inside = pickable & (cost > 0) & (cost <= frame.cost.high)
+    beyond = np.flatnonzero(pickable & (cost > frame.cost.high))
     front = sorted(points.at(np.flatnonzero(inside & on_frontier)), key=lambda point: point.hours)
-    one_in = 1 + len(points) // MOST_DRAWN
+    one_in = 1 + int(pickable.sum()) // MOST_DRAWN
     drawn = np.flatnonzero(inside & ~on_frontier)[::one_in]
     return Plot(
         across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
@@ -113,7 +114,7 @@ def plot(answer: Answer, points: Points) -> Plot:
         front=[_told(frame, point, answer.query.currency) for point in front],
         beyond=list(_marks(frame, points, beyond[::one_in])),
         many_beyond=len(beyond),
-        free=list(_free(frame, answer, points.at(np.flatnonzero(cost == 0)))),
+        free=list(_free(frame, answer, points.at(np.flatnonzero(pickable & (cost == 0))))),
         names=list(_names(frame, answer)),
         legend=_legend(frame, points),
         shapes=_shapes(points),
@@ -242,7 +243,7 @@ def _names(frame: Frame, answer: Answer) -> Iterator[Mark]:
 
 def _legend(frame: Frame, points: Points) -> list[Entry]:
     counted: Counter[str] = Counter()
-    for provider, number in points.counted("provider").items():
+    for provider, number in points.drawn("provider").items():
         counted[frame.name(provider)] += number
     entries = [Entry(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
     rest = [Entry(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
@@ -251,7 +252,7 @@ def _legend(frame: Frame, points: Points) -> list[Entry]:
 
 def _shapes(points: Points) -> list[tuple[str, str]]:
     """The shapes that occur with the ways to buy that they stand for."""
-    used = points.counted("purchase")
+    used = points.drawn("purchase")
     by_shape: dict[str, list[str]] = {}
     for option, shape in SHAPES.items():
         if option in used:

@@ -99,8 +99,6 @@ def _picks(answer: Answer) -> Iterator[list[Cell]]:
     for pick in answer.picks:
         row = f"MATCH({pick.estimate.rank},estimates_rank,0)" if pick.estimate.rank in here else None
         yield [(pick.name, None), *_figures(pick.estimate, row), (pick.reason, "wrapped")]
-    if answer.none_is_sure:
-        yield [("surest", None), (answer.none_is_sure, None)]
     for tier in answer.free:
         hours = tier.calendar_hours
         wait = f"{hours / HOURS_PER_DAY:,.1f} days" if hours > HOURS_PER_DAY else f"{hours:.1f} hours"

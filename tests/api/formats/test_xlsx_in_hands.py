@@ -341,7 +341,8 @@ def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(clie
 def test_picks_on_the_sheet_of_estimates_are_formulas_by_rank(client):
     sheet = load_workbook(io.BytesIO(fetched(client, ASKED).data))["Summary"]
     [cheapest] = [row for row in sheet.values if row[0] == "cheapest"]
-    assert cheapest[1] == "=INDEX(estimates_billed_cost,MATCH(1,estimates_rank,0))"
+    rank = client.get(f"/cost?{ASKED}").json["picks"][0]["estimate"]["rank"]
+    assert cheapest[1] == f"=INDEX(estimates_billed_cost,MATCH({rank},estimates_rank,0))"
 
 
 def test_dates_of_the_rates_shown_are_on_the_summary(client):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.candidates import Candidates, first, frontier, page, within_limits
+from costcalc.costing.candidates import Candidates, first, frontier, page, with_frontier, within_limits
 from costcalc.duration import overheads
 from costcalc.query import EstimateQuery
 
@@ -58,6 +58,11 @@ def test_the_order_of_points_does_not_matter(listed, random):
     assert ordered == [shuffled[position] for position in first(pair(shuffled), len(listed))]
 
 
+def flagged(kept, hours):
+    """Which of these candidates are on the frontier, all of them being pickable."""
+    return with_frontier(replace(kept, pickable=np.ones(len(kept.row), bool)), hours).on_frontier.tolist()
+
+
 class TestLimits:
     def test_each_is_counted_by_the_first_limit_it_breaks(self):
         hours = rented([overheads.ENDLESS_HOURS, 1, 9, 9, 2, 2, 1])
@@ -68,28 +73,27 @@ class TestLimits:
             "interrupted_too_often": 1, "no_exchange_rate": 1, "over_max_hours": 2, "over_max_cost": 1,
         }  # fmt: skip
         assert (kept.calendar_hours.tolist(), kept.cost.tolist()) == ([2, 1], [5, 5])
-        assert kept.on_frontier.tolist() == [False, True]
+        assert flagged(kept, kept.calendar_hours) == [False, True]
 
     def test_without_limits_all_that_end_stay(self):
         kept, _, rejections = within_limits(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
         assert len(kept.row) == 2
         assert not any(rejections.values())
-        assert kept.on_frontier.tolist() == [True, True]
+        assert flagged(kept, kept.calendar_hours) == [True, True]
 
-    def test_the_frontier_alone_where_it_is_asked_for(self):
-        whole, cost = rented([1, 2, 3]), np.array([5.0, 6, 4])
-        kept, _, rejections = within_limits(replace(QUERY, frontier=True), whole, cost)
-        assert (kept.calendar_hours.tolist(), kept.on_frontier.tolist()) == ([1, 3], [True, True])
-        assert not any(rejections.values())
+    def test_the_frontier_is_drawn_among_the_pickable(self):
+        kept, *_ = within_limits(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
+        some = with_frontier(replace(kept, pickable=np.array([False, True, True])), kept.calendar_hours)
+        assert some.on_frontier.tolist() == [False, True, True]
 
     def test_nothing_is_on_no_frontier(self):
         kept, *_ = within_limits(QUERY, rented([]), np.zeros(0))
-        assert kept.on_frontier.tolist() == []
+        assert flagged(kept, kept.calendar_hours) == []
 
     def test_of_one_training_time_the_cheapest_offers_are_on_the_frontier(self):
         shared = replace(rented([1, 1, 1], row=[0, 1, 2]), time=np.array([0, 0, 0]))
         kept, *_ = within_limits(QUERY, shared, np.array([2.0, 1, 1]))
-        assert kept.on_frontier.tolist() == [False, True, True]
+        assert flagged(kept, kept.calendar_hours) == [False, True, True]
 
     def test_hours_of_the_calendar_count(self):
         waiting = rented([1, 2, 3], calendar=[1, 9, 3])
@@ -100,12 +104,12 @@ class TestLimits:
     def test_who_waits_longer_in_the_same_training_time_is_beaten(self):
         waiting = replace(rented([2, 2, 2], calendar=[2, 9, 5]), time=np.array([0, 0, 0]))
         kept, *_ = within_limits(QUERY, waiting, np.array([1.0, 0, 1]))
-        assert kept.on_frontier.tolist() == [True, True, False]
+        assert flagged(kept, np.array([2.0, 2, 2])) == [True, True, False]
 
     def test_free_tiers_that_stand_beside_obey_limits_uncounted_and_beat_nobody(self):
         mixed = rented([1, 2, 3, 4], row=[0, 1, 2, 3], calendar=[1, 2, 30, 4], beside=[False, True, True, False])
         kept, free, rejections = within_limits(replace(QUERY, max_hours=20), mixed, np.array([5.0, 0, 0, 4]))
-        assert (kept.row.tolist(), kept.on_frontier.tolist()) == ([0, 3], [True, True])
+        assert (kept.row.tolist(), flagged(kept, kept.calendar_hours)) == ([0, 3], [True, True])
         assert (free.row.tolist(), free.on_frontier.tolist()) == ([1], [False])
         assert not any(rejections.values())
 
@@ -113,7 +117,8 @@ class TestLimits:
 class TestPage:
     def positions(self, hours, cost, row, flags=(), **asked):
         whole = rented(hours, row)
-        candidates = Candidates(whole.row, whole.time, whole.hours, np.array(cost, float), np.ones(len(row), bool))
+        all_flags = [np.ones(len(row), bool)] * 4
+        candidates = Candidates(whole.row, whole.time, whole.hours, np.array(cost, float), *all_flags)
         query = replace(QUERY, **asked)
         said = flags or [()] * (max(row) + 1)
         prices = Catalogue.from_offers([offer(region=str(at), flags=each) for at, each in enumerate(said)], "made up")

@@ -1,0 +1,59 @@
+"""Why each pick is picked: one sentence, which compares it with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from costcalc.answers import Estimate, Pick
+from costcalc.assumptions import in_words
+from costcalc.money import money
+from costcalc.picks import PickName
+from costcalc.query import Basis
+
+
+def reasoned(picked: Mapping[PickName, Estimate], basis: Basis) -> Iterator[Pick]:
+    """The picks with their reasons, costs being by this basis."""
+    for name, each in picked.items():
+        yield Pick(name, _reason(name, each, picked, basis), each)
+
+
+def against(each: Estimate, other: Estimate, basis: Basis, name: str) -> str:
+    """How much sooner one estimate ends and for how much more: `45 min sooner than the cheapest, for $12.48 more`."""
+    more, sooner = each.cost(basis).cost - other.cost(basis).cost, other.calendar_hours - each.calendar_hours
+    apart = (
+        f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'} than {name}" if sooner else f"as soon as {name}"
+    )
+    cost = f"for {money(abs(more), each.currency)} {'more' if more > 0 else 'less'}" if more else "for the same cost"
+    return f"{apart}, {cost}"
+
+
+def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate], basis: Basis) -> str:
+    cheapest, fastest = picked["cheapest"], picked["fastest"]
+    if name == "surest":
+        return _known(each, cheapest, basis)
+    if name == "cheapest" and each != fastest:
+        return f"Costs least: {against(each, fastest, basis, 'the fastest')}."
+    if each != cheapest:
+        return f"{_capital(against(each, cheapest, basis, 'the cheapest'))}."
+    return {
+        "cheapest": "Costs least, and no other surely ends sooner.",
+        "fastest": "No other surely ends sooner than the cheapest.",
+        "balanced": "No other saves hours at less than they are worth.",
+    }[name]
+
+
+def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
+    logged = "Its recipe was logged on this accelerator, so that its cost is known most closely"
+    if each == cheapest:
+        return f"{logged}."
+    return f"{logged}: within {_percent(each, basis)} %, that of the cheapest within {_percent(cheapest, basis)} %."
+
+
+def _percent(each: Estimate, basis: Basis) -> int:
+    """How far the farther end of the 80 % range of its cost is from the cost."""
+    cost, low, high = each.cost(basis)
+    return round(max(high - cost, cost - low) / cost * 100) if cost else 0
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
