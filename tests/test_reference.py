@@ -29,9 +29,7 @@ def paths():
     rows = {}
     for each in OPERATIONS:
         stem, _, ending = each.path.partition(".")
-        row = rows.setdefault(
-            (each.method, stem if stem not in ("/openapi", "/vega") else each.path), [each.summary, []]
-        )
+        row = rows.setdefault((each.method, stem if stem != "/openapi" else each.path), [each.summary, []])
         row[1] += [*([ending] if stem != each.path and ending in ("png", "svg", "vl") else []), *each.sheets]
     rows[("post", "/slack/cost")] = ["The slash command, as Slack signs and sends it", []]
     return table(

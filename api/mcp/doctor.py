@@ -16,7 +16,7 @@ from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OLD_DAYS
 
 EVERY_OFFER = OfferFilter()
-EXTRAS = {"psycopg": "server", "redis": "server", "vl_convert": "server", "pyarrow": "sweep"}
+EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server", "pyarrow": "sweep"}
 """By module, the extra of this package that brings it."""
 
 

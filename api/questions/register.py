@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from marshmallow import Schema
 
+    from api.formats.charts.figure import Figure
+
 FILES = ("csv", "xlsx")
-PICTURES = {"png": "a picture", "svg": "SVG", "vl": "a Vega-Lite specification"}
+PICTURES = {"png": "a picture", "svg": "SVG"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture of the answer: what it shows, and the function that makes its Vega-Lite specification of a report."""
+    """A picture of the answer: what it shows, and the function that draws a report."""
 
     shows: str
-    spec: str
+    draws: str
 
-    def specification(self, report: Any) -> dict[str, Any]:
-        """The specification of a report's picture."""
-        return cast("dict[str, Any]", resolve_name(self.spec)(report))
+    def figure(self, report: Any) -> Figure:
+        """The picture of a report."""
+        return cast("Figure", resolve_name(self.draws)(report))
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ QUESTIONS = (
         "api.reports.cost:cost_report",
         "api.reports.cost:CostDocument",
         {"terminal": "api.cli.cost:cost_lines", "csv": f"{_SHEETS}cost_csv", "xlsx": f"{_SHEETS}cost_xlsx"},
-        Chart("Cost against time", "api.formats.charts.cost_and_time:spec"),
+        Chart("Cost against time", "api.formats.charts.cost_and_time:figure"),
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
             "what to rent first, then lists every machine that reaches it.",
@@ -158,7 +160,7 @@ QUESTIONS = (
         "api.reports.cost:estimate_report",
         "api.reports.cost:EstimateDocument",
         {"html": "api.web.pages.estimate:estimate_page"},
-        Chart("The accuracy curve behind the first estimate of a question", "api.formats.charts.curve:spec"),
+        Chart("The accuracy curve behind the first estimate of a question", "api.formats.charts.curve:figure"),
         errors=(404,),
         topic="One estimate explained",
     ),
@@ -174,7 +176,7 @@ QUESTIONS = (
             "html": "api.web.pages.choices:accuracy_page",
             "csv": f"{_SHEETS}accuracy_csv",
         },
-        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:spec"),
+        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure"),
         Command(
             "Find the highest accuracy of MODEL within a budget.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
@@ -198,7 +200,7 @@ QUESTIONS = (
             "csv": f"{_SHEETS}commitments_csv",
             "xlsx": f"{_SHEETS}commitments_xlsx",
         },
-        Chart("What a month costs by hours of use, on the first machine", "api.formats.charts.commitments:spec"),
+        Chart("What a month costs by hours of use, on the first machine", "api.formats.charts.commitments:figure"),
         Command(
             "Compare reserving and committing with paying by the hour.\n\nThe answer says from how many hours a month on each "
             "commitment pays, on the machines that suit training MODEL to TARGET.",
@@ -270,7 +272,7 @@ QUESTIONS = (
         "api.questions.schemas:HistorySchema",
         "api.reports.prices.history:history_report",
         "api.reports.prices.history:HistoryDocument",
-        chart=Chart("The rates of machines over time", "api.formats.charts.history:spec"),
+        chart=Chart("The rates of machines over time", "api.formats.charts.history:figure"),
         command=Command("List every rate ever seen of INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
         view="api.web.pages.lists:history_view",

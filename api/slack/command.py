@@ -128,8 +128,8 @@ class SlashCommand:
 
 
 def slash_command(service: Service, settings: Settings) -> SlashCommand:
-    """The command as the settings want it. A picture needs `vl_convert` and an address that Slack reaches without a token."""
-    pictures = bool(settings.public_url and not settings.api_tokens and find_spec("vl_convert"))
+    """The command as the settings want it. A picture needs `resvg_py` and an address that Slack reaches without a token."""
+    pictures = bool(settings.public_url and not settings.api_tokens and find_spec("resvg_py"))
     return SlashCommand(
         settings.slack_signing_secret,
         settings.public_url,

@@ -8,9 +8,11 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
+from api.formats.charts.figure import SYMBOLS
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
@@ -64,6 +66,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
+    app.jinja_env.globals["symbols"] = Markup(SYMBOLS)
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs

@@ -14,7 +14,6 @@ PACKABLE = (
     "text/",
     "application/json",
     "application/problem+json",
-    "application/vnd.vegalite",
     "image/svg+xml",
 )  # workbooks and PNG are packed already
 

@@ -11,7 +11,6 @@ from flask import Flask, Response, current_app, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.exceptions import NotFound as NoSuchPath
 
-from api.formats.charts.vega_process import NotDrawn
 from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
@@ -48,7 +47,6 @@ def handle_errors(app: Flask) -> None:
     """Has every error of the application answered as a problem."""
     app.register_error_handler(Refused, _refused)
     app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(NotDrawn, _not_drawn)
     app.register_error_handler(Exception, _crashed)
 
 
@@ -70,13 +68,6 @@ def _refused(error: Refused) -> Response:
     response = problem_response(error.status, error.detail, error.errors)
     if error.status in (429, 503):
         response.headers["Retry-After"] = "5"
-    return response
-
-
-def _not_drawn(error: NotDrawn) -> Response:
-    log.error("%s was not drawn: %s", line(request.full_path), error)
-    response = problem_response(503, "the picture could not be drawn now; ask again in a few seconds")
-    response.headers["Retry-After"] = "5"
     return response
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import partial
 from pkgutil import resolve_name
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
-from api.formats.charts.drawing import scripts
 from api.questions.register import QUESTIONS
-from api.web.responses import answered, cached
+from api.web.responses import answered
 
 blueprint = Blueprint("questions", __name__)
 for question in QUESTIONS:
@@ -17,9 +16,3 @@ for question in QUESTIONS:
     rule = question.path.replace("{", "<").replace("}", ">")
     for ending in ("", *question.endings):
         blueprint.add_url_rule(f"{rule}.{ending}".rstrip("."), question.name, view, methods=["GET"])
-
-
-@blueprint.get("/vega.js")
-def vega() -> Response:
-    """The scripts that draw charts in a browser."""
-    return cached(("",), "js", scripts)

@@ -28,7 +28,6 @@ TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
 PICTURES = {
     "png": "image/png",
     "svg": "image/svg+xml",
-    "vl": "application/vnd.vegalite.v6+json",
 }  # by their paths alone
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
@@ -91,7 +90,7 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
     if kind == "json":
         return to_json(report.document())
     if kind in PICTURES and question.chart:
-        return picture(question.chart.specification(report), kind)
+        return picture(question.chart.figure(report), kind)
     if kind in question.forms:
         return cast(Body, question.writer(kind)(report, layout))
     return LISTS[kind](question, report, layout)

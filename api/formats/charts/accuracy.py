@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 from api.formats import words
-from api.formats.charts.frame import Axis
-from api.formats.charts.theme import MONEY, QUIET, Json, chart, nothing, told_apart
+from api.formats.charts.figure import Figure, Place, Scale, line, nothing, sign, stepped, told_apart
+from api.formats.charts.frame import Axis, short
 from api.reports.accuracy import AccuracyReport
 
 
-def spec(report: AccuracyReport) -> Json:
+def figure(report: AccuracyReport) -> Figure:
     """The picture of a model's accuracies."""
     ladder, query = report.ladder(), report.query
     if not ladder:
         return nothing("No estimate reaches any accuracy.")
-    rows: list[Json] = [
-        {"accuracy": each.target, "cost": float(each.cost(query.basis).cost), "hours": round(each.hours, 2),
-         "recipe": each.recipe, "machine": words.machine(each)}
-        for each in ladder
-    ]  # fmt: skip
-    costs = [row["cost"] for row in rows]
-    scale, ticks = ("log", Axis.around(costs).amounts(query.currency)) if min(costs) > 0 else ("linear", [])
-    axis = {**MONEY, "values": [tick.value for tick in ticks]} if ticks else MONEY
-    x: Json = {
-        "field": "accuracy",
-        "type": "quantitative",
-        "scale": {"zero": False},
-        "title": words.measure(query.metric),
-    }
-    y: Json = {"field": "cost", "type": "quantitative", "scale": {"type": scale, "nice": False, "padding": 10},
-               "title": query.currency, "axis": axis}  # fmt: skip
-    colour, shape = told_apart("recipe", (row["recipe"] for row in rows))
-    told = [{"field": name} for name in rows[0]]
-    return chart(
+    costs = [float(each.cost(query.basis).cost) for each in ladder]
+    x = Scale.around([each.target for each in ladder])
+    y = Axis.around(costs) if min(costs) > 0 else Scale.around(costs, 0.0)
+    ticks = y.amounts(query.currency) if isinstance(y, Axis) else y.ticks()
+    places = [Place.of(x.at(each.target), y.at(cost)) for each, cost in zip(ladder, costs, strict=True)]
+    recipes = told_apart(each.recipe for each in ladder)
+    signs = (
+        sign(
+            place,
+            recipes[each.recipe].sign,
+            f"p{recipes[each.recipe].colour}",
+            f"{each.target:g}: {short(cost, query.currency)}, {words.hours(each.hours)} h, {words.machine(each)}, {each.recipe}",
+        )
+        for place, each, cost in zip(places, ladder, costs, strict=True)
+    )
+    return Figure(
         f"{query.model}: the least cost of each accuracy",
         "each point is the cheapest estimate that reaches it",
-        data={"values": rows},
-        layer=[
-            {"mark": {"type": "line", "interpolate": "step-before", "color": QUIET}, "encoding": {"x": x, "y": y}},
-            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": told}},
-        ],
-    )  # fmt: skip
+        [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in x.ticks()],
+        [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in ticks],
+        words.measure(query.metric),
+        query.currency,
+        line(stepped(places[::-1])[::-1], "ink faint") + "".join(signs),
+        list(recipes.values()),
+    )

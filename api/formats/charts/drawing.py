@@ -1,40 +1,35 @@
-"""Draws Vega-Lite specifications as PNG and SVG, and brings the scripts with which a browser draws them itself.
-
-Nothing is fetched: the package vl-convert brings Vega, its fonts and all scripts.
-"""
+"""A picture as SVG or as PNG; resvg draws the PNG with the packaged fonts, so that every machine draws the same."""
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 
-from api.formats.charts.theme import Json, in_the_dark
-from api.formats.charts.vega_process import VEGA
-from api.formats.json import to_json
+from api.formats.charts.figure import Figure
+from api.questions.errors import Refused
 
-VEGA_LITE = "6.4"
-SNIPPET = "window.vegaEmbed = vegaEmbed;"
-
-
-def picture(chart: Json, kind: str) -> bytes:
-    """The chart as PNG or SVG, or its specification as it is. Raises Refused where the library that draws is not installed."""
-    return to_json(chart) if kind == "vl" else draw(chart, kind)
+NO_PNG = (
+    "this server draws no PNG: it needs the package resvg-py, run: pip install 'costcalc[server]'; ask for .svg instead"
+)
+ZOOM = 1.5
 
 
-def draw(chart: Json, kind: str) -> bytes:
-    """The chart as PNG or SVG. Raises Refused where the library that draws is not installed."""
-    still = _without_zoom(chart)
+def picture(figure: Figure, kind: str) -> bytes:
+    """The figure in this form. Raises Refused for PNG where the library that draws it is not installed."""
+    svg = figure.svg()
     if kind == "svg":
-        return in_the_dark(VEGA.call("vegalite_to_svg", still, vl_version=VEGA_LITE, allowed_base_urls=[])).encode()
-    return bytes(VEGA.call("vegalite_to_png", still, vl_version=VEGA_LITE, scale=1.5, allowed_base_urls=[]))
+        return svg.encode()
+    if find_spec("resvg_py") is None:
+        raise Refused(501, NO_PNG)
+    from resvg_py import svg_to_bytes
 
-
-def _without_zoom(chart: Json) -> Json:
-    """The chart as it stands at first. What can be zoomed is clipped, which takes half of the time that a PNG takes."""
-    layers = [{name: part for name, part in layer.items() if name != "params"} for layer in chart.get("layer", ())]
-    return {**chart, "layer": layers} if layers else chart
+    return bytes(
+        svg_to_bytes(svg_string=svg, zoom=ZOOM, skip_system_fonts=True, font_files=_fonts(), font_family="Roboto")
+    )
 
 
 @cache
-def scripts() -> bytes:
-    """Vega, Vega-Lite and Vega-Embed as one script. Raises Refused likewise."""
-    return str(VEGA.call("javascript_bundle", SNIPPET, vl_version=VEGA_LITE)).encode()
+def _fonts() -> list[str]:
+    from font_roboto import font_files
+
+    return [font_files["Roboto"], font_files["RobotoBold"]]

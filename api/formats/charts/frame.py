@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import NamedTuple
 
 import numpy as np
 
+from api.formats.charts.figure import Tick
 from api.reports.cost import Points
 from costcalc.money import SIGNS
 from costcalc.units import Floats
@@ -43,13 +43,6 @@ SHAPES = {
     "owned": "triangle-down",
     "free": "stroke",
 }
-
-
-class Tick(NamedTuple):
-    """A value of an axis and how it is written."""
-
-    value: float
-    label: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from api.formats import words
-from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, Tick, short
+from api.formats.charts.figure import Tick
+from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, short
 from api.reports.cost import Point, Points
 from costcalc.answers import Answer, Estimate, Overview
 from costcalc.assumptions import in_words
@@ -36,8 +37,8 @@ class Mark(NamedTuple):
     left: bool = False
 
 
-class Entry(NamedTuple):
-    """A line of the legend."""
+class ColourCount(NamedTuple):
+    """A name of the legend with its colour and how many estimates have it."""
 
     name: str
     colour: int
@@ -88,7 +89,7 @@ class Plot:
     many_beyond: int
     free: list[Mark]
     names: list[Mark]
-    legend: list[Entry]
+    legend: list[ColourCount]
     shapes: list[tuple[str, str]]
     most: str
     cards: dict[str, Card]
@@ -241,12 +242,12 @@ def _names(frame: Frame, answer: Answer) -> Iterator[Mark]:
         yield Mark(_percent(x), _percent(1 - y), "", 0, 0, ", ".join(names), x > 1 / 2)
 
 
-def _legend(frame: Frame, points: Points) -> list[Entry]:
+def _legend(frame: Frame, points: Points) -> list[ColourCount]:
     counted: Counter[str] = Counter()
     for provider, number in points.drawn("provider").items():
         counted[frame.name(provider)] += number
-    entries = [Entry(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
-    rest = [Entry(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
+    entries = [ColourCount(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
+    rest = [ColourCount(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
     return sorted(entries, key=lambda entry: -entry.many) + rest
 
 

@@ -73,7 +73,6 @@ _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {
     PICTURES["png"]: _BYTES,
-    PICTURES["vl"]: {"type": "object"},
     LAUNCH_FILES["yaml"]: {},
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
@@ -96,13 +95,13 @@ _IN_PATHS = {"model": "resnet50", "id": "my-run"}
 
 
 def _operations(question: Question) -> Iterator[Operation]:
-    """The answer to a question, then its picture in each of its forms; the specification alone needs no library that draws."""
+    """The answer to a question, then its picture in each of its forms."""
     path, schema, errors = question.path, question.schema, question.errors
     document, is_page = resolve_name(question.document), question.has_page
     yield Operation(path, question.summary, document, schema, question.files, errors=errors, is_page=is_page)
     if question.chart:
         for kind, form in DRAWN.items():
-            summary, refusals = f"{question.chart.shows}, as {form}", (404,) if kind == "vl" else (404, 501)
+            summary, refusals = f"{question.chart.shows}, as {form}", (404, 501) if kind == "png" else (404,)
             yield Operation(f"{path}.{kind}", summary, schema=schema, media=PICTURES[kind], errors=refusals)
 
 
@@ -122,7 +121,6 @@ OPERATIONS = (
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
     Operation("/", "The page", schema=COST, media="text/html", errors=(404,)),
-    Operation("/vega.js", "The scripts that draw charts in a browser", media="text/javascript", errors=(501,)),
     Operation("/docs", "This document as a page, with a form for each path", media="text/html"),
     Operation("/openapi.json", "This document", media="application/json"),
 )  # fmt: skip

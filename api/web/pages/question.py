@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, render_template, request
 
 from api.formats import words
+from api.formats.charts import marks
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, to_url
@@ -82,6 +83,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "beside": {name: _beside(query, name) for name in ("accuracy", "commitments")},
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
+        "drawn": marks,
+        "at_estimate": lambda mark: at("/estimate", offset=mark.rank - 1),
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
         "cleared": filters.cleared(at),

@@ -31,7 +31,7 @@ from api.web.serving.request import Asgi, HeaderLines, Message, Receive, Request
 
 BODY_SECONDS = 10
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-PICTURE = re.compile(r".*\.(png|svg|vl)/?$|/vega\.js$")
+PICTURE = re.compile(r".*\.(png|svg)/?$")
 PLAN = re.compile(r"/plan\b")
 WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
 PLANS = 16

@@ -421,7 +421,7 @@ def test_serving_imports_no_cloud_and_no_terminal():
         "scipy",
         "rich",
         "click.testing",
-        "vl_convert",
+        "resvg_py",
         "xlsxwriter",
     ]
     printed = subprocess.run([sys.executable, "-c", code % unwanted], capture_output=True, text=True, check=True)

@@ -6,78 +6,88 @@ from xml.etree import ElementTree
 
 import pytest
 
-from api.formats.charts import cost_and_time
+from api.formats.charts.figure import Place, stepped
+from api.formats.charts.plot import plot
 from api.reports.cost import CostReport
 
+SVG = "{http://www.w3.org/2000/svg}"
 ASKED = "model=resnet50&target=0.757&provider=gcp&purchase=spot"
 
 
-@pytest.fixture(scope="module")
-def spec(service):
-    return spec_of(service, {"model": ["resnet50"], "target": ["0.757"], "provider": ["gcp"], "purchase": ["spot"]})
+def drawing(client, path):
+    return ElementTree.fromstring(client.get(path).data)
 
 
-def spec_of(service, given):
-    """The chart of a question."""
+def words(tree):
+    """What a pointer finds behind the signs of a drawing."""
+    return [group.get("aria-label") for group in tree.iter(f"{SVG}g") if group.get("aria-label")]
+
+
+def plot_of(service, given):
     catalogue = service.catalogue()
-    return cost_and_time.spec(CostReport(service, catalogue, service.question(given, catalogue)[0]))
+    report = CostReport(service, catalogue, service.question(given, catalogue)[0])
+    return plot(report.answer, report.glance.points)
 
 
-def may_be_picked(each, missed):
-    """Whether an estimate meets what picks should, but for what none meets."""
-    met = {
-        "runs_here": each["runs_here"],
-        "rentable": "purchase=" in ASKED or each["purchase_option"] == "on_demand",
-        "confirmed": each["confirmed"],
-    }
-    return all(holds for name, holds in met.items() if name not in missed)
+def test_the_frontier_is_drawn_with_the_figures_of_the_same_question(client):
+    every = client.get(f"/cost?{ASKED}&limit=1000&frontier=true&sort=time").json["estimates"]
+    told = words(drawing(client, f"/cost.svg?{ASKED}"))
+    assert len(told) == len(every)
+    for each, line in zip(every, told, strict=True):
+        assert (
+            f"{each['billed_cost']:,.2f} USD ({each['billed_cost_low']:,.2f} to {each['billed_cost_high']:,.2f})"
+            in line
+        )
+        assert each["instance_type"] in line
 
 
-def test_its_points_are_the_estimates_of_the_same_question(client, spec):
-    found = client.get(f"/cost?{ASKED}&limit=1000").json
-    every = [each for each in found["estimates"] if may_be_picked(each, found["missed"])]
-    drawn = spec["data"]["values"]
-    assert [(each["rank"], each["hours"], each["frontier"]) for each in drawn] == [
-        (each["rank"], each["hours"], each["frontier"]) for each in every
-    ]
-    for end in ("", "_low", "_high"):
-        costs = [each[f"billed_cost{end}"] for each in every]
-        assert [each[f"cost{end}"] for each in drawn] == pytest.approx(costs, abs=0.0051)
+def test_a_cost_on_the_frontier_holds_until_a_faster_one_is_dearer():
+    places = [Place("10%", "20%"), Place("30%", "50%"), Place("60%", "90%")]
+    assert [tuple(place) for place in stepped(places)] == [
+        ("10%", "20%"), ("30%", "20%"), ("30%", "50%"), ("60%", "50%"), ("60%", "90%")
+    ]  # fmt: skip
 
 
-def test_the_line_through_the_frontier_keeps_a_cost_until_a_faster_one_is_dearer(spec):
-    [line] = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
-    assert line["mark"]["interpolate"] == "step-after"
-    assert line["transform"] == [{"filter": "datum.frontier"}]
+def test_effective_costs_are_drawn_where_they_are_asked_for(client):
+    asked = "/cost.svg?model=resnet50&target=0.757&basis=effective&currency=EUR"
+    assert "EUR share of use" in "".join(drawing(client, asked).itertext())
 
 
-def test_effective_costs_are_drawn_where_they_are_asked_for(service):
-    effective = spec_of(
-        service, {"model": ["resnet50"], "target": ["0.757"], "basis": ["effective"], "currency": ["EUR"]}
-    )
-    assert effective["layer"][1]["encoding"]["y"]["title"] == "EUR share of use"
+def test_what_is_free_has_a_place(client):
+    asked = "model=resnet50&target=0.757&provider=lambda"
+    free = client.get(f"/cost?{asked}").json["free"]
+    text = "".join(drawing(client, f"/cost.svg?{asked}").itertext())
+    assert free
+    assert all(each["instance_type"] in text for each in free)
 
 
-def test_what_is_free_has_a_place(service):
-    points = spec_of(service, {"model": ["resnet50"], "target": ["0.757"], "purchase": ["free"]})["data"]["values"]
-    assert points
-    assert all(0 < each["cost_low"] <= each["cost"] for each in points)
-
-
-def test_the_picks_are_named(client, spec):
+def test_the_picks_are_named(client):
     picks = client.get(f"/cost?{ASKED}").json["picks"]
-    named = {each["name"]: each["hours"] for each in spec["layer"][-1]["data"]["values"]}
+    named = [text for group in drawing(client, f"/cost.svg?{ASKED}").iter(f"{SVG}g") if "names" in group.get("class", "")
+             for text in group.itertext()]  # fmt: skip
     assert sorted(name for names in named for name in names.split(", ")) == sorted(pick["name"] for pick in picks)
-    assert {pick["estimate"]["calendar_hours"] for pick in picks} == set(named.values())
 
 
-def test_what_waits_stands_where_it_ends_on_the_calendar(service):
-    given = {"model": ["efficientnet_b4"], "target": ["0.82"], "purchase": ["free"]}
-    points = spec_of(service, given)["data"]["values"]
-    answer = service.answer(service.question(given, service.catalogue())[0], service.catalogue())
-    waiting = answer.picks[0].estimate
-    assert waiting.calendar_hours > waiting.hours
-    assert [points[0][name] for name in ("hours", "hours_low", "hours_high")] == [waiting.calendar_hours] * 3
+@pytest.mark.parametrize(
+    ("path", "has"),
+    [
+        ("/accuracy.svg?model=resnet18", "resnet18: the least cost of each accuracy"),
+        ("/estimate.svg?model=resnet50&target=0.757&recipe=dawnbench-fastai-rn50-p3&recipes=all", "target 0.757"),
+        ("/commitments.svg?model=resnet50&target=0.757&provider=aws", "hours of use in a month of 730"),
+        ("/offers/history.svg?instance_type=p3.8xlarge", "aws p3.8xlarge: rates per hour"),
+    ],
+)
+def test_every_chart_is_drawn_with_words_behind_its_signs(client, path, has):
+    tree = drawing(client, path)
+    assert has in "".join(tree.itertext())
+    assert words(tree)
+
+
+def test_a_history_has_every_rate_that_the_api_gives(client):
+    asked = "instance_type=p3.8xlarge&purchase=on_demand"
+    every = client.get(f"/offers/history?{asked}").json["history"]
+    told = words(drawing(client, f"/offers/history.svg?{asked}"))
+    assert [float(line.split(" ")[0].replace(",", "")) for line in told] == [each["hourly_rate"] for each in every]
 
 
 def test_png(client):
@@ -101,17 +111,6 @@ def test_svg_asks_nobody_for_anything(client):
     assert [link for link in links if not link.startswith("#")] == []
 
 
-def test_nothing_of_a_drawn_picture_is_clipped_which_makes_a_png_slow(client, spec):
-    assert any("params" in layer for layer in spec["layer"]), "a browser may zoom"
-    assert "clip-path" not in client.get(f"/cost.svg?{ASKED}").text
-
-
-def test_a_screen_reader_hears_each_estimate_once(client, spec):
-    drawn = ElementTree.fromstring(client.get(f"/cost.svg?{ASKED}").data)
-    told = [mark for mark in drawn.iter() if "machine: " in mark.get("aria-label", "")]
-    assert len(told) == len(spec["data"]["values"])
-
-
 def test_a_bad_question_is_told_as_everywhere(client):
     assert client.get("/cost.png?model=resnet50&target=757").json["errors"]["target"]
     assert client.get("/cost.svg?model=nope&target=0.7").status_code == 404
@@ -125,29 +124,17 @@ def test_a_picture_of_no_estimates_says_so(client):
 
 
 def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    refused = client.get(f"/cost.svg?{ASKED}&nodes=1")
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    refused = client.get(f"/cost.png?{ASKED}&nodes=1")
     assert refused.status_code == 501
     assert "pip install 'costcalc[server]'" in refused.json["detail"]
 
 
-def test_a_picture_that_cannot_be_drawn_is_asked_for_again(client, monkeypatch):
-    monkeypatch.setattr("api.formats.charts.drawing.VEGA_LITE", "none")
-    response = client.get("/cost.svg?model=resnet50&target=0.7123")
-    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
-    assert response.json["detail"] == "the picture could not be drawn now; ask again in a few seconds"
-
-
 def test_of_many_estimates_the_frontier_is_drawn_and_some_of_the_others(service, monkeypatch):
-    """With regions=all&recipes=all there are 770,000: the library ran out of memory over them, and the answer was a 500."""
     given = {"model": ["resnet50"], "target": ["0.757"]}
-    every = spec_of(service, given)
-    monkeypatch.setattr(cost_and_time, "MOST_DRAWN", 100)
-    some = spec_of(service, given)
-    whole, drawn = every["data"]["values"], some["data"]["values"]
-    front = [row for row in whole if row["frontier"]]
-    assert len(drawn) <= 100 + len(front) < len(whole)
-    assert [row for row in drawn if row["frontier"]] == front
-    one_in = 1 + len(whole) // 100
-    assert f"; one in {one_in} of the others is drawn" in some["title"]["subtitle"]
-    assert "is drawn" not in every["title"]["subtitle"]
+    every = plot_of(service, given)
+    monkeypatch.setattr("api.formats.charts.plot.MOST_DRAWN", 50)
+    some = plot_of(service, given)
+    assert every.one_in == 1 < some.one_in
+    assert some.front == every.front
+    assert sum(len(marks) for _, marks in some.behind) < sum(len(marks) for _, marks in every.behind)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import api.web
-from api.formats.charts.theme import DARK, PALETTE, PAPER, told_apart
+from api.formats.charts.figure import DARK, LIGHT, PALETTE, told_apart
 
 SEEN = {  # Machado, Oliveira and Fernandes (2009), severity 1, on linear light
     "normal": np.eye(3),
@@ -18,7 +18,7 @@ SEEN = {  # Machado, Oliveira and Fernandes (2009), severity 1, on linear light
 }  # fmt: skip
 TO_CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]]
 TO_OKLAB = [[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
-DRESSES = {"light": (PALETTE, PAPER), "dark": (tuple(map(DARK.get, PALETTE)), DARK[PAPER])}
+DRESSES = {"light": (LIGHT.palette, LIGHT.paper), "dark": (DARK.palette, DARK.paper)}
 
 
 def light(colour):
@@ -48,10 +48,9 @@ def test_every_colour_stands_out_from_the_paper(dress):
 
 def test_more_names_than_colours_have_other_signs():
     names = [f"name {number}" for number in range(2 * len(PALETTE) + 1)]
-    colour, shape = told_apart("name", names)
-    colours, signs = colour["scale"]["range"], shape["scale"]["range"]
-    looks = {(colours[number % len(colours)], signs[number]) for number in range(len(names))}
-    assert (len(looks), colour["scale"]["domain"]) == (len(names), names)
+    entries = told_apart(names)
+    assert list(entries) == names
+    assert len({(entry.colour, entry.sign) for entry in entries.values()}) == len(names)
 
 
 def test_the_page_has_the_same_colours():

@@ -171,7 +171,7 @@ def test_a_loss_is_asked_for_no_lower_than_it_was(client):
     ]
 
 
-@pytest.mark.parametrize("path", ["/cost.csv", "/cost.xlsx", "/", "/estimate", "/estimate.vl", "/cost.vl"])
+@pytest.mark.parametrize("path", ["/cost.csv", "/cost.xlsx", "/", "/estimate", "/estimate.svg", "/cost.svg"])
 def test_every_form_of_an_answer_bears_a_target_that_is_no_accuracy_of_imagenet(client, path):
     client.post(RUN, data=LOG)
     found = client.get(f"{path}?model=my-run&target=28", headers={"Accept": "text/html, */*;q=0.1"})

@@ -105,8 +105,8 @@ def test_tags_are_weak_for_they_stand_for_figures_not_for_bytes():
 @pytest.mark.parametrize(
     ("asked", "status", "told"),
     [
-        ("/cost.vl?model=resnet50&target=0.757", 200, "vegalite"),
-        ("/cost.vl?model=resnet50&target=0.757&format=csv", 400, "use /cost for csv"),
+        ("/cost.svg?model=resnet50&target=0.757", 200, "image/svg+xml"),
+        ("/cost.svg?model=resnet50&target=0.757&format=csv", 400, "use /cost for csv"),
         ("/cost.csv?model=resnet50&target=0.757&format=json", 400, "/cost.csv is CSV: use /cost for json"),
         ("/cost?model=resnet50&target=0.757&profile=focus", 400, "focus is a CSV format"),
         ("/cost?model=resnet50&target=0.757&profile=focus&format=csv", 200, "BilledCost"),

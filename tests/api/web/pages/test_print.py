@@ -29,19 +29,7 @@ def test_paper_has_no_controls_no_dark_ground_and_nothing_cut_off(look, path):
     assert page.evaluate(CUT_OFF, A4_WIDTH) == []
 
 
-def test_a_chart_that_nobody_scrolled_to_is_asked_for_as_a_picture(look):
+def test_a_chart_that_nobody_scrolled_to_is_printed_too(look):
     page = look(PATHS[1])
-    picture = page.locator(".chart > img").last
-    assert not picture.is_visible()
     with page.expect_request(lambda request: "/offers/history.svg" in request.url):
         page.pdf(format="A4")
-
-
-@pytest.mark.parametrize(("theme", "printed"), [("light", ".chart > .drawn"), ("dark", ".chart > img")])
-def test_one_chart_is_printed_and_it_is_light(look, theme, printed):
-    page = look(PATHS[-1], color_scheme=theme)
-    page.wait_for_selector(".chart[data-drawn]")
-    page.emulate_media(media="print", color_scheme=theme)
-    shown = page.locator(".chart > :visible")
-    assert shown.count() == 1
-    assert shown.evaluate("(shown, selector) => shown.matches(selector)", printed)

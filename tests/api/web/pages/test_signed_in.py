@@ -1,5 +1,6 @@
 """The pages where tokens are set: one signs in once, with a real browser."""
 
+from playwright.sync_api import expect
 from support.browser import serving
 
 from api.settings import Settings
@@ -15,10 +16,9 @@ def test_one_signs_in_once_and_goes_on_where_one_wanted_to(browser, service, loo
         page.get_by_role("button", name="Sign in").click()
         assert page.url == f"{root}/?model=resnet18&target=0.69"
         page.get_by_role("link", name="Offers").click()
-        assert page.locator("tbody tr").count() == 50
+        expect(page.locator("tbody tr")).to_have_count(50, timeout=30_000)
         page.get_by_role("link", name="Cost", exact=True).click()
-        page.locator(".hero").hover()
-        page.wait_for_selector(".hero[data-drawn]", timeout=60_000)
+        page.wait_for_selector(".plot .front")
         page.get_by_role("button", name="Sign out").click()
         page.goto(f"{root}/offers")
         assert page.get_by_label("API token").is_visible()

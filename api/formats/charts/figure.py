@@ -1,0 +1,249 @@
+"""A picture as SVG: a title, two axes with ticks, marks at places in percent, and a legend. It asks nobody for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+from markupsafe import escape
+
+PALETTE = ("#934205", "#12427a", "#0a9f7a", "#d560c5", "#7f3bb4", "#a98520", "#5f6c7a")
+"""Distinguishable with every kind of colour blindness; the last is for all that have no colour of their own."""
+SIGNS = ("circle", "square", "triangle-up", "diamond")
+WIDTH, LEFT, RIGHT, TOP, HEIGHT = 720, 74, 18, 70, 300
+ROW, LETTER = 18, 6.3  # of the legend, and the mean width of a letter, in pixels
+SYMBOLS = (
+    '<defs><circle id="circle" r="3.4"/><path id="triangle-up" d="M0-4.6 4.3 3.2H-4.3Z"/><path id="square" d="M-3-3H3V3H-3Z"/>'
+    '<path id="diamond" d="M0-4.6 4.6 0 0 4.6-4.6 0Z"/><path id="triangle-down" d="M0 4.6 4.3-3.2H-4.3Z"/>'
+    '<path id="cross" d="M-1.3-4.2H1.3V-1.3H4.2V1.3H1.3V4.2H-1.3V1.3H-4.2V-1.3H-1.3Z"/><circle id="stroke" class="ring" r="4"/>'
+    '<circle id="ring" class="hollow" r="5.5"/></defs>'
+)
+_FONT = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
+
+
+class Dress(NamedTuple):
+    """The colours of a picture."""
+
+    paper: str
+    shade: str
+    ink: str
+    soft: str
+    line: str
+    palette: tuple[str, ...]
+
+    def rules(self) -> str:
+        """As CSS."""
+        marks = "".join(f".p{number}{{color:{colour}}}" for number, colour in enumerate(self.palette))
+        return (
+            f".paper{{fill:{self.paper}}}.shade{{fill:{self.shade}}}text{{fill:{self.soft}}}.ink text,text.ink{{fill:{self.ink}}}"
+            f".grid line{{stroke:{self.line}}}.ranges{{stroke:{self.soft}}}.ink{{color:{self.ink}}}"
+            f".front use{{stroke:{self.paper}}}{marks}"
+        )
+
+
+LIGHT = Dress("#ffffff", "#f6f7f8", "#171b21", "#57606c", "#e2e5e9", PALETTE)
+DARK = Dress(
+    "#12151a", "#1a1f26", "#e9ecf0", "#a2abb8", "#2c333d",
+    ("#f98417", "#11a1ff", "#5ee4c3", "#c73598", "#8752ea", "#fbd156", "#a1a1a1"),
+)  # fmt: skip
+STYLE = (
+    "text{font-size:11px}.title{font-size:14px;font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}"
+    "use{fill:currentColor}line,.ring,.hollow{stroke:currentColor}.ranges{fill:none;opacity:.11}.behind{opacity:.6}.beyond{opacity:.45}.faint{opacity:.5}.ring,.hollow{fill:none}"
+    "line{stroke-width:1.5}.grid line{stroke-width:1}.dashed line{stroke-dasharray:4 3}.front-ranges{opacity:.35}"
+    ".thin line{stroke-width:1}"
+    ".names text{font-size:12px;font-weight:600}.front use{stroke-width:1}.ring,.hollow{stroke-width:2}"
+    f"{LIGHT.rules()}@media(prefers-color-scheme:dark){{{DARK.rules()}}}"
+)
+
+
+class Tick(NamedTuple):
+    """A value of an axis and how it is written."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear axis from its low to its high end."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], low: float | None = None) -> Scale:
+        """That of these values with a little room, or from `low` on."""
+        every = list(values)
+        least, most = min(every, default=0.0), max(every, default=1.0)
+        room = (most - (least if low is None else low)) * 0.05 or abs(most) * 0.05 or 1.0
+        return cls(least - room if low is None else low, most + room)
+
+    def at(self, value: float) -> float:
+        """The place of a value, from 0 at the low end to 1 at the high end."""
+        return (value - self.low) / (self.high - self.low)
+
+    def ticks(self, number: int = 6) -> list[Tick]:
+        """About so many round values: 1, 2 or 5 of a power of ten apart."""
+        rough = (self.high - self.low) / number
+        power = 10.0 ** floor(log10(rough))
+        step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * 0.999)
+        digits = max(0, -floor(log10(step) + 1e-9))
+        values = [number * step for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
+        return [Tick(value, f"{value:,.{digits}f}") for value in values]
+
+
+class Place(NamedTuple):
+    """A place of the area in percent, from its upper left corner."""
+
+    x: str
+    y: str
+
+    @classmethod
+    def of(cls, across: float, up: float) -> Place:
+        """That of two shares of the axes."""
+        return cls(f"{across * 100:.2f}%", f"{(1 - up) * 100:.2f}%")
+
+
+class Entry(NamedTuple):
+    """A line of the legend."""
+
+    name: str
+    colour: int
+    sign: str = "circle"
+
+
+class Band(NamedTuple):
+    """A row above or below the area, for what its scale of costs does not hold."""
+
+    name: str
+    height: int
+    marks: str
+
+
+def line(places: Sequence[Place], css: str) -> str:
+    """A line through these places."""
+    parts = (f'<line x1="{a.x}" y1="{a.y}" x2="{b.x}" y2="{b.y}"/>' for a, b in pairwise(places))
+    return f'<g class="{css}">{"".join(parts)}</g>'
+
+
+def stepped(places: Sequence[Place]) -> list[Place]:
+    """A line that keeps each height until the next place."""
+    corners = (Place(b.x, a.y) for a, b in pairwise(places))
+    return [place for pair in zip(places, corners, strict=False) for place in pair] + list(places[-1:])
+
+
+def sign(place: Place, shape: str, css: str, words: str = "") -> str:
+    """A sign, with words for whoever points at it or has it read."""
+    told = f"<title>{escape(words)}</title>" if words else ""
+    label = f' role="img" aria-label="{escape(words)}"' if words else ""
+    return f'<g class="{css}"{label}>{told}<use href="#{shape}" x="{place.x}" y="{place.y}"/></g>'
+
+
+def text(place: Place, words: str, css: str = "", dx: int = 0, dy: int = 0) -> str:
+    """Words beside a place."""
+    return f'<text class="{css}" x="{place.x}" y="{place.y}" dx="{dx}" dy="{dy}">{escape(words)}</text>'
+
+
+def grid(across: Iterable[str], up: Iterable[str]) -> str:
+    """Lines at the ticks."""
+    lines = [f'<line x1="{x}" x2="{x}" y2="100%"/>' for x in across] + [
+        f'<line x2="100%" y1="{y}" y2="{y}"/>' for y in up
+    ]
+    return f'<g class="grid" aria-hidden="true">{"".join(lines)}</g>'
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What is drawn: `across` and `up` are ticks as places in percent with labels, `area` the marks between the axes."""
+
+    title: str
+    subtitle: str
+    across: Sequence[tuple[str, str]] = ()
+    up: Sequence[tuple[str, str]] = ()
+    x_title: str = ""
+    y_title: str = ""
+    area: str = ""
+    legend: Sequence[Entry] = ()
+    above: Sequence[Band] = ()
+    below: Sequence[Band] = ()
+
+    def svg(self) -> str:
+        """The picture in light colours, or in dark ones where the reader prefers these."""
+        parts, bottom = [], TOP
+        for band in self.above:
+            parts.append(_band(band, bottom))
+            bottom += band.height + 6
+        parts.append(self._area(bottom))
+        bottom += HEIGHT
+        for band in self.below:
+            parts.append(_band(band, bottom + 6))
+            bottom += band.height + 6
+        parts.append(self._across(bottom))
+        rows = list(_rows(self.legend))
+        parts += [row for number, row in enumerate(rows) for row in _legend(row, bottom + 56 + number * ROW)]
+        height = bottom + 50 + len(rows) * ROW
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+            f'font-family="{_FONT}"><title>{escape(self.title)}</title><style>{STYLE}</style>{SYMBOLS}'
+            f'<rect class="paper" width="100%" height="100%"/><text class="title ink" x="14" y="24">{escape(self.title)}</text>'
+            f'<text x="14" y="42">{escape(self.subtitle)}</text>{"".join(parts)}</svg>'
+        )
+
+    def _area(self, top: int) -> str:
+        labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
+        inside = f"{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
+        return (
+            f'<text x="14" y="{TOP - 8}">{escape(self.y_title)}</text>'
+            f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT}"/>'
+            f'{_nested(top, HEIGHT, labels + inside)}'
+        )  # fmt: skip
+
+    def _across(self, top: int) -> str:
+        labels = "".join(f'<text class="middle" x="{x}" y="16">{escape(label)}</text>' for x, label in self.across)
+        return _nested(top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
+
+
+def _nested(top: int, height: int, inside: str) -> str:
+    width = WIDTH - LEFT - RIGHT
+    return f'<svg x="{LEFT}" y="{top}" width="{width}" height="{height}" overflow="visible">{inside}</svg>'
+
+
+def _band(band: Band, top: int) -> str:
+    label = f'<text class="end" x="{LEFT - 8}" y="{top + band.height / 2 + 4:g}">{escape(band.name)}</text>'
+    shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{band.height}"/>'
+    return label + shade + _nested(top, band.height, band.marks)
+
+
+def _rows(legend: Iterable[Entry]) -> Iterator[list[tuple[float, Entry]]]:
+    """The entries with their places from the left, in as many rows as they need."""
+    row: list[tuple[float, Entry]] = []
+    at = 0.0
+    for entry in legend:
+        wide = len(entry.name) * LETTER + 32
+        if row and at + wide > WIDTH - LEFT - RIGHT:
+            yield row
+            row, at = [], 0.0
+        row.append((LEFT + 6 + at, entry))
+        at += wide
+    if row:
+        yield row
+
+
+def _legend(row: Iterable[tuple[float, Entry]], y: float) -> Iterator[str]:
+    for x, entry in row:
+        yield f'<g class="p{entry.colour}"><use href="#{entry.sign}" x="{x:.0f}" y="{y - 4:g}"/></g>'
+        yield f'<text x="{x + 11:.0f}" y="{y:g}">{escape(entry.name)}</text>'
+
+
+def told_apart(names: Iterable[str]) -> dict[str, Entry]:
+    """A colour and a sign for each name; where there are more names than colours, the next sign begins with the first again."""
+    known = list(dict.fromkeys(names))
+    return {name: Entry(name, n % len(PALETTE), SIGNS[n // len(PALETTE) % len(SIGNS)]) for n, name in enumerate(known)}
+
+
+def nothing(words: str = "No estimate answers this question.") -> Figure:
+    """Words in the place of a picture."""
+    return Figure(words, "")
