@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-    from api.formats.charts.figure import Figure
-
 FILES = ("csv", "xlsx")
 PICTURES = {"png": "a picture", "svg": "SVG"}
 
@@ -48,9 +46,9 @@ class Chart:
     shows: str
     draws: str
 
-    def figure(self, report: Any) -> Figure:
+    def figure(self, report: Any) -> Any:
         """The picture of a report."""
-        return cast("Figure", resolve_name(self.draws)(report))
+        return resolve_name(self.draws)(report)
 
 
 @dataclass(frozen=True)
