@@ -7,12 +7,16 @@ import io
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 
+from api.bootstrap import FixedPrices
 from api.formats import price_sheet
 from api.questions.schemas import Layout
-from api.reports.prices.offers import OfferRow, offer_row, selected
+from api.reports.prices.offers import OfferRow, OffersReport, offers_report
+from api.service import Service
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import report
+from costcalc.evidence import load_evidence
 
 ROWS, ROUNDS = 100_000, 3
 NAMES = tuple(OfferRow.__dataclass_fields__)
@@ -21,24 +25,23 @@ NAMES = tuple(OfferRow.__dataclass_fields__)
 def run() -> bool:
     """Measures and reports."""
     offers = catalogue(ROWS)
-    rows = selected(offers, NOW, {})
+    sheet = offers_report(Service(load_evidence(), FixedPrices(offers), lambda: NOW), offers, {})
+    tenth = replace(sheet, page=sheet.page[: ROWS // 10])
 
-    def ours(part=rows) -> int:
-        return sum(map(len, price_sheet.chunks(offers, part, NAMES, Layout())))
+    def ours(part=sheet) -> int:
+        return sum(map(len, price_sheet.chunks(part, NAMES, Layout())))
 
-    ratio = least_seconds(ours) / least_seconds(plain(offers, rows))
-    few, many, size = peak(lambda: ours(rows[: ROWS // 10])), peak(ours), ours() / 2**20
+    ratio = least_seconds(ours) / least_seconds(plain(sheet))
+    few, many, size = peak(lambda: ours(tenth)), peak(ours), ours() / 2**20
     what = f"{ROWS:,} rows of /offers.csv"
     fine = report(f"{what} beside csv.writer", f"{ratio:.2f} times its time", "at most 3 times", ratio <= 3)
     wanted = f"less than twice the {few:.1f} MiB that a tenth takes"
     return report(f"memory for the {size:.0f} MiB of {what}", f"{many:.1f} MiB", wanted, many < 2 * few) and fine
 
 
-def plain(offers, rows) -> Callable[[], object]:
+def plain(sheet: OffersReport) -> Callable[[], object]:
     """csv.writer on the same values, which are all there already."""
-    values = [
-        tuple(getattr(row, name) for name in NAMES) for row in (offer_row(offers.offer(row)) for row in rows.tolist())
-    ]
+    values = [tuple(getattr(row, name) for name in NAMES) for row in sheet.rows()]
     return lambda: csv.writer(io.StringIO()).writerows(values)
 
 

@@ -44,6 +44,10 @@ the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14
 other cloud's rates are known as closely."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
+COPIED = (
+    "copied"  # flag beside `second_hand`: whoever states the rate has it from a third party, or does not say from whom
+)
+OFF_MARKET = "off_market"  # flag: far off what others ask for the same accelerator
 OWN = "own"  # flag of a machine of the asker's: no filter of offers leaves it out, and its price never gets stale
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 WATTS = "watts="  # flag of a machine of the asker's: what it and the building around it draw follows

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offers import ENDED, SECOND_HAND, Offer, PurchaseOption
+from costcalc.offers import COPIED, ENDED, SECOND_HAND, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 from pricing.checks import SourceListing, told, violations
 from pricing.packaged.catalogue import write_compact
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.offers import OFFERS, read_packaged
-from pricing.packaged.price_sources import PRICE_SOURCES, first_hand_sources
+from pricing.packaged.price_sources import PRICE_SOURCES, read_hands
 from pricing.packaged.tables import Key, Table, packaged_folder
 
 NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
@@ -101,7 +101,7 @@ def _offer_cells(offer: Offer) -> Cells:
         "parts": ";".join(f"{part.name}={_text(part.hourly)}" for part in offer.parts),
         "effective_from": _moment(offer.effective_from),
         "observed_at": _moment(offer.observed_at),
-        "flags": ";".join(flag for flag in offer.flags if flag != SECOND_HAND),
+        "flags": ";".join(flag for flag in offer.flags if flag not in (SECOND_HAND, COPIED)),
     }
 
 
@@ -116,7 +116,7 @@ def _moment(moment: datetime | None) -> str:
 
 def _hands(offers: Iterable[Offer]) -> Iterator[Cells]:
     """Whether each source that the table does not judge so already is first or second hand."""
-    first = first_hand_sources()
+    first = read_hands().first
     judged = tuple(start for (start,) in PRICE_SOURCES.read(lambda row: None))
     for source, is_first in sorted({(offer.source, SECOND_HAND not in offer.flags) for offer in offers}):
         if is_first != source.startswith(first) or not source.startswith(judged):

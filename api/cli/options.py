@@ -44,7 +44,7 @@ THEMES = (
         "Which machines",
         "These restrict the machines, clouds and regions.",
         "provider region accelerator accelerators nodes own own_price",
-        "regions instance_type available own_years own_resale own_watts electricity pue",
+        "regions instance_type available rates own_years own_resale own_watts electricity pue",
     ),
     Theme("How to buy", "These restrict the ways to pay for a machine.", "purchase term", "payment utilization"),
     Theme(

@@ -22,7 +22,7 @@ from api.cli.log import this_user
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
-from api.reports.prices.offers import OfferRow, offer_filter, offer_row
+from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
@@ -116,7 +116,7 @@ def try_source(name: str, folder: Path | None) -> None:
         _save(recording, folder, name)
     if result.error:
         stop(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
-    click.echo(document(columns_of(OfferRow), map(offer_row, result.offers), Layout()), nl=False)
+    click.echo(document(columns_of(RateRow), map(rate_row, result.offers), Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
         f"{result.name}: {many(len(result.offers), 'offer')} in {result.seconds:.1f} s, "

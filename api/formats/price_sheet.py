@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from api.formats.csv_export import cell_writer, written
 from api.questions.schemas import Layout
-from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
+from api.reports.prices.offers import OffersReport
+from costcalc.catalogue.catalogue import OPTIONS, SCARCITY
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import COMMITMENTS, PurchaseOption, is_available
 from costcalc.units import Indices
@@ -25,20 +26,17 @@ MONTHLY = OPTIONS.index(PurchaseOption.MONTHLY)
 Texts = Sequence[str | None]
 
 
-def chunks(
-    catalogue: Catalogue, rows: Indices, names: Sequence[str], layout: Layout, words: Mapping[str, str] | None = None
-) -> Iterator[bytes]:
-    """The rows in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
-    own = words or {}
-    sheet = _PriceSheet(catalogue, layout)
-    return written([*names, *own], sheet.lines(rows, names, own.values()), layout)
+def chunks(report: OffersReport, names: Sequence[str], layout: Layout) -> Iterator[bytes]:
+    """The page in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
+    sheet = _PriceSheet(report, layout)
+    return written([*names, *report.words], sheet.lines(report.page, names, report.words.values()), layout)
 
 
 class _PriceSheet:
     """Writes the columns of one catalogue: words are made safe once, however many rows carry them."""
 
-    def __init__(self, catalogue: Catalogue, layout: Layout) -> None:
-        self._catalogue = catalogue
+    def __init__(self, report: OffersReport, layout: Layout) -> None:
+        self._catalogue, self._confirmed = report.catalogue, report.confirmed
         self._decimal = layout.decimal
         self._cells = cell_writer(layout)
         self._amounts = lru_cache(AMOUNTS_KEPT)(self._amount)
@@ -75,6 +73,7 @@ class _PriceSheet:
             "offering_class": self._words(columns.offering, words.classes),
             "available": self._words(columns.flags, [is_available(each) for each in flags]),
             "available_at": self._available_at,
+            "confirmed": self._words(self._confirmed.astype(np.int8), [False, True]),
         }
 
     def _of_rates(self) -> dict[str, Callable[[Indices], Texts]]:

@@ -19,7 +19,7 @@ from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
 from api.reports.plan import ROW, Answered, PlanDocument
-from api.reports.prices.offers import Converter, OfferRow, OffersReport, offer_row
+from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.offers import Offer
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
@@ -95,7 +95,7 @@ def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
     if report.converter.currency is None:
         names = tuple(OfferRow.__dataclass_fields__)
-        pieces = price_sheet.chunks(report.catalogue, report.page, names, layout, report.words)
+        pieces = price_sheet.chunks(report, names, layout)
     else:
         pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
@@ -114,9 +114,8 @@ def offers_xlsx(report: OffersReport, _: Layout) -> bytes:
 
 def _offer_columns_and_rows(report: OffersReport) -> tuple[list[Column], Iterator[Any]]:
     if report.converter.currency is None:
-        return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], map(offer_row, report.offers())
-    pairs = ((offer, offer_row(report.converter.converted(offer))) for offer in report.offers())
-    return [*_converted(report.converter), *word_columns(report.words)], pairs
+        return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], report.rows()
+    return [*_converted(report.converter), *word_columns(report.words)], report.quoted()
 
 
 def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:

@@ -142,8 +142,9 @@ OFFERS = Table(
         Column("Accelerator memory", lambda row: _gibibytes(row.accelerator_memory_gib), is_number=True, leave=2),
         SEEN,
         Column("Free to rent", _free, leave=5),
+        Column("Confirmed", lambda row: "yes" if row.confirmed else "no", leave=1),
     ),
-    (*PRICE_FILTERS, "as_of", "currency"),
+    (*PRICE_FILTERS, "rates", "as_of", "currency"),
     lambda document: f"at prices of {day(document.as_of)}",
 )
 HISTORY = Table(

@@ -60,6 +60,13 @@ class Layout:
     focus: Literal["1.4", "1.2"] = "1.4"
 
 
+RATES = ANY, CONFIRMED = "any", "confirmed"
+RATES_MEANING = (
+    "confirmed leaves out rates for which neither the provider nor two independent sources vouch, and rates seen too long ago; "
+    "default any"
+)
+
+
 class LayoutSchema(Schema):
     """Parameters that change how an answer is written, never its figures."""
 
@@ -427,6 +434,7 @@ class OffersSchema(OfferFilters):
         "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in", example="EUR"
     )
     fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
@@ -438,7 +446,7 @@ class ChangesSchema(OffersSchema):
     class Meta:
         """Rates are compared as they are quoted."""
 
-        exclude = ("currency", "fx")
+        exclude = ("currency", "fx", "rates")
 
 
 class HistorySchema(OfferFilters):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
+from costcalc.catalogue.confirmation import Confirmation, Vouched, confirmation, enough_since
 from costcalc.catalogue.encoding import build, extended
+from costcalc.catalogue.hands import vouched_for, with_hands_kept
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import (
@@ -82,10 +84,11 @@ class OfferFilter(NamedTuple):
 class Catalogue:
     """Columns of all observations with their vocabulary. Immutable; what is current at a moment is kept after its first use.
 
-    `first_hand` flags the rows whose rate the provider itself said, as `Offer.first_hand` does for one offer,
-    `stands_alone` those of machines that no network joins to others, `ended` those that say that an offer is gone, `own` the
-    asker's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of which the provider said
-    that one was free to rent, 2 where it said that none was, 1 where it does not say.
+    A rate that the provider itself said is first hand also where a third party saw it again later, unchanged: `columns` then hold
+    it so. `first_hand` flags these rows, as `Offer.first_hand` does for one offer, `vouched` also those that two sources state
+    alike (`hands.vouched_for`), `stands_alone` those of machines that no network joins to others, `ended` those that say that an
+    offer is gone, `own` the asker's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of
+    which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
     `known_since` is the moment, in seconds since 1970, before which some observations are missing.
     """
 
@@ -98,6 +101,7 @@ class Catalogue:
         known_since: int = 0,
     ) -> None:
         self.known_since = known_since
+        columns, vocabulary = with_hands_kept(columns, vocabulary)
         self.columns = columns
         self.vocabulary = vocabulary
         self.snapshot = snapshot
@@ -113,7 +117,10 @@ class Catalogue:
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         said = _Said(self.first_hand, self.ended, self.own)
+        self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, said, self._moments))
+        since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
+        self._enough_since = lru_cache(maxsize=MOMENTS_KEPT)(since)
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
@@ -151,10 +158,22 @@ class Catalogue:
 
     def current_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The newest observation of every offer by `as_of`, without those observed longer before it than allowed."""
+        return self._current(*self._between(as_of, max_price_age_days))
+
+    def confirmed(self, as_of: datetime, max_price_age_days: int = 540) -> Confirmation:
+        """Which of the offers current at a moment are confirmed: vouched for, and fresh for their kind of purchase.
+
+        `catalogue.confirmed(as_of, days).flags[rows]` says it of rows of `current_offers(as_of, days)`.
+        """
+        since = self._enough_since(*self._between(as_of, max_price_age_days))
+        said = Vouched(self.columns, self.vouched, self.own)
+        return confirmation(said, since, as_of, max_price_age_days)
+
+    def _between(self, as_of: datetime, days: int) -> tuple[int, int]:
+        """The numbers of the first moment after `as_of` and of the first one no more than so many days before it."""
         limit = int(as_of.timestamp())
         newest = int(np.searchsorted(self._moments, limit, "right"))
-        oldest = int(np.searchsorted(self._moments, limit - max_price_age_days * SECONDS_PER_DAY, "left"))
-        return self._current(newest, oldest)
+        return newest, int(np.searchsorted(self._moments, limit - days * SECONDS_PER_DAY, "left"))
 
     def last_seen(self, as_of: datetime, wanted: OfferFilter) -> datetime | None:
         """When an offer that passes the filter was last observed by `as_of`, however long before; None if there was none."""
@@ -313,6 +332,19 @@ def _current(columns: Columns, said: _Said, moments: Indices, newest: int, oldes
     away = _gives_way(columns, said.first_hand, listed)
     rows = listed[~away]
     return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], known[~fresh])
+
+
+def _enough_since(
+    columns: Columns,
+    providers: Indices,
+    vouched: Flags,
+    current: Callable[[int, int], CurrentOffers],
+    newest: int,
+    oldest: int,
+) -> Indices:
+    """`enough_since` of the offers current between these moments."""
+    listed = current(newest, oldest).listed
+    return enough_since(columns, providers, listed[vouched[listed]])
 
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:

@@ -16,7 +16,7 @@ from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.networks import CLUSTERS, NETWORKS, read_networks
 from pricing.packaged.owned import OWNED, owned_offer
-from pricing.packaged.price_sources import PRICE_SOURCES, first_hand_sources, with_hand
+from pricing.packaged.price_sources import PRICE_SOURCES, read_hands
 from pricing.packaged.tables import Key, Row, Table, amount, choice, day, decimal, optional
 
 OFFERS = Table(
@@ -58,10 +58,8 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
         *OWNED.read(owned_offer, folder).values(),
         *FREE_TIERS.read(free_offer, folder).values(),
     )
-    first_hand, networks = first_hand_sources(folder), read_networks(folder)
-    return PackagedPrices(
-        tuple(networks.known_of(with_hand(offer, first_hand)) for offer in offers), packaged_digest(folder)
-    )
+    hands, networks = read_hands(folder), read_networks(folder)
+    return PackagedPrices(tuple(networks.known_of(hands.flagged(offer)) for offer in offers), packaged_digest(folder))
 
 
 def _offer(row: Row, facts: _Facts) -> Offer:

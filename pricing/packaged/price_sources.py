@@ -1,28 +1,41 @@
 """Which packaged sources are first hand: the provider's own page, archived or copied, its own project, or its own answer.
 
 What somebody else collected, composed or typed is second hand, even where it names the provider's page: nobody can look up any
-more what stood there on that day.
+more what stood there on that day. Where two of them state the same amount, they vouch for it, but for those that have it from a
+third party: the column `copies` names it, or is `unknown`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 
-from costcalc.offers import SECOND_HAND, Offer
+from costcalc.offers import COPIED, SECOND_HAND, Offer
 from pricing.packaged.tables import Row, Table
 
-PRICE_SOURCES = Table("price_sources.csv", "source", "hand what")
+PRICE_SOURCES = Table("price_sources.csv", "source", "hand copies what")
 
 
-def first_hand_sources(folder: Traversable | None = None) -> tuple[str, ...]:
-    """How the sources of first-hand rates start. Raises PackagedTableError."""
-    return tuple(start for (start,), said in PRICE_SOURCES.read(_is_first_hand, folder).items() if said)
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How the sources of first-hand rates start, and those that have their rates from a third party."""
+
+    first: tuple[str, ...]
+    copied: tuple[str, ...]
+
+    def flagged(self, offer: Offer) -> Offer:
+        """The offer, flagged as second hand unless its source is first hand."""
+        if offer.source.startswith(self.first):
+            return offer
+        copied = (COPIED,) if offer.source.startswith(self.copied) else ()
+        return replace(offer, flags=(*offer.flags, SECOND_HAND, *copied))
 
 
-def with_hand(offer: Offer, first_hand: tuple[str, ...]) -> Offer:
-    """The offer, flagged as second hand unless its source starts like one of these."""
-    return offer if offer.source.startswith(first_hand) else replace(offer, flags=(*offer.flags, SECOND_HAND))
+def read_hands(folder: Traversable | None = None) -> Hands:
+    """Whose hand each source is. Raises PackagedTableError."""
+    said = PRICE_SOURCES.read(lambda row: (_is_first_hand(row), row.maybe("copies")), folder)
+    first = tuple(start for (start,), (is_first, _) in said.items() if is_first)
+    return Hands(first, tuple(start for (start,), (_, copies) in said.items() if copies))
 
 
 def _is_first_hand(row: Row) -> bool:

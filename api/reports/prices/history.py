@@ -14,7 +14,7 @@ import numpy as np
 
 from api.questions.schemas import own_words
 from api.reports.paging import Rest, page_of, rest_of
-from api.reports.prices.offers import OfferRow, offer_filter, offer_row
+from api.reports.prices.offers import RateRow, cells, offer_filter
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.units import Indices
@@ -23,7 +23,7 @@ SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hour
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow(OfferRow):
+class HistoryRow(RateRow):
     """One rate from one source: `observed_at` is when it was first seen, `last_seen_at` when it was last seen unchanged."""
 
     last_seen_at: datetime
@@ -81,9 +81,7 @@ def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime)
 def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
     """The offer as last seen, with both moments."""
     offer, began = catalogue.offer(last), catalogue.offer(first).observed_at
-    row = offer_row(replace(offer, observed_at=began))
-    cells = {name: getattr(row, name) for name in OfferRow.__dataclass_fields__}
-    return HistoryRow(**cells, last_seen_at=offer.observed_at)
+    return HistoryRow(**cells(replace(offer, observed_at=began)), last_seen_at=offer.observed_at)
 
 
 @dataclass(frozen=True, slots=True)

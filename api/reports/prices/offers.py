@@ -8,20 +8,22 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
-from api.questions.schemas import own_words
+from api.questions.schemas import CONFIRMED, own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
+from costcalc.hardware import Machine
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
-from costcalc.units import Indices
+from costcalc.units import Flags, Indices
 
 FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
+OF_MACHINE = frozenset(Machine.__dataclass_fields__)
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 
 @dataclass(frozen=True, slots=True)
-class OfferRow:
+class RateRow:
     """One rate for one whole instance; `hourly_rate` spreads any upfront payment over the term.
 
     `available` says whether the provider had one free when the rate was read, None where it does not say, `available_at` from
@@ -51,6 +53,13 @@ class OfferRow:
     offering_class: str | None
     available: bool | None
     available_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferRow(RateRow):
+    """A current rate; `confirmed` says whether somebody vouches for it and it is fresh (`costcalc.catalogue.confirmation`)."""
+
+    confirmed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,10 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class OffersReport:
-    """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show."""
+    """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show.
+
+    `confirmed` has a flag for each row of the catalogue.
+    """
 
     name: ClassVar = "offers"
     catalogue: Catalogue
@@ -109,16 +121,19 @@ class OffersReport:
     count: int
     rest: Rest | None
     page: Indices
+    confirmed: Flags
     converter: Converter
     words: Mapping[str, str]
 
-    def offers(self) -> Iterator[Offer]:
-        """The offers of the page as they are quoted."""
-        return (self.catalogue.offer(row) for row in self.page.tolist())
+    def quoted(self) -> Iterator[tuple[Offer, OfferRow]]:
+        """Each offer of the page as it is quoted, and its row in the currency asked for."""
+        for row in self.page.tolist():
+            offer = self.catalogue.offer(row)
+            yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=bool(self.confirmed[row]))
 
     def rows(self) -> Iterator[OfferRow]:
         """The page in the currency asked for."""
-        return (offer_row(self.converter.converted(offer)) for offer in self.offers())
+        return (row for _, row in self.quoted())
 
     def document(self) -> OffersDocument:
         """The JSON answer."""
@@ -136,10 +151,12 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
-    rows = selected(catalogue, as_of, values)
+    rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of).flags
+    if values.get("rates") == CONFIRMED:
+        rows = rows[confirmed[rows]]
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
-    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], into, words)
+    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed, into, words)
 
 
 def selected(
@@ -155,34 +172,16 @@ def offer_filter(filters: Mapping[str, Any]) -> OfferFilter:
     return OfferFilter(**{name: filters[name] for name in FILTERS if name in filters}, regions="all")
 
 
-def offer_row(offer: Offer) -> OfferRow:
+def rate_row(offer: Offer) -> RateRow:
     """The offer with its machine's figures beside it."""
-    machine = offer.machine
-    return OfferRow(
-        provider=offer.provider,
-        region=offer.region,
-        instance_type=offer.instance_type,
-        accelerator=machine.accelerator,
-        accelerators=machine.accelerators,
-        accelerator_memory_gib=machine.accelerator_memory_gib,
-        vcpus=machine.vcpus,
-        memory_gib=machine.memory_gib,
-        purchase_option=offer.purchase_option,
-        term=offer.term,
-        payment=offer.payment,
-        hourly_rate=offer.hourly_rate,
-        upfront=offer.upfront,
-        recurring_hourly=offer.recurring_hourly,
-        monthly=offer.monthly,
-        currency=offer.currency,
-        effective_from=offer.effective_from,
-        observed_at=offer.observed_at,
-        source=offer.source,
-        flags=offer.flags,
-        offering_class=offer.offering_class,
-        available=offer.available,
-        available_at=offer.available_at,
-    )
+    return RateRow(**cells(offer))
+
+
+def cells(offer: Offer) -> dict[str, Any]:
+    """The cells of a `RateRow`."""
+    return {
+        name: getattr(offer.machine if name in OF_MACHINE else offer, name) for name in RateRow.__dataclass_fields__
+    }
 
 
 def converter(filters: Mapping[str, Any], quoted: Iterable[str], day: date) -> Converter:

@@ -3,6 +3,7 @@
 import csv
 import io
 import tracemalloc
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -13,7 +14,7 @@ from support.services import NOW, packaged_catalogue, service_of
 from api.bootstrap import FixedPrices
 from api.formats import csv_export, price_sheet
 from api.questions.schemas import Layout
-from api.reports.prices.offers import OfferRow, offer_row, selected
+from api.reports.prices.offers import OfferRow, RateRow, offers_report, rate_row, selected
 from api.web.app import create_app
 from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed
@@ -23,18 +24,21 @@ NAMES = tuple(OfferRow.__dataclass_fields__)
 HUNDRED_THOUSAND = 100_000
 
 
-def price_sheet_of(catalogue, rows, **layout):
-    return b"".join(price_sheet.chunks(catalogue, rows, NAMES, Layout(**layout)))
+def report_of(catalogue, rows):
+    report = offers_report(service_of(FixedPrices(catalogue)), catalogue, {})
+    return replace(report, page=rows)
+
+
+def price_sheet_of(report, **layout):
+    return b"".join(price_sheet.chunks(report, NAMES, Layout(**layout)))
 
 
 @pytest.mark.parametrize("layout", [{}, {"sep": ";", "decimal": ",", "excel": True}])
 def test_column_by_column_it_is_the_sheet_of_the_same_offers(layout):
     catalogue = packaged_catalogue()
-    rows = np.arange(len(catalogue))  # every observation there is, every purchase option
-    offers = (offer_row(catalogue.offer(row)) for row in rows.tolist())
-    assert price_sheet_of(catalogue, rows, **layout) == csv_export.document(
-        csv_export.columns_of(OfferRow), offers, Layout(**layout)
-    )
+    report = report_of(catalogue, np.arange(len(catalogue)))  # every observation there is, every purchase option
+    expected = csv_export.document(csv_export.columns_of(OfferRow), report.rows(), Layout(**layout))
+    assert price_sheet_of(report, **layout) == expected
 
 
 def peak_bytes(chunks):
@@ -48,22 +52,23 @@ def peak_bytes(chunks):
 def test_a_hundred_thousand_rows_take_no_more_memory_than_a_tenth_of_them():
     catalogue = packaged_catalogue()
     rows = np.resize(selected(catalogue, NOW, {}), HUNDRED_THOUSAND)
-    price_sheet_of(catalogue, rows[:10])  # what is worked out once
-    small, few = peak_bytes(price_sheet.chunks(catalogue, rows[: HUNDRED_THOUSAND // 10], NAMES, Layout()))
-    large, many_ = peak_bytes(price_sheet.chunks(catalogue, rows, NAMES, Layout()))
+    price_sheet_of(report_of(catalogue, rows[:10]))  # what is worked out once
+    tenth, whole = report_of(catalogue, rows[: HUNDRED_THOUSAND // 10]), report_of(catalogue, rows)
+    small, few = peak_bytes(price_sheet.chunks(tenth, NAMES, Layout()))
+    large, many_ = peak_bytes(price_sheet.chunks(whole, NAMES, Layout()))
     assert large > 9 * small > 9 * 2**20
     assert many_ < 1.5 * few < large / 2
 
 
 def test_any_rows_are_written_piece_by_piece():
-    columns = csv_export.columns_of(OfferRow)
+    columns = csv_export.columns_of(RateRow)
     catalogue = packaged_catalogue()
     taken = []
 
     def rows():
         for row in range(2000):
             taken.append(row)
-            yield offer_row(catalogue.offer(row))
+            yield rate_row(catalogue.offer(row))
 
     chunks = csv_export.chunks(columns, rows(), Layout())
     assert next(chunks).startswith(b"provider,")

@@ -23,7 +23,7 @@ def test_a_row_names_code_that_exists(question):
     assert isinstance(question.asked_in_terminal, Schema)
     assert isinstance(resolve_name(question.document), type)
     named = [question.answer, *map(question.writer, question.forms)]
-    named += [resolve_name(name) for name in (question.view, question.chart and question.chart.spec) if name]
+    named += [resolve_name(name) for name in (question.view, question.chart and question.chart.draws) if name]
     assert all(map(callable, named))
 
 

@@ -7,7 +7,9 @@ from decimal import Decimal
 import pytest
 from support.engine import answer
 from support.prices import NOW, offer
+from support.services import service_of
 
+from api.bootstrap import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.evidence import load_evidence
 from costcalc.offers import PurchaseOption
@@ -72,18 +74,16 @@ def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
 def test_the_price_sheet_says_it_in_both_formats():
     from api.formats.price_sheet import chunks
     from api.questions.schemas import Layout
-    from api.reports.prices.offers import OfferRow, offer_row
+    from api.reports.prices.offers import OfferRow, offers_report
 
     held = prices()
-    rows = held.current_offers(NOW + timedelta(hours=1)).listed
+    sheet = offers_report(service_of(FixedPrices(held)), held, {"as_of": NOW + timedelta(hours=1)})
     names = tuple(OfferRow.__dataclass_fields__)
-    written = list(csv.DictReader(b"".join(chunks(held, rows, names, Layout())).decode().splitlines()))
+    written = list(csv.DictReader(b"".join(chunks(sheet, names, Layout())).decode().splitlines()))
     said = {row["region"]: (row["available"], row["available_at"]) for row in written}
     assert said["none-free"] == ("false", "")
     assert said["not-said"] == ("", "")
     assert said["later"] == ("true", "2026-12-01T11:30:00Z")
-    first = offer_row(held.offer(int(rows[0])))
-    assert (first.hourly_rate, first.available) == (
-        Decimal(written[0]["hourly_rate"]),
-        held.offer(int(rows[0])).available,
-    )
+    first = next(sheet.rows())
+    said_of_first = {True: "true", False: "false", None: ""}[first.available]
+    assert (first.hourly_rate, said_of_first) == (Decimal(written[0]["hourly_rate"]), written[0]["available"])

@@ -10,7 +10,7 @@ from support.prices import NOW, listed, offer
 from support.services import service_of
 
 from api.bootstrap import FixedPrices
-from api.reports.prices.offers import OfferRow
+from api.reports.prices.offers import RateRow
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
@@ -65,7 +65,7 @@ SPOT = [("1", day(90), day(90))]
 def test_a_rate_stands_once_for_as_long_as_one_source_saw_it_unchanged(told):
     document = told.get(PATH).json
     assert list(document) == ["snapshot", "since", "until", "count", "history"]
-    assert list(document["history"][0]) == [*OfferRow.__dataclass_fields__, "last_seen_at"]
+    assert list(document["history"][0]) == [*RateRow.__dataclass_fields__, "last_seen_at"]
     assert (document["count"], rates(told)) == (5, ON_DEMAND + SPOT)
     assert [row["source"] for row in document["history"]][2] == "a list by hand"
     assert document["history"][1]["flags"] == [], "as it was last seen"

@@ -18,7 +18,7 @@ KEYS = words(
     """
     provider region instance_type accelerator accelerators accelerator_memory_gib vcpus memory_gib
     purchase_option term payment hourly_rate upfront recurring_hourly monthly currency effective_from
-    observed_at source flags offering_class available available_at
+    observed_at source flags offering_class available available_at confirmed
     """
 )
 
@@ -162,3 +162,15 @@ def test_readiness_says_what_it_stands_on(client):
 
 def test_rates_of_the_past_have_changed_too(client):
     assert client.get("/offers/changes?since=2017-06-01&as_of=2018-04-26").json["count"] > 0
+
+
+def test_rates_confirmed_leaves_out_what_nobody_vouches_for():
+    heard = offer(region="heard", flags=("second_hand",))
+    client = create_app(service_of(FixedPrices(Catalogue.from_offers([offer(), heard], "two")))).test_client()
+    assert {each["region"]: each["confirmed"] for each in client.get("/offers").json["offers"]} == {
+        "us-east-1": True,
+        "heard": False,
+    }
+    sheet = csv.DictReader(io.StringIO(client.get("/offers.csv?rates=confirmed").text))
+    assert [(row["region"], row["confirmed"]) for row in sheet] == [("us-east-1", "true")]
+    assert client.get("/offers?rates=confirmed").json["count"] == 1

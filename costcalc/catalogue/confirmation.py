@@ -1,0 +1,74 @@
+"""Which rates are confirmed: vouched for by whom one can trust to know, and seen not too long ago."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from costcalc.catalogue.columns import Columns
+from costcalc.offers import PurchaseOption
+from costcalc.units import SECONDS_PER_DAY, Flags, Indices
+
+OPTIONS = tuple(PurchaseOption)
+FRESH_DAYS = dict.fromkeys(OPTIONS, 180) | {
+    PurchaseOption.ON_DEMAND: 90,
+    PurchaseOption.SPOT: 14,
+    PurchaseOption.CAPACITY_BLOCK: 14,
+}
+"""The age up to which a rate is fresh: those of spot and capacity blocks move by the week, those of commitments by the year."""
+USUAL_SECONDS = np.array([FRESH_DAYS[option] for option in OPTIONS], np.int64) * SECONDS_PER_DAY
+ENOUGH_PROVIDERS = 10
+NEVER = np.iinfo(np.int64).max // 2
+
+
+class Vouched(NamedTuple):
+    """A catalogue's columns, the rows that somebody vouches for, and those of the asker's own machines."""
+
+    columns: Columns
+    flags: Flags
+    own: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Confirmation:
+    """What is confirmed at one moment: `flags` has an entry for each row of the catalogue, and holds for those current then.
+
+    `limits` has, by kind of purchase, the age in days up to which a rate is fresh: that of `FRESH_DAYS`, or where fewer than ten
+    providers have a rate of that kind so fresh and vouched for, the age at which ten do, or as many as there are.
+    """
+
+    flags: Flags
+    limits: Mapping[PurchaseOption, float]
+
+    @property
+    def widened(self) -> Mapping[PurchaseOption, float]:
+        """The limits that go beyond the usual ones."""
+        return {option: days for option, days in self.limits.items() if days > FRESH_DAYS[option]}
+
+
+def confirmation(vouched: Vouched, since: Indices, as_of: datetime, most_days: int) -> Confirmation:
+    """What is vouched for and fresh at a moment, the limits widened to what `enough_since` returned, never beyond `most_days`."""
+    columns, now = vouched.columns, int(as_of.timestamp())
+    limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
+    fresh = columns.observed >= (now - limits)[columns.option]
+    by_kind = dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True))
+    return Confirmation((vouched.flags & fresh) | vouched.own, by_kind)
+
+
+def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices:
+    """By kind of purchase, the latest moment since which ten providers, or all there are, have one of these rates.
+
+    `rows` are current and vouched for; `providers` numbers the provider of each instance. NEVER where there is no rate.
+    """
+    since = np.full(len(OPTIONS), NEVER)
+    for code in np.unique(columns.option[rows]).tolist():
+        of_kind = rows[columns.option[rows] == code]
+        newest = np.zeros(int(providers.max(initial=0)) + 1, np.int64)
+        np.maximum.at(newest, providers[columns.instance[of_kind]], columns.observed[of_kind])
+        known = np.sort(newest[newest > 0])[::-1]
+        since[code] = known[:ENOUGH_PROVIDERS][-1] if len(known) else NEVER
+    return since

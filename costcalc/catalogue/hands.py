@@ -1,0 +1,99 @@
+"""From whom each rate of a catalogue is known: who said it first, who saw it again, and who vouches for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.catalogue.columns import Columns, Vocabulary
+from costcalc.offers import COPIED, ENDED, OFF_MARKET, SECOND_HAND, is_first_hand
+from costcalc.units import SECONDS_PER_DAY, Flags, Indices
+
+SEEN_AGAIN = "; seen again in "
+WITNESSES_APART_SECONDS = 180 * SECONDS_PER_DAY
+OF_AN_AMOUNT = ("key", "currency", "hourly")
+
+
+def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, Vocabulary]:
+    """The same rates, where one that a provider said stays first hand when a third party sees it again; both are its source."""
+    said_by = _said_by(columns, vocabulary)
+    again = np.flatnonzero(said_by != np.arange(len(said_by)))
+    sources, flags = _Words(vocabulary.sources), _Words(vocabulary.flags)
+    pairs = zip(columns.source[said_by[again]].tolist(), columns.source[again].tolist(), strict=True)
+    words = vocabulary.sources
+    source_codes, flag_codes = columns.source.copy(), columns.flags.copy()
+    source_codes[again] = [sources[words[first] + SEEN_AGAIN + words[later]] for first, later in pairs]
+    flag_codes[again] = [flags[_first_hand(vocabulary.flags[code])] for code in columns.flags[again].tolist()]
+    kept = replace(columns, source=source_codes, flags=flag_codes)
+    return kept, replace(vocabulary, sources=tuple(sources), flags=tuple(flags))
+
+
+def vouched_for(columns: Columns, vocabulary: Vocabulary, first_hand: Flags) -> Flags:
+    """Which rates the provider itself said, or two sources that do not have them from each other or from a third.
+
+    The earlier of the two saw the amount at most 180 days before the later. Nobody vouches for what is far off the market.
+    """
+    copied, ended, off_market = (flagged(columns, vocabulary, flag) for flag in (COPIED, ENDED, OFF_MARKET))
+    vouched = first_hand.copy()
+    vouched[_stated_twice(columns, _witnesses(vocabulary)[columns.source], np.flatnonzero(~(copied | ended)))] = True
+    return vouched & ~off_market
+
+
+def flagged(columns: Columns, vocabulary: Vocabulary, flag: str) -> Flags:
+    """The rows that have this flag."""
+    return np.array([flag in text.split(";") for text in vocabulary.flags], bool)[columns.flags]
+
+
+def _said_by(columns: Columns, vocabulary: Vocabulary) -> Indices:
+    """For each second-hand row the row in which the provider had said the same rate, if none stands between; else itself."""
+    first_hand = np.array([is_first_hand(text.split(";")) for text in vocabulary.flags], bool)[columns.flags]
+    rows, ended = np.arange(len(columns.observed)), flagged(columns, vocabulary, ENDED)
+    begins = _changes(columns, rows) | ended
+    begins[1:] |= ended[:-1]
+    since = np.maximum.accumulate(np.where(begins, rows, 0))
+    said = np.maximum.accumulate(np.where(first_hand, rows, -1))
+    return np.where(flagged(columns, vocabulary, SECOND_HAND) & (said >= since), said, rows)
+
+
+def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indices:
+    """Those of these rows whose amount another witness stated, too, not long before."""
+    rows = rows[np.lexsort((columns.observed[rows], *(getattr(columns, name)[rows] for name in OF_AN_AMOUNT)))]
+    new_amount = _changes(columns, rows)
+    positions, other_witness = np.arange(len(rows)), new_amount.copy()
+    other_witness[1:] |= witnesses[rows[1:]] != witnesses[rows[:-1]]
+    first = np.maximum.accumulate(np.where(other_witness, positions, 0))  # of what this witness states without a break
+    rows, before = rows[~new_amount[first]], rows[first[~new_amount[first]] - 1]
+    return rows[columns.observed[rows] - columns.observed[before] <= WITNESSES_APART_SECONDS]
+
+
+def _changes(columns: Columns, rows: Indices) -> Flags:
+    """Which of these rows are another offer than the row before, or have another amount."""
+    changes = np.ones(len(rows), bool)
+    pairs = [(values[rows[1:]], values[rows[:-1]]) for values in (getattr(columns, name) for name in OF_AN_AMOUNT)]
+    changes[1:] = np.any([later != earlier for later, earlier in pairs], axis=0)
+    return changes
+
+
+def _witnesses(vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """A number for who states what each source says: sources of one project or author begin with the same word."""
+    numbers = _Words(())
+    return np.array([numbers[re.split(r"[@:,; ]", source, maxsplit=1)[0]] for source in vocabulary.sources], np.int64)
+
+
+def _first_hand(flags: str) -> str:
+    return ";".join(flag for flag in flags.split(";") if flag not in (SECOND_HAND, COPIED))
+
+
+class _Words(dict[str, int]):
+    """Words by number; a new one gets the next."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        super().__init__((word, number) for number, word in enumerate(words))
+
+    def __missing__(self, word: str) -> int:
+        self[word] = len(self)
+        return self[word]
