@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,6 +17,8 @@ _STORE = re.compile(r"sqlite:///.|postgres(ql)?(\+psycopg)?://.")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+:[0-9a-f:.]*")
 _ORIGIN = re.compile(r"https?://[^/\s@?#]+")
 _WEB_ADDRESS = re.compile(r"https?://[^/\s?#]+(/[^\s?#]*)?")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_INTERVAL = re.compile(r"(\d{1,6}) ?([smhd])")
 _USER_INFO = re.compile(r"//[^/\s]*@")
 _QUERY = re.compile(r"(?<=\S)\?\S+$")  # an address may carry its key there
 
@@ -41,6 +44,7 @@ class Settings:
     slack_webhook_url: str | None = None
     redis_url: str | None = None
     poll_seconds: float = 2.0
+    refresh: timedelta | None = timedelta(hours=1)
     cache_answers: int = 512
     wait_seconds: float = 2.0
     rate_limit: str | None = None
@@ -85,6 +89,15 @@ def _seconds(text: str) -> float:
     if not 0 < seconds <= 3600:
         raise ValueError("write a number of seconds between 0 and 3600")
     return seconds
+
+
+def _interval(text: str) -> timedelta | None:
+    if text.lower() == "off":
+        return None
+    match = _INTERVAL.fullmatch(text.lower())
+    if not match or not int(match[1]):
+        raise ValueError("write a length of time, such as 1h or 30m, or off")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _store(text: str) -> str:
@@ -240,6 +253,13 @@ SETTINGS: tuple[Setting, ...] = (
         "2",
         "The number of seconds after which a worker looks for a new price snapshot.",
         parse=_seconds,
+    ),
+    Setting(
+        "COSTCALC_REFRESH",
+        "1h",
+        "How often `costcalc serve` refreshes the prices by itself, such as 1h or 30m, first right after its start; `off` for "
+        "never. Of all servers that share a store, one does.",
+        parse=_interval,
     ),
     Setting(
         "COSTCALC_CACHE_ANSWERS",

@@ -66,7 +66,8 @@ def serving(command: list[str], folder: str, *arguments: str) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "HOME": folder, "COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.db"}
+    settings = {"COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.db", "COSTCALC_REFRESH": "off"}
+    environment = {**os.environ, "HOME": folder, **settings}
     process = subprocess.Popen([*command, f"127.0.0.1:{port}", *arguments], env=environment)
     try:
         _wait(port)

@@ -36,6 +36,8 @@ class Payment(StrEnum):
     ALL_UPFRONT = "all_upfront"
 
 
+ANY_SOURCE = "any source"
+"""The source of a gap that stands while none of them answers."""
 OLD_DAYS = 30
 """A rate that was last seen longer ago is old: answers mark it, and it is not fresh enough to be sure of."""
 SPOT_RATE_WIDTH, SPOT_RATE_DAYS = 0.28, 365

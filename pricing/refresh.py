@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from costcalc.evidence import load_evidence
-from costcalc.offers import Gap, Offer
+from costcalc.offers import ANY_SOURCE, Gap, Offer
 from pricing.checks import (
     ListingRefused,
     SourceListing,
@@ -102,7 +102,7 @@ def refresh(
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
-    limit = _limit(environment, not named and all(spec.is_open for spec in specs))
+    limit = _limit(environment, not named and _are_open(specs))
     checker = _Checker(store, now)
     asked = []
     for each in skipped:
@@ -269,9 +269,16 @@ def _publication(results: Iterable[SourceResult]) -> Publication:
             Attempt(result.name, result.seconds, None if result.error else len(result.offers), _trouble(result))
             for result in done
         ),
-        tuple(gap for result in done for gap in result.gaps),
+        _gaps(done),
         tuple(result.inspection for result in done if result.inspection),
     )
+
+
+def _gaps(results: Sequence[SourceResult]) -> tuple[Gap, ...]:
+    """Those of each source; where none of several answered, the network is what is missing, and one gap says so."""
+    if len(results) > 1 and all(result.error for result in results):
+        return (Gap(ANY_SOURCE, "none of them answered"),)
+    return tuple(gap for result in results for gap in result.gaps)
 
 
 def _trouble(result: SourceResult) -> str | None:
@@ -283,6 +290,16 @@ def _hinted(outcome: Outcome) -> Outcome:
     if not outcome.late:
         return outcome
     return replace(outcome, error=f"{outcome.error}; `costcalc prices refresh {outcome.name}` waits longer")
+
+
+def longest_seconds(environment: Environment) -> float:
+    """How long a refresh that names no source waits at most for its sources."""
+    specs, _ = _configured(chosen(()), environment)
+    return _limit(environment, _are_open(specs))
+
+
+def _are_open(specs: Sequence[SourceSpec]) -> bool:
+    return all(spec.is_open for spec in specs)
 
 
 def _limit(environment: Environment, quick: bool) -> float:

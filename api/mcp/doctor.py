@@ -13,7 +13,7 @@ from api.questions.suggestions import many
 from api.service import Service
 from costcalc import __version__
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.offers import OLD_DAYS
+from costcalc.offers import ANY_SOURCE, OLD_DAYS, Gap
 
 EVERY_OFFER = OfferFilter()
 EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server", "pyarrow": "sweep"}
@@ -54,13 +54,15 @@ def _prices(service: Service) -> Iterator[Finding]:
         yield Finding("prices", "wrong", error.detail, "costcalc prices status")
         return
     yield _age(service, catalogue)
-    yield from (
-        Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", f"costcalc prices try {gap.source}")
-        for gap in catalogue.gaps
-    )
+    yield from map(_gap, catalogue.gaps)
     for source, count in Counter(service.prices.quarantined()).items():
         found = f"{many(count, 'odd rate')} of {source} left out"
         yield Finding("quarantine", "worth knowing", found, f"costcalc prices release {source}")
+
+
+def _gap(gap: Gap) -> Finding:
+    remedy = "costcalc prices refresh" if gap.source == ANY_SOURCE else f"costcalc prices try {gap.source}"
+    return Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", remedy)
 
 
 def _age(service: Service, catalogue: Catalogue) -> Finding:

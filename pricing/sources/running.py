@@ -179,7 +179,7 @@ def _answer(end: Connection, module: str, environment: Mapping[str, str], now: d
     threading.stack_size(STACK_BYTES)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     spec: SourceSpec = import_module(module).SPEC
-    _limit_memory(spec.bounds.memory_mib)
+    limit_memory(spec.bounds.memory_mib)
     outcome = ask(spec, environment, now)
     try:
         content = msgpack.encode(outcome)
@@ -195,7 +195,7 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _limit_memory(mib: int) -> None:
+def limit_memory(mib: int) -> None:
     """This process can allocate no more than these MiB beyond what it has. Only Linux counts all that is allocated."""
     if sys.platform != "linux":
         return
@@ -203,7 +203,8 @@ def _limit_memory(mib: int) -> None:
 
     allocated_pages = int(Path("/proc/self/statm").read_text().split()[5])
     most = allocated_pages * resource.getpagesize() + mib * MIB
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)  # stays: the processes of a refresh have limits of their own
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def _too_much_memory(spec: SourceSpec) -> str:

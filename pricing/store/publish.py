@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
-from costcalc.offers import ENDED, Gap, Offer
+from costcalc.offers import ANY_SOURCE, ENDED, Gap, Offer
 from costcalc.units import Indices
 from pricing.checks import ended_names, shortened
 from pricing.offer_flags import WITHDRAWN
@@ -244,9 +244,12 @@ def _identity(each: Entry) -> tuple[bytes, bytes, int, int]:
 
 def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
     """The gaps of sources that were not asked, and the new ones; a gap that stays open keeps the moment it opened."""
-    before, asked = open_gaps(connection), {attempt.name for attempt in publication.attempts}
+    before = open_gaps(connection)
+    renewed = {each.name for each in publication.attempts} | {gap.source for gap in publication.gaps}
+    if publication.listings:
+        renewed.add(ANY_SOURCE)
     since = {(gap.source, gap.reason): gap.since for gap in before}
-    others = tuple(gap for gap in before if gap.source not in asked)
+    others = tuple(gap for gap in before if gap.source not in renewed)
     return others + tuple(
         replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in publication.gaps
     )

@@ -18,10 +18,11 @@ from costcalc.text import in_lines
 from pricing.checks import ended_names, shortened
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
-from pricing.store import sign_ins, snapshots
+from pricing.store import leases, sign_ins, snapshots
 from pricing.store.book import moment
 from pricing.store.changes import By, Change, newest_changes, note
 from pricing.store.connection import Database, StoreError
+from pricing.store.leases import Lease
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
@@ -234,6 +235,16 @@ class Store:
         """End the sign-in of this id. Raises StoreBusy."""
         with self._database.writing() as connection:
             sign_ins.end(connection, id)
+
+    def take(self, lease: Lease, now: datetime) -> datetime | None:
+        """Take a lease, or return when it is worth asking again. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            return leases.take(connection, lease, now)
+
+    def give_back(self, lease: Lease, now: datetime, *, done: bool) -> None:
+        """End a lease; `done` says that its work needs nobody until it is due again. Raises StoreBusy."""
+        with self._database.writing() as connection:
+            leases.give_back(connection, lease, now, done=done)
 
     def changes(self, most: int) -> list[Change]:
         """Who last changed what, the oldest first."""

@@ -169,6 +169,16 @@ changes = Table(
 )
 """Who added or removed what, only added."""
 
+leases = Table(
+    "leases",
+    metadata,
+    Column("work", String(64), primary_key=True),
+    Column("holder", String(64), nullable=False),
+    Column("until", UtcDateTime, nullable=False),
+    Column("done_at", UtcDateTime),
+)
+"""Which process does some work for all who share this store, until when at most, and when it was last done."""
+
 source_status = Table(
     "source_status",
     metadata,

@@ -10,6 +10,7 @@ from benchmarks.load import shipped_mib
 from benchmarks.refresh_memory import MOST_MIB
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+BUSY_MIB = 1126  # what two workers take while everybody asks the dearest questions
 MIB = {"m": 1, "Mi": 1, "M": 1, "g": 1024, "Gi": 1024, "G": 1024}
 
 
@@ -21,7 +22,7 @@ def mib(text: str) -> int:
 def limits(kubernetes: str, service: str, unit: str) -> set[int]:
     """What a manifest of each kind allows."""
     document, *_ = yaml.safe_load_all((DEPLOY / "kubernetes" / kubernetes).read_text())
-    spec = document["spec"].get("jobTemplate", document)["spec"]["template"]["spec"]
+    spec = document["spec"]["template"]["spec"]
     composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"][service]
     described = ConfigParser(strict=False, interpolation=None)
     described.read(DEPLOY / "systemd" / unit)
@@ -37,6 +38,5 @@ def test_a_server_may_take_the_same_everywhere():
     assert limits("web.yaml", "web", "costcalc.service") == {shipped_mib()}
 
 
-def test_a_refresh_has_room_for_what_it_may_take_at_most():
-    [allowed] = limits("refresh.yaml", "refresh", "costcalc-refresh.service")
-    assert allowed >= 1.3 * MOST_MIB
+def test_a_refresh_has_room_beside_busy_workers():
+    assert shipped_mib() >= BUSY_MIB + 1.3 * MOST_MIB

@@ -46,9 +46,9 @@ class LiveServer:
 
 
 def clean_environment(home, **variables):
-    """What a new user's shell would hand over."""
+    """What a new user's shell would hand over; a server asks no cloud, unless a test wants it to."""
     kept = {name: value for name, value in os.environ.items() if not re.match("COSTCALC_|XDG_|PROMETHEUS_", name)}
-    return {**kept, "HOME": str(home), **variables}
+    return {**kept, "COSTCALC_REFRESH": "off", "HOME": str(home), **variables}
 
 
 def start_server(home, **variables):

@@ -25,7 +25,8 @@ def main() -> int:
     )
     parser.add_argument("--servers", type=int, default=2, choices=range(1, 10), help="how many servers of costcalc")
     given = parser.parse_args()
-    settings = {name: value for name, value in os.environ.items() if name.startswith("COSTCALC_")}
+    given_settings = {name: value for name, value in os.environ.items() if name.startswith("COSTCALC_")}
+    settings = {"COSTCALC_REFRESH": "1h", **given_settings}
     for each in STOPS:  # a shell's background commands begin with SIGINT ignored
         signal.signal(each, stop)
     try:

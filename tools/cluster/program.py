@@ -91,6 +91,6 @@ def installed(name: str, package: str) -> str:
 
 
 def clean_environment(**settings: str) -> dict[str, str]:
-    """This process's environment without settings of costcalc, and then these."""
+    """This process's environment without settings of costcalc, and then these; servers ask no cloud unless these say so."""
     kept = {name: value for name, value in os.environ.items() if not re.match("COSTCALC_|XDG_|PROMETHEUS_", name)}
-    return {**kept, **settings}
+    return {**kept, "COSTCALC_REFRESH": "off", **settings}

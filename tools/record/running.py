@@ -90,6 +90,7 @@ class Command:
             "PYTHONPATH": str(self.checkout),
             "PYTHONPYCACHEPREFIX": str(self.home / "pycache"),
             "COSTCALC_DATABASE_URL": f"sqlite:///{self.home / 'prices.sqlite3'}",
+            "COSTCALC_REFRESH": "off",
             "COSTCALC_SLACK_SIGNING_SECRET": SECRET,
             "COSTCALC_PUBLIC_URL": PUBLIC_URL,
         }

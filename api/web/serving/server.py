@@ -28,6 +28,7 @@ from granian.log import LogLevels
 from granian.server import Server as Granian
 
 from api.settings import Settings
+from api.web.serving.refreshing import Refreshing
 from api.web.serving.request import Asgi
 from costcalc.evidence import Evidence, load_evidence
 from pricing.packaged.catalogue import packaged_catalogue
@@ -79,8 +80,12 @@ def serve(settings: Settings) -> None:
             workers_kill_timeout=STOP_SECONDS,
         )
         server.respawned_wrks = _NoCrashLoop()
-        server.on_startup(threading.Thread(target=_announce, args=(server,), daemon=True).start)
-        server.serve(target_loader=_loader(settings, evidence, Path(folder, "store")), wrap_loader=False)
+        note = Path(folder, "store")
+        refreshing = Refreshing(settings, settings.refresh, note) if settings.refresh else None
+        server.on_startup(threading.Thread(target=_announce, args=(server, refreshing), daemon=True).start)
+        if refreshing:
+            server.on_shutdown(refreshing.stop)
+        server.serve(target_loader=_loader(settings, evidence, note), wrap_loader=False)
 
 
 def _loader(settings: Settings, evidence: Evidence, note: Path) -> Callable[[], Asgi]:
@@ -153,12 +158,14 @@ def _allow_many_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _announce(server: Any) -> None:
-    """Says where, as soon as a worker listens there."""
+def _announce(server: Any, refreshing: Refreshing | None) -> None:
+    """Says where, as soon as a worker listens there; from then on prices are kept fresh."""
     place = server.bind_uds or f"http://{server.bind_addr}:{server.bind_port}"
     while not _is_open(server):
         time.sleep(0.05)
     print(f"costcalc answers on {place} with {server.workers} workers", file=sys.stderr, flush=True)
+    if refreshing:
+        refreshing.run()
 
 
 def _is_open(server: Any) -> bool:

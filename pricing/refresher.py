@@ -1,0 +1,92 @@
+"""One refresh for all servers of a store, if it is due and no other process is at it.
+
+`costcalc serve` starts it as `python -m pricing.refresher EVERY KNOWN PARENT`: EVERY is in seconds, KNOWN the identity of the
+store, in whose place no other is begun, and PARENT the process with which it ends. It prints the number of seconds until it is
+worth starting again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from signal import SIG_IGN, SIGINT, SIGTERM, signal
+from uuid import uuid4
+
+from pricing.refresh import RefreshReport, longest_seconds, refresh
+from pricing.sources.running import limit_memory
+from pricing.sources.source import Environment
+from pricing.store.connection import StoreError
+from pricing.store.leases import Lease
+from pricing.store.store import Store
+
+log = logging.getLogger("costcalc.refresher")
+WORK = "refresh"
+MEMORY_MIB = 256  # beside the processes that ask the sources
+PUBLISHING = timedelta(minutes=3)  # two of which it may wait for another writer
+NICENESS = 10  # answers come first
+
+
+def refresh_if_due(store: Store, environment: Environment, every: timedelta, clock: Callable[[], datetime]) -> datetime:
+    """Refresh unless another process did so lately, or is at it. Returns when it is worth asking again. Raises StoreError."""
+    started = clock()
+    until = started + timedelta(seconds=longest_seconds(environment)) + PUBLISHING
+    lease = Lease(WORK, uuid4().hex, every, until)
+    if later := store.take(lease, started):
+        return later
+    done = False
+    try:
+        report = refresh((), store, environment, started)
+        done = True
+        log.info("%s, in %.0f s", in_words(report), (clock() - started).total_seconds())
+    finally:
+        store.give_back(lease, clock(), done=done)
+    return clock() + every
+
+
+def in_words(report: RefreshReport) -> str:
+    """What a refresh brought, in one line."""
+    asked = [result for result in report.results if not result.missing]
+    failed = sorted(result.name for result in asked if result.error)
+    if len(failed) == len(asked):
+        return "prices not refreshed: no price source answered; answers go on from the prices before"
+    published = report.published
+    rates = f"{published.new:,} new rates, {published.seen_again:,} seen again"
+    without = f"; no answer from {', '.join(failed)}" if failed else ""
+    return f"prices refreshed from {len(asked) - len(failed)} of {len(asked)} sources: {rates}{without}"
+
+
+def main() -> None:
+    """What the process does."""
+    seconds, known, parent = sys.argv[1:]
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    log.setLevel(logging.INFO)
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
+    signal(SIGINT, SIG_IGN)  # the server ends this process
+    signal(SIGTERM, lambda *_: sys.exit(1))
+    os.nice(NICENESS)
+    limit_memory(MEMORY_MIB)
+    try:
+        store = Store(os.environ.get("COSTCALC_DATABASE_URL"), known=known)
+        due = refresh_if_due(store, os.environ, timedelta(seconds=float(seconds)), _utc_now)
+    except StoreError as error:
+        sys.exit(f"prices not refreshed: {error}")
+    print((due - _utc_now()).total_seconds())
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""A server keeps its prices fresh by itself, from local servers that speak the recorded formats of the sources."""
+
+import re
+import socket
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.live_server import start_server
+from support.recorded_sources import RECORDED
+
+from pricing.sources import SOURCES
+from tools.cluster.cluster import wait_for
+
+OPEN = [name for name, spec in SOURCES.items() if spec.is_open]
+ADDRESSES = {each.variable for spec in SOURCES.values() for each in spec.settings if "_URL" in each.variable}
+ANY_PATH = re.compile(".*")
+COST = "/cost?model=resnet50&target=0.757&limit=1"
+
+
+@pytest.fixture
+def servers(tmp_path):
+    """Starts servers, which end with the test."""
+    started = []
+
+    def start(name, source_url, **variables):
+        home = tmp_path / name
+        home.mkdir()
+        addresses = {**dict.fromkeys(ADDRESSES, source_url), "COSTCALC_REFRESH": "1h", "COSTCALC_REFRESH_SECONDS": "20"}
+        started.append(start_server(home, **{**addresses, "AWS_EC2_METADATA_DISABLED": "true", **variables}))
+        return started[-1]
+
+    yield start
+    for each in started:
+        assert each.process.poll() is not None or each.stop() == 0
+
+
+def wait_for_line(server, words):
+    wait_for(lambda: words in server.log.read_text(), 60)
+
+
+def refreshers(server):
+    """The processes of refreshes that a server has under way."""
+    files = Path(f"/proc/{server.process.pid}/task").glob("*/children")  # those that each thread started
+    children = " ".join(file.read_text() for file in files).split()
+    return [child for child in children if "pricing.refresher" in command(child)]
+
+
+def command(process):
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_text()
+    return ""
+
+
+def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers, httpserver):
+    for name in OPEN:
+        if name in RECORDED:
+            RECORDED[name].serve(httpserver)
+    httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
+    server, started = servers("one", httpserver.url_for("").rstrip("/")), datetime.now(UTC)
+    wait_for_line(server, "prices refreshed from")
+    time.sleep(3)  # until its workers look
+    prices = server.get(COST).json()["prices"]
+    assert started - timedelta(seconds=60) < datetime.fromisoformat(prices["newest_observed_at"])
+    assert server.log.read_text().count("\n") == 2  # where it answers, and what came of the refresh
+
+
+def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
+    server = servers("offline", "http://127.0.0.1:9", COSTCALC_REFRESH_SECONDS="5")
+    before = server.get(COST).json()
+    wait_for_line(server, "prices not refreshed")
+    time.sleep(3)
+    after = server.get(COST).json()
+    assert after["estimates"] == before["estimates"]
+    assert [(gap["source"], gap["reason"]) for gap in after["prices"]["gaps"]] == [
+        ("any source", "none of them answered")
+    ]
+    assert server.log.read_text().count("\n") == 2
+
+
+def test_two_servers_and_four_workers_refresh_once(servers, httpserver, postgres_url):
+    RECORDED["vultr"].serve(httpserver)
+    httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
+    both = [
+        servers(name, httpserver.url_for("").rstrip("/"), COSTCALC_DATABASE_URL=postgres_url) for name in ("a", "b")
+    ]
+    wait_for(lambda: any("prices refreshed from" in each.log.read_text() for each in both))
+    wait_for(lambda: not any(map(refreshers, both)))
+    assert sum(each.log.read_text().count("prices refreshed from") for each in both) == 1
+
+
+def test_a_refresh_ends_with_its_server(servers):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = servers("one", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        wait_for(lambda: refreshers(server))
+        [refresher] = refreshers(server)
+        server.process.kill()
+        server.process.wait()
+        wait_for(lambda: not command(refresher), 20)
