@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, ExchangeRate
@@ -271,8 +272,8 @@ class Answer:
     calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
     free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
-    `rejections` says how many were left out, by reason, and `rejection_units` whether they are recipes, offers or runs, a run
-    being one recipe on one offer and number of machines.
+    `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
+    `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
 
     `hints` are for a person to whom nothing or little was found; the engine itself gives none.
 
@@ -287,6 +288,7 @@ class Answer:
     estimates: tuple[Estimate, ...]
     rejections: dict[str, int]
     best_reached: BestReached | None
+    freshness: Freshness = NO_RATES
     picks: tuple[Pick, ...] = ()
     missed: tuple[Requirement, ...] = ()
     best: tuple[Estimate, ...] = ()

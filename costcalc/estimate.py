@@ -15,6 +15,7 @@ import numpy as np
 
 from costcalc.answers import Answer, Estimate, Overview, PriceBasis, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.freshness import freshness
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
@@ -112,6 +113,7 @@ class Asked:
         return Answer(
             query=query,
             prices=_price_basis(catalogue, found.as_of, found.offers),
+            freshness=freshness(catalogue, found.offers.listed, found.as_of),
             picks=tuple(reasoned({name: estimates[position] for name, position in picked.items()}, query.basis)),
             missed=found.missed,
             best=tuple(estimates[position] for position in best),
@@ -339,7 +341,8 @@ def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int
 
 
 def _price_basis(catalogue: Catalogue, as_of: datetime, offers: AllowedOffers) -> PriceBasis:
-    oldest, newest = (datetime.fromtimestamp(at, UTC) for at in offers.observed) if offers.observed else (None, None)
+    seen = catalogue.columns.observed[offers.listed].tolist()
+    oldest, newest = (datetime.fromtimestamp(at(seen), UTC) if seen else None for at in (min, max))
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
 
 

@@ -12,10 +12,10 @@ from api.questions.errors import NotReady
 from api.questions.suggestions import many
 from api.service import Service
 from costcalc import __version__
-from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.freshness import current_freshness
 from costcalc.offers import ANY_SOURCE, OLD_DAYS, Gap
 
-EVERY_OFFER = OfferFilter()
 EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server", "pyarrow": "sweep"}
 """By module, the extra of this package that brings it."""
 
@@ -66,12 +66,13 @@ def _gap(gap: Gap) -> Finding:
 
 
 def _age(service: Service, catalogue: Catalogue) -> Finding:
-    newest = catalogue.last_seen(service.clock(), EVERY_OFFER)
-    if newest is None:
-        return Finding("prices", "wrong", "the snapshot is empty", "costcalc prices refresh")
-    days = (service.clock() - newest).days
-    found = f"{many(len(catalogue), 'rate')}, the newest {many(days, 'day')} old"
-    if days > OLD_DAYS:
+    fresh = current_freshness(catalogue, service.clock())
+    if fresh.median_age_days is None:
+        return Finding("prices", "wrong", "the snapshot has no current rate", "costcalc prices refresh")
+    oldest = sorted(fresh.by_provider.items(), key=lambda pair: -pair[1])
+    by_provider = ", ".join(f"{provider} {days:.0f}" for provider, days in oldest)
+    found = f"the rates are {fresh.median_age_days:.0f} days old in the median; by provider: {by_provider}"
+    if fresh.median_age_days > OLD_DAYS:
         return Finding("prices", "worth knowing", found, "costcalc prices refresh")
     return Finding("prices", "well", found)
 

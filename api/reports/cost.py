@@ -18,6 +18,7 @@ from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
+from costcalc.catalogue.freshness import Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.estimate import Asked
 from costcalc.money import ExchangeRate
@@ -148,6 +149,7 @@ class CostDocument:
     count: int
     unconfirmed: Estimate | None
     folded: Folded
+    freshness: Freshness
     estimates: tuple[Estimate, ...]
     free: tuple[Estimate, ...]
     rejections: dict[str, int]
@@ -252,6 +254,7 @@ def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
         count=answer.count,
         unconfirmed=answer.unconfirmed,
         folded=answer.folded,
+        freshness=answer.freshness,
         estimates=answer.estimates,
         free=answer.free,
         owned=answer.owned,

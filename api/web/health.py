@@ -31,6 +31,7 @@ from api.questions.errors import NotReady
 from api.service import Service
 from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
+from costcalc.catalogue.freshness import Freshness, current_freshness
 from costcalc.offers import Gap
 
 log = logging.getLogger("costcalc")
@@ -73,6 +74,12 @@ AGE = Gauge(
     ["source"],
     multiprocess_mode="mostrecent",
 )
+MEDIAN_AGE = Gauge(
+    "costcalc_prices_median_age_days",
+    "Days since the rates of a provider were seen, in the median",
+    ["provider"],
+    multiprocess_mode="mostrecent",
+)
 REPLAYS = Counter("costcalc_http_replays_total", "Requests answered from memory, by path", ["path"])
 REFUSED = Counter("costcalc_http_refused_total", "Requests refused before they were read as questions", ["status"])
 SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
@@ -87,7 +94,7 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What the service stands on: `first_observed_at` bounds `as_of` from below."""
+    """What the service stands on: `first_observed_at` bounds `as_of` from below; `freshness` is that of all current rates."""
 
     status: str
     snapshot: str
@@ -96,6 +103,7 @@ class Ready:
     evidence_version: str
     recipes: int
     gaps: tuple[Gap, ...]
+    freshness: Freshness
 
 
 @blueprint.get("/healthz")
@@ -121,6 +129,7 @@ def readyz() -> Response:
         evidence_version=evidence.version,
         recipes=len(evidence.recipes),
         gaps=catalogue.gaps,
+        freshness=current_freshness(catalogue, service.clock()),
     )
     return Response(to_json(ready), content_type=JSON_TYPE, headers=UNKEPT)
 
@@ -140,6 +149,8 @@ def prometheus() -> Response:
     MEMORY.set(service.memory.size_bytes)
     for name, answered_at in service.prices.answered_at():
         AGE.labels(name).set((service.clock() - answered_at).total_seconds())
+    for provider, days in _freshness(service).by_provider.items():
+        MEDIAN_AGE.labels(provider).set(days)
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
 
 
@@ -148,6 +159,13 @@ def _gaps(service: Service) -> tuple[Gap, ...]:
         return service.catalogue().gaps
     except NotReady:
         return ()
+
+
+def _freshness(service: Service) -> Freshness:
+    try:
+        return current_freshness(service.catalogue(), service.clock())
+    except NotReady:
+        return Freshness()
 
 
 class Measured:

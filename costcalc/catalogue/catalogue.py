@@ -89,7 +89,8 @@ class Catalogue:
     alike (`hands.vouched_for`), `stands_alone` those of machines that no network joins to others, `ended` those that say that an
     offer is gone, `own` the asker's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of
     which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
-    `known_since` is the moment, in seconds since 1970, before which some observations are missing.
+    `known_since` is the moment, in seconds since 1970, before which some observations are missing; `refreshed_at` is when any
+    price source last answered, None where none did.
     """
 
     def __init__(
@@ -99,8 +100,10 @@ class Catalogue:
         snapshot: str,
         gaps: tuple[Gap, ...] = (),
         known_since: int = 0,
+        refreshed_at: datetime | None = None,
     ) -> None:
         self.known_since = known_since
+        self.refreshed_at = refreshed_at
         columns, vocabulary = with_hands_kept(columns, vocabulary)
         self.columns = columns
         self.vocabulary = vocabulary
@@ -136,9 +139,8 @@ class Catalogue:
 
     def with_offers(self, offers: Iterable[Offer]) -> Catalogue:
         """This catalogue and these observations."""
-        return Catalogue(
-            *extended(self.columns, self.vocabulary, offers), self.snapshot, self.gaps, known_since=self.known_since
-        )
+        columns, vocabulary = extended(self.columns, self.vocabulary, offers)
+        return Catalogue(columns, vocabulary, self.snapshot, self.gaps, self.known_since, self.refreshed_at)
 
     def to_bytes(self) -> bytes:
         """The columns and their vocabulary as one document, which loads without building offers."""

@@ -40,15 +40,15 @@ class AllowedOffers:
     """One entry per offer and cluster that it can be rented for: `row` of the catalogue, `cluster` of the training matrix.
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
-    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `observed` are the first
-    and the last moment, in seconds since 1970, at which the allowed offers were observed, None where there are none.
+    first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `listed` are the rows of all
+    allowed offers but the asker's own machines.
     """
 
     row: Indices
     cluster: Indices
     clusters: Flags
     rejections: dict[str, int]
-    observed: tuple[int, int] | None
+    listed: Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,7 @@ def allowed_offers(
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
     cluster = np.concatenate(found_clusters)
     in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
-    seen = catalogue.columns.observed[rows[~mine]]
-    observed = (int(seen.min()), int(seen.max())) if len(seen) else None
-    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, observed)
+    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, rows[~mine])
 
 
 def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]) -> dict[str, int]:

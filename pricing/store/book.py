@@ -209,7 +209,14 @@ class Book:
             )
             for name in NAMES[2:]
         }
-        return Catalogue(ordered(named), self.vocabulary, snapshot, gaps, self.started_at)
+        return Catalogue(ordered(named), self.vocabulary, snapshot, gaps, self.started_at, self._refreshed_at)
+
+    @property
+    def _refreshed_at(self) -> datetime | None:
+        """When any source last said a rate, the packaged prices apart."""
+        live = np.array([origin != PACKAGED for origin in self.origins], bool)
+        seen = self.named["seen"][live[self.named["origin"]]]
+        return moment(int(seen.max())) if len(seen) else None
 
     def offers(self, rows: Indices) -> list[Offer]:
         """The offers in these rows as first observed, by key and moment."""

@@ -84,7 +84,7 @@ def test_an_unknown_client_is_told_the_known_ones():
 
 def test_the_doctor_says_what_to_do(environment):
     result = CliRunner().invoke(main, ["mcp", "doctor"], env=environment)
-    assert "rates, the newest" in result.stdout
+    assert "days old in the median; by provider: " in result.stdout
     assert result.exit_code == 0
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import timedelta
 
 import anyio.from_thread
 import jsonschema_rs
@@ -10,10 +9,13 @@ import pytest
 from mcp.client.client import Client
 from support.assistants import QUESTIONS
 from support.own_training_runs import own_run
+from support.prices import offer
 
+from api.bootstrap import FixedPrices
 from api.mcp.answers import KEPT
 from api.mcp.server import answered, server_of
 from api.mcp.tools import TOOLS, tool_named
+from costcalc.catalogue.catalogue import Catalogue
 from own_runs.runs import CurvePoint
 
 SMALL = 24_000
@@ -91,10 +93,10 @@ def test_the_doctor_knows_old_prices(service):
         answer = ask(replace(service, **changed), "doctor").structured_content
         return {each["subject"]: each for each in answer["findings"]}
 
-    later = service.clock() + timedelta(days=400)
-    old = found(clock=lambda: later)["prices"]
+    fresh = FixedPrices(Catalogue.from_offers([offer(observed_at=service.clock())], "fresh"))
+    assert found(prices=fresh)["prices"]["state"] == "well"
+    old = found()["prices"]
     assert (old["state"], old["remedy"]) == ("worth knowing", "costcalc prices refresh")
-    assert found()["prices"]["state"] == "well"
 
 
 def test_what_is_not_known_is_in_the_answer(service):

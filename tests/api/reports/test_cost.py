@@ -33,7 +33,7 @@ NESTED_COLUMNS = {
     "evidence_notes": ["throughput_note", "convergence_note"],
 }
 DOCUMENT_KEYS = words(
-    "query prices picks missed count unconfirmed folded estimates free rejections rejection_units best_reached"
+    "query prices picks missed count unconfirmed folded freshness estimates free rejections rejection_units best_reached"
 )
 
 
