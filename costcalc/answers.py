@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.picks import PickName, Requirement
+from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.training import Code, Tier
 from costcalc.units import Flags, Floats, Indices
@@ -94,8 +95,9 @@ class Estimate:
     `energy_kwh` is what the machines and the building around them draw in `hours`, `carbon_kg` the CO2 equivalent that the grid
     of the region emits for it; None where watts or grid are not known.
 
-    `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows; `confirmed` whether the
-    rate is vouched for and fresh, so that picks may come from it.
+    `recipe_kind` says how much care the recipe takes, `recipe_command` is one line that runs it in a copy of its repository, None
+    where none is known. `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows;
+    `confirmed` whether the rate is vouched for and fresh, so that picks may come from it.
     """
 
     rank: int
@@ -154,6 +156,8 @@ class Estimate:
     usual_cost_high: Decimal | None
     energy_kwh: float | None
     carbon_kg: float | None
+    recipe_kind: RecipeKind
+    recipe_command: str | None
     runs_here: bool | None
     confirmed: bool
 
@@ -267,9 +271,10 @@ class Answer:
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where no
-    estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines, and
-    `unconfirmed` is the cheapest estimate whose rate is not confirmed. `free` has the free tiers that take least time on the
-    calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
+    estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines.
+    `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the cheapest pick with the
+    script that most people run, None where no such script reaches the target. `free` has the free tiers that take least time on
+    the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
     free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
@@ -292,8 +297,12 @@ class Answer:
     picks: tuple[Pick, ...] = ()
     missed: tuple[Requirement, ...] = ()
     best: tuple[Estimate, ...] = ()
+    best_bills: tuple[Bill, ...] = ()
+    best_on_demand: tuple[Offer | None, ...] = ()
     unconfirmed: Estimate | None = None
+    ordinary: Estimate | None = None
     folded: Folded = NOTHING_FOLDED
+    verdict: tuple[str, ...] = ()
     free: tuple[Estimate, ...] = ()
     owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)
@@ -302,6 +311,16 @@ class Answer:
     on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
     hints: tuple[Hint, ...] = ()
+
+    def with_best(self) -> Answer:
+        """The same, `best` being among the estimates, by rank."""
+        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True)]
+        rows += zip(self.best, self.best_bills, self.best_on_demand, strict=True)
+        by_rank = {row[0].rank: row for row in rows}
+        if not by_rank:
+            return self
+        estimates, bills, on_demand = zip(*(by_rank[rank] for rank in sorted(by_rank)), strict=True)
+        return replace(self, estimates=estimates, bills=bills, on_demand=on_demand)
 
     @property
     def on_demand_hourly(self) -> tuple[Decimal | None, ...]:

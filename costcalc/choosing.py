@@ -11,6 +11,7 @@ import numpy as np
 from costcalc.answers import Folded, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.candidates import Candidates, first
+from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.offers import PurchaseOption
@@ -69,7 +70,7 @@ class Choice:
         """How many candidates picks don't come from, each counted once."""
         some = self.candidates
         spot = np.isin(self.catalogue.columns.option[some.row], SHORT_LIVED)
-        kind = np.select([some.pickable, ~some.confirmed, ~some.runs_here, spot], [0, 1, 2, 3], 4)
+        kind = np.select([some.pickable, ~some.confirmed, some.runs_here != YES, spot], [0, 1, 2, 3], 4)
         return Folded(*np.bincount(kind, minlength=5)[1:].tolist())
 
     def _in_order(self, flags: Flags, by: Literal["cost", "time"] = "cost") -> Indices:

@@ -40,8 +40,9 @@ from costcalc.costing.rentals import (
     spot_risks,
     without_training_time,
 )
-from costcalc.costing.requirements import are_confirmed, are_rentable, are_sure, run_here
+from costcalc.costing.requirements import are_rentable, are_sure
 from costcalc.costing.storage_and_egress import Market
+from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate
@@ -108,7 +109,9 @@ class Asked:
         tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
         details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
         bills = tuple(map(details.bill, shown.values()))
+        plain = self._ordinary(picked["cheapest"]) if picked else None
         estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
+        bill_at = dict(zip(shown, bills, strict=True))
         on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
         return Answer(
             query=query,
@@ -117,7 +120,10 @@ class Asked:
             picks=tuple(reasoned({name: estimates[position] for name, position in picked.items()}, query.basis)),
             missed=found.missed,
             best=tuple(estimates[position] for position in best),
+            best_bills=tuple(bill_at[position] for position in best),
+            best_on_demand=tuple(shown[position].on_demand for position in best),
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
+            ordinary=details.priced(plain) if plain else None,
             folded=choice.folded(),
             count=len(candidates.row),
             estimates=tuple(estimates.values())[:on_page],
@@ -131,6 +137,20 @@ class Asked:
             bills=bills[:on_page],
             on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
         )
+
+    def _ordinary(self, position: int) -> RankedCandidate | None:
+        """A candidate's machine with the script that most people run, None where no such script reaches the target."""
+        found, catalogue = self._found, self.catalogue
+        query = replace(self.query, training="ordinary", recipes="best", recipe=(), max_hours=None, max_cost=None)
+        row, time = (column[[position]] for column in (found.candidates.row, found.candidates.time))
+        cluster = found.times.cluster[time]
+        clusters = np.bincount(cluster, minlength=len(found.matrix.clusters)).astype(bool)
+        times = training_times(found.matrix, query, eligible_recipes(found.matrix.recipes, query), clusters)
+        offers, risks = AllowedOffers(row, cluster, clusters, {}, row), found.known.spot_risks(found.as_of)
+        times, rented = rentals(catalogue, found.matrix, offers, times, query, risks)
+        rentable, free, _ = within_limits(query, rented, costs(catalogue, query, rented, self.market))
+        candidates = rentable if len(rentable.row) else free
+        return next(iter(found.known.ranked(found.current, times, candidates, [0])), None)
 
     @property
     def _hour_worth(self) -> float:
@@ -183,9 +203,19 @@ class Asked:
 
     @cached_property
     def _found(self) -> _Found:
-        query, catalogue = self.query, self.catalogue
+        """What the question leads to; with benchmark entries where no recipe of less care takes any time here."""
+        found = self._of(self.query)
+        ended = any(unit == "runs" for unit, _ in found.rejected.values())
+        if ended or len(found.candidates.row) or len(found.free.row) or "beyond_training" not in found.rejected:
+            return found
+        with_entries = self._of(replace(self.query, training="record"))
+        return with_entries if len(with_entries.candidates.row) else found
+
+    def _of(self, query: EstimateQuery) -> _Found:
+        catalogue = self.catalogue
         as_of, known = query.as_of or self.now, Recall(self.evidence, catalogue, self.memory)
-        current = catalogue.current_offers(as_of, query.max_price_age)
+        offered = catalogue.confirmed_offers if query.rates == "confirmed" else catalogue.current_offers
+        current = offered(as_of, query.max_price_age)
         matrix = known.matrix(query, as_of)
         offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
         eligible = eligible_recipes(matrix.recipes, query)
@@ -194,13 +224,14 @@ class Asked:
         times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
-        runs_here = run_here(matrix, times, catalogue, self.evidence)
+        runs_here = matrix.runs.at(times.recipe, times.cluster)
+        vouched = catalogue.confirmed(as_of, query.max_price_age)
         candidates, free = (
-            replace(some, runs_here=runs_here[some.time], confirmed=are_confirmed(catalogue, some.row, as_of))
+            replace(some, runs_here=runs_here[some.time], confirmed=vouched.flags[some.row])
             for some in (candidates, free)
         )
         rentable = are_rentable(catalogue, candidates.row, query)
-        chosen = pickable((candidates.runs_here, rentable, candidates.confirmed))
+        chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed))
         candidates = replace(candidates, pickable=chosen.flags)
         candidates = with_frontier(candidates, times.hours[candidates.time])
         if query.frontier:
@@ -302,7 +333,8 @@ class Recall:
         """These candidates with their exact offers."""
         of = candidates
         columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
-        hours, front, confirmed, runs_here = (column.tolist() for column in columns)
+        hours, front, confirmed, codes = (column.tolist() for column in columns)
+        runs_here = [None if code == UNKNOWN else code == YES for code in codes]
         offers, known = map(self._offer, of.row.tolist()), times.at(of.time)
         on_demand = self._on_demand(current, of.row)
         return tuple(map(RankedCandidate, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))

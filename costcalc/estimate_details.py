@@ -70,7 +70,7 @@ class RankedCandidate(NamedTuple):
     on_frontier: bool
     on_demand: Offer | None
     confirmed: bool
-    runs_here: bool
+    runs_here: bool | None
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,8 @@ class EstimateDetails:
             usual_cost_high=usual.cost_high,
             energy_kwh=energy,
             carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
+            recipe_kind=recipe.kind,
+            recipe_command=recipe.command,
             runs_here=candidate.runs_here,
             confirmed=candidate.confirmed,
         )

@@ -8,9 +8,13 @@ from decimal import Decimal
 from typing import Literal
 
 from costcalc.offers import Payment, PurchaseOption
+from costcalc.programs import Training
 from costcalc.training import Crossing, Metric, OwnSpeed, PipelineAsked
 
 Basis = Literal["billed", "effective"]
+
+
+DEFAULT_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class EstimateQuery:
     asker's own, `target` is a value of its own `metric`. Empty tuples mean no
     filter. `images_per_second` is the speed of the asker's own code, from which all others then follow. `accelerators` is the
     number on all machines together, `nodes` the number of machines. `as_of` None means now.
-    `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth` is, what an hour of waiting is worth (None: 10 US
-    dollars). `runs` is the number of consecutive runs to cost. `storage_gb` is
+    `training` says up to how much care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth`
+    is, what an hour of waiting is worth (None: 10 US dollars). `runs` is the number of consecutive runs to cost. `storage_gb` is
     stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
     `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
     that every export repeats.
@@ -87,6 +91,7 @@ class EstimateQuery:
     max_hours: float | None = None
     max_cost: Decimal | None = None
     confidence: float = 0.9
+    training: Training = "tuned"
     evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
@@ -97,11 +102,12 @@ class EstimateQuery:
     basis: Basis = "billed"
     hour_worth: Decimal | None = None
     sort: Literal["cost", "time"] = "cost"
-    limit: int = 20
+    limit: int = DEFAULT_LIMIT
     offset: int = 0
     frontier: bool = False
     recipes: Literal["best", "all"] = "best"
     regions: Literal["cheapest", "all"] = "cheapest"
+    rates: Literal["all", "confirmed"] = "all"
     max_price_age: int = 540
     discount: tuple[Discount, ...] = ()
     currency: str = "USD"

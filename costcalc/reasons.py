@@ -17,12 +17,11 @@ def reasoned(picked: Mapping[PickName, Estimate], basis: Basis) -> Iterator[Pick
         yield Pick(name, _reason(name, each, picked, basis), each)
 
 
-def against(each: Estimate, other: Estimate, basis: Basis, name: str) -> str:
-    """How much sooner one estimate ends and for how much more: `45 min sooner than the cheapest, for $12.48 more`."""
+def against(each: Estimate, other: Estimate, basis: Basis, name: str = "") -> str:
+    """How much sooner one estimate ends than another of this name, and for how much more: `45 min sooner, for $12.48 more`."""
     more, sooner = each.cost(basis).cost - other.cost(basis).cost, other.calendar_hours - each.calendar_hours
-    apart = (
-        f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'} than {name}" if sooner else f"as soon as {name}"
-    )
+    apart = f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'}" if sooner else "as soon"
+    apart += f" {'than' if sooner else 'as'} {name}" if name else ""
     cost = f"for {money(abs(more), each.currency)} {'more' if more > 0 else 'less'}" if more else "for the same cost"
     return f"{apart}, {cost}"
 
@@ -43,7 +42,7 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
 
 
 def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
-    logged = "Its recipe was logged on this accelerator, so that its cost is known most closely"
+    logged = "Its code was logged on this accelerator, so that its cost is known most closely"
     if each == cheapest:
         return f"{logged}."
     return f"{logged}: within {_percent(each, basis)} %, that of the cheapest within {_percent(cheapest, basis)} %."

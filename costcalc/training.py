@@ -11,6 +11,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal
 
+from costcalc.programs import Program, RecipeKind
 from costcalc.units import SECONDS_PER_HOUR
 
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
@@ -206,6 +207,7 @@ class Recipe:
     schedule_shape: str | None = None
     has_borrowed_curve: bool = False
     code: Code | None = None
+    program: Program | None = None
 
     samples_per_epoch: ClassVar[int] = IMAGES_PER_EPOCH
     data_set_gb: ClassVar[float] = DATA_SET_GB
@@ -224,6 +226,27 @@ class Recipe:
         """The highest value on its curve in this metric, None where it was not evaluated in it."""
         values = (evaluation.in_metric(metric) for evaluation in self.evaluations)
         return max((value for value in values if value is not None), default=None)
+
+    @property
+    def kind(self) -> RecipeKind:
+        """How much care is in it; of a program that nobody described, that of a benchmark's."""
+        return self.program.kind if self.program else "record"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether its code is published."""
+        return bool(self.program and self.program.repository)
+
+    @property
+    def command(self) -> str | None:
+        """One line that runs it in a copy of its repository, None where none is known."""
+        program = self.program
+        if program is None or program.command is None or self.is_interpolated:
+            return None
+        if not fnmatchcase(self.name, program.command_for or "*"):
+            return None
+        depth = "".join(filter(str.isdigit, self.model))
+        return program.command.format(model=self.model, depth=depth, epochs=f"{self.scheduled_epochs or 0:.0f}")
 
     @property
     def is_mlperf(self) -> bool:
@@ -258,6 +281,16 @@ class OwnRecipe(Recipe):
     data_set_gb: float = 0.0  # type: ignore[misc]
     metric: str = ""
     lower_is_better: bool = False  # type: ignore[misc]
+
+    @property
+    def kind(self) -> RecipeKind:
+        """The asker's own."""
+        return "own"
+
+    @property
+    def is_public(self) -> bool:
+        """The asker has the code."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

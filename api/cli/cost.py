@@ -1,37 +1,52 @@
-"""`costcalc cost`: what to do first, then the table, then what is free, what was left out and which prices are missing."""
+"""`costcalc cost`: what to do, and the picks with a few others beside them; the list of all where that is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.cli.estimates import estimate_lines
+from api.cli.estimates import best_lines, estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import highest_accuracy, machine, owned, picked, rates_seen
+from api.formats.words import folded, highest_accuracy, machine, owned, rates_seen
 from api.questions.suggestions import many
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
+from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 
-NAME = 10  # columns of a pick's name
+LINES = 24
+"""Lines of a terminal that the first answer fits."""
 
 
 def cost_lines(report: CostReport, view: View) -> Iterator[str]:
-    """The answer as lines."""
+    """The verdict, then the picks with a few others, or the list where that is asked for; the rest is told if asked for too."""
     found = report.answer
+    first = [line for said in found.verdict for line in paragraph(as_options(said), view.width, 2)]
+    yield from first
+    if is_list(found.query):
+        yield ""
+        yield from _listed(found, view)
+    elif found.best:
+        said = (as_options(folded(found)), *_converted(found), *([] if view.explain else gaps(found.prices, False)))
+        beside = [line for text in said for line in paragraph(text, view.width, 2)]
+        yield from best_lines(found, view, LINES - len(first) - len(beside))
+        yield from beside
+    if view.explain or is_list(found.query):
+        yield ""
+        for line in (*_owned(found), *_free(found), *_notes(found, view.explain)):
+            yield from paragraph(line, view.width, 4)
+
+
+def is_list(query: EstimateQuery) -> bool:
+    """Whether a question asks for the list of all estimates, not only for what to do."""
+    return query.offset > 0 or query.limit > DEFAULT_LIMIT or "all" in (query.recipes, query.regions)
+
+
+def _listed(found: Answer, view: View) -> Iterator[str]:
     yield from paragraph(_heading(found), view.width)
-    for note in report.notes:
-        yield from paragraph(note, view.width)
-    yield from [""] if found.picks else []
-    for pick in found.picks:
-        yield from paragraph(f"{pick.name.capitalize():<{NAME}}{picked(pick, found)}", view.width, NAME)
-    yield ""
     yield from paragraph(_how_many(found), view.width)
     if found.estimates:
-        yield from estimate_lines(found.estimates, found.query.basis, view, [pick.estimate for pick in found.picks])
-    yield ""
-    for line in (*_owned(found), *_free(found), *_notes(found, view.explain)):
-        yield from paragraph(line, view.width, 4)
+        yield from estimate_lines(found.estimates, found.query.basis, view)
 
 
 def _heading(found: Answer) -> str:
@@ -61,10 +76,13 @@ def _free(found: Answer) -> Iterator[str]:
     yield from (f"  {machine(each)}: {waiting(each)}" for each in found.free)
 
 
-def _notes(found: Answer, explain: bool) -> Iterator[str]:
-    yield from (f"Instead: {as_options(hint.sentence)}" for hint in found.hints)
+def _converted(found: Answer) -> Iterator[str]:
     if found.exchange:
         yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
+
+
+def _notes(found: Answer, explain: bool) -> Iterator[str]:
+    yield from _converted(found) if is_list(found.query) else ()
     yield highest_accuracy(found)
     if found.rejections:
         yield f"Left out: {as_options(left_out(found))}"

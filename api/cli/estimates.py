@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from api.cli.grid import Column, View, paragraph, table
-from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, seen
-from costcalc.answers import Estimate
+from api.formats.words import (
+    bought,
+    energy,
+    hours,
+    in_region,
+    machine,
+    marks_explained,
+    names_of,
+    rate_seen,
+    seen,
+)
+from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.query import Basis
@@ -34,6 +44,52 @@ def estimate_lines(
     yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
     if view.explain:
         yield from explained(estimates, view.width, number)
+
+
+def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
+    """The picks with their names and the best others, as many as fit so many lines; all that stands behind them, if asked for."""
+    rows = found.best[: found.query.limit]
+    for many in range(len(rows), 0, -1):
+        lines = list(table(_first_columns(rows[:many], found), range(many), view.width))
+        if len(lines) <= most:
+            break
+    yield from lines
+    if view.explain:
+        yield from explained(rows[:many], view.width)
+
+
+def _first_columns(rows: Sequence[Estimate], found: Answer) -> list[Column]:
+    """What the first answer shows of each estimate, by its position: how it is bought, where that differs, and its recipe, where
+    that is another than above."""
+    basis = found.query.basis
+    shown = [
+        Column("pick", lambda at: names_of(rows[at], found).replace(", ", ",\n")),
+        Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider}"),
+        Column("type and region", lambda at: _type(rows[at]), leave=1),
+        Column("bought", lambda at: bought(rows[at])),
+        Column("recipe", lambda at: "same" if at and rows[at].recipe == rows[at - 1].recipe else rows[at].recipe),
+        Column("hours", lambda at: hours(rows[at].hours), figures=True),
+        Column(
+            "to pay" if basis == "billed" else "share", lambda at: f"{rows[at].cost(basis).cost:,.2f}", figures=True
+        ),
+        Column("80 % range", lambda at: _paid_range(rows[at], basis), figures=True, leave=3),
+        Column("rate seen", lambda at: rate_seen(rows[at]), leave=2),
+    ]
+    return [column for column in shown if column.heading != "bought" or len(set(map(bought, rows))) > 1]
+
+
+def _machines(each: Estimate) -> str:
+    held = counted(each.accelerators, each.accelerator)
+    return f"{held} in {each.nodes}" if each.nodes > 1 else held
+
+
+def _type(each: Estimate) -> str:
+    return in_region(each.instance_type, "unspecified" if each.region == "any" else each.region)
+
+
+def _paid_range(each: Estimate, basis: Basis) -> str:
+    _, low, high = each.cost(basis)
+    return f"{low:,.2f}-{high:,.2f}" if low != high else ""
 
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -37,7 +37,7 @@ THEMES = (
     Theme(
         "What to train",
         "These define when the target is reached and choose the recipes.",
-        "model target metric recipe recipes confidence images_per_second",
+        "model target metric training recipe recipes confidence images_per_second",
         "dataset crossing evidence overheads software pipeline image_size year precision",
     ),
     Theme(
@@ -62,7 +62,7 @@ THEMES = (
     Theme(
         "Output",
         "These change how the answer is written, never its figures.",
-        "format explain to run help help_all",
+        "format explain to pick run help help_all",
         "excel sep decimal profile focus table label cost_center",
     ),
     Theme(

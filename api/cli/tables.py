@@ -16,7 +16,8 @@ from api.formats.tables import Table, batch, day, number, rate
 from api.formats.words import bought, in_one_line, in_region, machine
 from api.questions.suggestions import many
 from api.reports.accuracy import AccuracyReport
-from api.reports.commitments import CommitmentsReport, Compared
+from api.reports.commitments import CommitmentsReport
+from api.reports.compared import Compared
 from api.reports.comparison import CompareReport
 from api.reports.models import FitReport, ModelsReport
 from costcalc.answers import PriceBasis
@@ -80,6 +81,9 @@ def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
 def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
     """Each machine with every way to commit to it, and from how many hours a month on that pays."""
     found = report.document()
+    for sentence in found.verdict:
+        yield from paragraph(as_options(sentence), view.width, 2)
+    yield ""
     for compared in found.machines:
         yield from paragraph(_compared(compared), view.width, 2)
         yield from table(WAYS, compared.choices, view.width)

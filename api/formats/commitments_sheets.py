@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns
-from api.reports.commitments import CommitmentsDocument, Compared
+from api.reports.commitments import CommitmentsDocument
+from api.reports.compared import Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
 

@@ -141,6 +141,34 @@ def in_region(text: str, region: str) -> str:
     return f"{text}{REGIONS.get(region, f', {region}')}"
 
 
+def rate_seen(each: Estimate) -> str:
+    """How old a rate is and who states it: `64 days ago, by a third party`."""
+    days = each.price_age_days
+    ago = f"{days:,} {'day' if days == 1 else 'days'} ago" if days else "today"
+    return ago if each.price_first_hand else f"{ago}, by a third party"
+
+
+def names_of(each: Estimate, answer: Answer) -> str:
+    """The names of the picks that an estimate is: `cheapest, surest`; empty where it is none."""
+    return ", ".join(pick.name for pick in answer.picks if pick.estimate == each)
+
+
+def folded(answer: Answer) -> str:
+    """What there is beside the estimates that picks may come from, and how to see it; empty where there is nothing."""
+    aside, lowest = answer.folded, answer.unconfirmed
+    basis = answer.query.basis
+    is_less = lowest and answer.picks and lowest.cost(basis).cost < answer.picks[0].estimate.cost(basis).cost
+    least = f", from {money(lowest.cost(basis).cost, lowest.currency)}" if lowest and is_less else ""
+    kinds = (
+        (aside.unconfirmed, f"at rates that are not confirmed{least}"),
+        (aside.other_code, "whose code may not run there"),
+        (aside.spot, "spot or in capacity blocks (purchase=spot)"),
+        (aside.commitments, "with a commitment (basis=effective)"),
+    )
+    counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
+    return f"Also {counted}; limit=1000 lists all." if counted else ""
+
+
 def bought(each: Purchase) -> str:
     """Purchase option, term and payment: `reserved 1y no upfront`."""
     words = (each.purchase_option.value, each.term, each.payment and each.payment.value)

@@ -34,6 +34,8 @@ from api.questions.fields import (
 )
 from api.questions.spellings import PURCHASES
 from costcalc.offers import Payment, PurchaseOption
+from costcalc.picks import PickName
+from costcalc.programs import Training
 from costcalc.query import Place
 from costcalc.throughput.memory import Precision
 from costcalc.training import Crossing, Metric, PipelineAsked
@@ -60,10 +62,10 @@ class Layout:
     focus: Literal["1.4", "1.2"] = "1.4"
 
 
-RATES = ANY, CONFIRMED = "any", "confirmed"
+RATES = EVERY, CONFIRMED = "all", "confirmed"
 RATES_MEANING = (
     "confirmed leaves out rates for which neither the provider nor two independent sources vouch, and rates seen too long ago; "
-    "default any"
+    "default all"
 )
 
 
@@ -143,6 +145,12 @@ class CostSchema(OfferFilters):
         is_share=True,
         example=0.9,
     )
+    training = Choice(
+        get_args(Training),
+        "how much care the training takes: ordinary is the script that most people run, tuned also public code made for speed, "
+        "record also benchmark submissions; one's own runs always count; default tuned",
+        example="ordinary",
+    )
     evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
     software = Choice(
         ("usual", "recipe"),
@@ -193,6 +201,7 @@ class CostSchema(OfferFilters):
     regions = Choice(
         ("cheapest", "all"), "cheapest: only the cheapest region of each offer; all: every region; default cheapest"
     )
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
     max_price_age = Number(
         int, 0, 36_500, "days after which an observed price counts as stale; default 540", example=540
     )
@@ -378,7 +387,8 @@ class LaunchSchema(CostSchema):
     """The parameters of `/launch`."""
 
     to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
-    purchase = Choices(BY_THE_HOUR, "purchase option; default both", example="on_demand", also=PURCHASES)
+    pick = Choice(get_args(PickName), "which pick to launch; default cheapest", example="fastest")
+    purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
     run = Command("command that trains; the file has a place for it otherwise", example="python train.py")
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 

@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from api.questions.errors import BadParameters
+from api.reports.compared import Compared, MachineBills, OnDemand
+from api.reports.decision import decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
@@ -16,7 +18,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, owned_choice, purchase_choices
 from costcalc.money import ExchangeRate
-from costcalc.offers import PriceSource, PurchaseOption
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_MONTH
 
@@ -43,55 +45,6 @@ NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so t
 
 
 @dataclass(frozen=True, slots=True)
-class OnDemand:
-    """The on-demand offer that commitments are compared with. `hourly_rate` is for all machines, discounts included;
-    `same_machine` is false if it is another machine with the same accelerators."""
-
-    provider: str
-    region: str
-    instance_type: str
-    hourly_rate: Decimal
-    same_machine: bool
-    price: PriceSource
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One set of machines in one region, the run on them, and every way to commit to them. `owned` are as
-    many machines of one's own with the same accelerators, None where nobody knows what they were sold for."""
-
-    provider: str
-    region: str
-    instance_type: str
-    nodes: int
-    accelerator: str
-    accelerators: int
-    recipe: str
-    hours_per_run: float
-    hours_low: float
-    hours_high: float
-    currency: str
-    on_demand: OnDemand | None
-    ways: tuple[PurchaseChoice, ...]
-    owned: PurchaseChoice | None
-    quoted_exchange: tuple[ExchangeRate, ...]
-    assumptions: tuple[str, ...]
-
-    @property
-    def choices(self) -> tuple[PurchaseChoice, ...]:
-        """Everything that on demand is compared with: all ways to commit, and owning."""
-        return (*self.ways, self.owned) if self.owned else self.ways
-
-
-@dataclass(frozen=True, slots=True)
-class MachineBills:
-    """The bills that the figures of one set of machines follow from: one for each of its ways, and that of on demand."""
-
-    ways: tuple[Bill, ...]
-    on_demand: Bill | None
-
-
-@dataclass(frozen=True, slots=True)
 class CommitmentsDocument:
     """The JSON answer; machines in the order of the question, by effective cost unless it says otherwise."""
 
@@ -102,6 +55,7 @@ class CommitmentsDocument:
     exchange: ExchangeRate | None
     machines: tuple[Compared, ...]
     notes: tuple[str, ...]
+    verdict: tuple[str, ...]
 
 
 def question_beside(query: EstimateQuery) -> EstimateQuery:
@@ -145,6 +99,7 @@ class CommitmentsReport:
             exchange=first.exchange,
             machines=found,
             notes=(*self._remarks(found, first), *NOTES),
+            verdict=tuple(decision(found, self._rental(), self.runs_per_month)),
         )
         return document, tuple(bills for _, bills in pairs)
 
@@ -155,6 +110,12 @@ class CommitmentsReport:
             yield f"All offers are too old: {IF_ALL_ARE_OLD}." if all_are_old(first) else NOTHING
         if any(machine.owned for machine in found):
             yield OWNED
+
+    def _rental(self) -> Estimate | None:
+        """The cheapest machine of the same question on demand, None where there is none."""
+        bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
+        answer = self._ask(replace(self.query, **bought, basis="billed", offset=0, limit=1))  # type: ignore[arg-type]
+        return answer.picks[0].estimate if answer.picks else None
 
     def _ask(self, query: EstimateQuery) -> Answer:
         """The answer to a question, which many machines ask alike."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from api.questions.regions import located
 from api.reports.left_out import Hints, nothing
+from api.reports.next_step import next_step
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
@@ -26,9 +27,11 @@ from costcalc.picks import Requirement
 from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
 from costcalc.units import Indices
+from costcalc.verdict import verdict
 
 if TYPE_CHECKING:
-    from api.reports.commitments import CommitmentsDocument, MachineBills
+    from api.reports.commitments import CommitmentsDocument
+    from api.reports.compared import MachineBills
 
 Counted = Literal["provider", "accelerator", "purchase"]
 
@@ -147,6 +150,7 @@ class CostDocument:
     picks: tuple[Pick, ...]
     missed: tuple[Requirement, ...]
     count: int
+    verdict: tuple[str, ...]
     unconfirmed: Estimate | None
     folded: Folded
     freshness: Freshness
@@ -177,8 +181,10 @@ class CostReport:
 
     @cached_property
     def answer(self) -> Answer:
-        """The estimates; where there are none or a few, with the changes of the question that bring more."""
-        return self.hints().added(self.service.answered(self._asked))
+        """The estimates and the verdict; where there are none or a few, with the changes of the question that bring more."""
+        found = self.hints().added(self.service.answered(self._asked))
+        missing = "" if found.count else nothing(found)
+        return replace(found, verdict=verdict(found, self.notes, missing, next_step(found)))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -252,6 +258,7 @@ def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
         picks=answer.picks,
         missed=answer.missed,
         count=answer.count,
+        verdict=answer.verdict,
         unconfirmed=answer.unconfirmed,
         folded=answer.folded,
         freshness=answer.freshness,

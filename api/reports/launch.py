@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,6 +13,8 @@ from api.reports.left_out import left_out
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import PurchaseOption
+from costcalc.picks import PickName
 from costcalc.query import EstimateQuery
 from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
 
@@ -37,6 +40,7 @@ class LaunchReport:
     query: EstimateQuery
     launcher: Launcher
     command: str
+    pick: PickName = "cheapest"
 
     @property
     def title(self) -> str:
@@ -44,17 +48,21 @@ class LaunchReport:
         return TITLES[self.launcher]
 
     def machines(self) -> tuple[Launchable, ...]:
-        """The first estimate on machines that the launcher rents, then others of that recipe on as many machines, in order.
+        """The pick asked for, or the best that the launcher rents, then others that train alike on as many machines, in order.
 
         There are at most `query.limit`. Raises NotFound if there are none.
         """
         answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
-        found = [one for each in answer.estimates if (one := launchable(self.launcher, each))]
+        picked = [pick.estimate for pick in answer.picks if pick.name == self.pick]
+        found = self._launchable((*picked, *answer.best, *answer.estimates))
         if not found:
             raise NotFound(self._nothing(answer), "to")
         first = found[0].estimate
-        alike = [one for one in found if (one.estimate.recipe, one.estimate.nodes) == (first.recipe, first.nodes)]
-        return tuple(alike[: self.query.limit])
+        others = self._launchable(each for each in answer.estimates if each != first and _like(each) == _like(first))
+        return (found[0], *others)[: self.query.limit]
+
+    def _launchable(self, estimates: Iterable[Estimate]) -> list[Launchable]:
+        return [one for each in estimates if (one := launchable(self.launcher, each))]
 
     @property
     def question(self) -> EstimateQuery:
@@ -63,12 +71,17 @@ class LaunchReport:
         providers = tuple(name for name in self.query.provider if name in rented) or rented
         if self.query.provider and not set(self.query.provider) & set(rented):
             raise NotFound(f"{self.title} rents from {', '.join(rented)}: name one of these", "provider")
-        return replace(self.query, provider=providers, purchase=self.query.purchase or BY_THE_HOUR)
+        return replace(self.query, provider=providers, purchase=self.query.purchase or (PurchaseOption.ON_DEMAND,))
 
     def _nothing(self, answer: Answer) -> str:
         if answer.count:
             return f"{self.title} rents none of the machines of {many(answer.count, 'estimate')}: allow more machines"
         return f"no estimate remains: {left_out(answer)}"
+
+
+def _like(each: Estimate) -> tuple[object, ...]:
+    """What another machine must have in common to stand in."""
+    return each.recipe, each.nodes, each.purchase_option, each.confirmed, each.runs_here
 
 
 def launchable(launcher: Launcher, estimate: Estimate) -> Launchable | None:
@@ -85,5 +98,6 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 
 def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    asked = {name: value for name, value in values.items() if name not in ("to", "run")}
-    return LaunchReport(service, catalogue, query_of(asked, limit=5), values["to"], values.get("run", ""))
+    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick")}
+    how = values["to"], values.get("run", ""), values.get("pick", "cheapest")
+    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)

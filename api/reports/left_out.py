@@ -13,6 +13,7 @@ from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
 from costcalc.evidence import Evidence
+from costcalc.money import money
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, Recipe
@@ -20,12 +21,15 @@ from costcalc.training import Metric, Recipe
 FEW = 3
 MOST_TRIES = 12
 MOST_HINTS = 4
+MOST_REASONS = 2  # for which nothing was found, in one sentence
+NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
 LOWER_CONFIDENCE = (0.8, 0.5)
 FILTERS = ("recipe", "provider", "region", "instance_type", "accelerator", "accelerators", "nodes", "purchase", "term", "payment",
            "available", "evidence", "max_hours", "max_cost", "as_of")  # fmt: skip
 BROUGHT_BACK_BY = {
     "stale_price": "max_price_age",
     "below_confidence": "confidence",
+    "beyond_training": "training",
     "over_max_hours": "max_hours",
     "over_max_cost": "max_cost",
 }
@@ -36,6 +40,7 @@ WORDS = {
     "target_never_reached": "recipes that never reach the target",
     "far_below_end": "interpolated recipes that end far above the target",
     "below_confidence": "recipes that reach the target with a probability below {query.confidence:g}",
+    "beyond_training": "recipes that take more care than training={query.training}",
     "no_matching_offer": "every offer, as none matches",
     "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
     "second_hand_price": "second-hand rates of offers that the provider itself prices",
@@ -77,9 +82,17 @@ def all_are_old(answer: Answer) -> bool:
 def nothing(answer: Answer) -> str:
     """Why a question has no estimate."""
     best = answer.best_reached
-    if best and best.accuracy < answer.query.target:
+    if best is None:
+        return f"no {answer.query.metric} curve of {answer.query.model} is known, so its epochs to a target cannot be estimated"
+    if best.accuracy < answer.query.target:
         return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
-    return f"no estimate answers this question: {left_out(answer) or 'there are no offers'}"
+    units = answer.rejection_units
+    if all_are_old(answer):
+        reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
+    else:
+        reasons, remedy = sorted(answer.rejections, key=lambda name: NEARLY.index(units[name]))[:MOST_REASONS], ""
+    told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons) or "there are no offers"
+    return f"no estimate answers this question: {told}{remedy}"
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
@@ -164,6 +177,8 @@ class Hints:
         yield from self._older_prices(found)
         if query.recipes == "best":
             yield from (Change({"confidence": level}) for level in LOWER_CONFIDENCE if level < query.confidence)
+            if query.training != "record":
+                yield Change({"training": "record"})
         for name in FILTERS:
             if getattr(query, name) != DEFAULTS[name]:
                 yield Change({name: DEFAULTS[name]})
@@ -221,6 +236,8 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
 def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
     written = change.written()
     joined = written if written.startswith("without") else f"with {written}"
+    if joined == "without purchase":
+        joined += f"={text_of(found.query.purchase)}"
     query = replace(found.query, **{"offset": 0, **change.values})
     sentence = f"{many(answer.count, 'estimate')} {joined}{_least(change, answer)}{change.because}."
     return Hint(written, answer.count, sentence, to_url(query, ""))
@@ -232,5 +249,5 @@ def _least(change: Change, answer: Answer) -> str:
         return ""
     first, query = answer.estimates[0], answer.query
     if "max_cost" in change.values:
-        return f", the cheapest at {first.cost(query.basis).cost:,.2f} {first.currency}"
+        return f", the cheapest at {money(first.cost(query.basis).cost, first.currency)}"
     return f", the fastest in {first.calendar_hours:,.2f} hours" if "max_hours" in change.values else ""

@@ -10,12 +10,10 @@ from urllib.parse import parse_qsl
 from api.formats import words
 from api.formats.words import (
     bought,
-    highest_accuracy,
     hours,
     in_one_line,
     in_region,
     marks_explained,
-    picked,
     rates_seen,
     seen,
     time,
@@ -48,13 +46,13 @@ class Links:
     picture: str | None = None
 
 
-def message(answer: Answer, links: Links, most: int, shared: bool) -> Message:
-    """The reply: the picks, then at most `most` estimates, the best first."""
-    best = answer.estimates[:most]
+def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Message:
+    """The reply: the verdict, then the picks with a few others, or the list where so `many` estimates are asked for."""
+    best = answer.best[:BEST] if many is None else answer.estimates[:many]
     if not best:
         return _nothing(answer, links, shared)
-    blocks = [section(_title(answer)), *_sections(_picks(answer)), _table(answer, best)]
-    blocks += _sections("\n".join(_hints(answer)), _owned(answer), _free(answer))
+    blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
+    blocks += _sections("\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer))
     blocks += [*small_print(_basis(answer, best)), section(_addresses(links))]
     return Message(_in_words(answer, best, links), tuple(blocks), shared)
 
@@ -101,12 +99,12 @@ def _asked(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
     effective = answer.query.basis == "effective"
-    return table((*COLUMNS, *([EFFECTIVE] if effective else [])), (_row(each, effective) for each in best))
+    return table((*COLUMNS, *([EFFECTIVE] if effective else [])), (_row(each, answer, effective) for each in best))
 
 
-def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
+def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
     row = (
-        str(each.rank),
+        words.names_of(each, answer) or str(each.rank),
         machine(each),
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),
@@ -120,10 +118,8 @@ def _row(each: Estimate, effective: bool) -> tuple[str, ...]:
     return (*row, money(each.effective_cost, each.currency)) if effective else row
 
 
-def _picks(answer: Answer) -> str:
-    """A line for each pick: how long it takes, what it costs, where, how it is bought, and why it is picked."""
-    lines = [f"*{pick.name.capitalize()}:* {escape(picked(pick, answer))}" for pick in answer.picks]
-    return "\n".join(lines)
+def _verdict(answer: Answer) -> str:
+    return escape("\n".join(answer.verdict))
 
 
 def _owned(answer: Answer) -> str:
@@ -181,12 +177,15 @@ def _addresses(links: Links) -> str:
 
 
 def _in_words(answer: Answer, best: tuple[Estimate, ...], links: Links) -> str:
-    rows = (f"{each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best)
+    rows = (
+        f"{words.names_of(each, answer) or each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best
+    )
     told = (
         _title(answer),
-        _picks(answer),
+        _verdict(answer),
         _addresses(links),
         *rows,
+        escape(words.folded(answer)),
         *_hints(answer),
         _owned(answer),
         _free(answer),
@@ -200,8 +199,7 @@ def _hints(answer: Answer) -> Iterator[str]:
 
 
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
-    lines = [_title(answer), escape(highest_accuracy(answer))]
-    text = "\n".join([*lines, *_hints(answer), *_left_out(answer), _addresses(links)])
+    text = "\n".join([_title(answer), _verdict(answer), *_left_out(answer), _addresses(links)])
     return Message(text, (section(text),), shared)
 
 

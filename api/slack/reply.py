@@ -89,8 +89,8 @@ class Replier:
         reading, query, layout = self.question(text, catalogue)
         answer = CostReport(self.seen, catalogue, query).answer
         links = self._links(query, layout, base)
-        most = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else slack_blocks.BEST
-        told = slack_blocks.message(answer, links, most, reading.shared)
+        many = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else None
+        told = slack_blocks.message(answer, links, many, reading.shared)
         return Replies(told, slack_blocks.picture(answer, links, reading.shared))
 
     def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:

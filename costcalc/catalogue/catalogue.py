@@ -171,6 +171,12 @@ class Catalogue:
         said = Vouched(self.columns, self.vouched, self.own)
         return confirmation(said, since, as_of, max_price_age_days)
 
+    def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
+        """The current offers whose rates are confirmed."""
+        current = self.current_offers(as_of, max_price_age_days)
+        listed = current.listed[self.confirmed(as_of, max_price_age_days).flags[current.listed]]
+        return _current_offers(self.columns, self.first_hand, listed, current.stale)
+
     def _between(self, as_of: datetime, days: int) -> tuple[int, int]:
         """The numbers of the first moment after `as_of` and of the first one no more than so many days before it."""
         limit = int(as_of.timestamp())
@@ -331,9 +337,13 @@ def _current(columns: Columns, said: _Said, moments: Indices, newest: int, oldes
     fresh |= said.own[known]
     listed = known[fresh]
     listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    away = _gives_way(columns, said.first_hand, listed)
+    return _current_offers(columns, said.first_hand, listed, known[~fresh])
+
+
+def _current_offers(columns: Columns, first_hand: Flags, listed: Indices, stale: Indices) -> CurrentOffers:
+    away = _gives_way(columns, first_hand, listed)
     rows = listed[~away]
-    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], known[~fresh])
+    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], stale)
 
 
 def _enough_since(

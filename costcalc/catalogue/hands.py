@@ -67,7 +67,7 @@ def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indice
     other_witness[1:] |= witnesses[rows[1:]] != witnesses[rows[:-1]]
     first = np.maximum.accumulate(np.where(other_witness, positions, 0))  # of what this witness states without a break
     rows, before = rows[~new_amount[first]], rows[first[~new_amount[first]] - 1]
-    return rows[columns.observed[rows] - columns.observed[before] <= WITNESSES_APART_SECONDS]
+    return np.asarray(rows[columns.observed[rows] - columns.observed[before] <= WITNESSES_APART_SECONDS])
 
 
 def _changes(columns: Columns, rows: Indices) -> Flags:

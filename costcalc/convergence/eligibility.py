@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
+from costcalc.programs import UP_TO, Training
 from costcalc.query import EstimateQuery
 from costcalc.training import Metric, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats, Indices
@@ -71,6 +74,11 @@ class ModelRecipes:
     def is_interpolated(self) -> Flags:
         """Schedules that nobody ran."""
         return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.str_]:
+        """How much care is in each recipe."""
+        return np.array([recipe.kind for recipe in self.recipes], str)
 
     @cached_property
     def has_borrowed_curve(self) -> Flags:
@@ -167,15 +175,18 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     reaches = ~np.isnan(to_target.epochs) & ~far
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
+    usable = requested & reaches & sure
+    careful = _within_care(recipes, query, usable)
     rejections = {
         "no_recipe": int(not requested.any() and not later),
         "not_yet_published": later,
         "target_never_reached": int((requested & np.isnan(to_target.epochs)).sum()),
         "far_below_end": int((requested & far).sum()),
         "below_confidence": int((requested & reaches & ~sure).sum()),
+        "beyond_training": int((usable & ~careful).sum()),
     }
     widths = _epoch_widths(recipes, query, to_target)
-    return EligibleRecipes(to_target, probability, requested & reaches & sure, *widths, rejections)
+    return EligibleRecipes(to_target, probability, usable & careful, *widths, rejections)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:
@@ -230,6 +241,15 @@ def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
     if not query.recipe:
         return np.ones(len(recipes), bool)
     return np.array([recipe.is_named(query.recipe) for recipe in recipes], bool)
+
+
+def _within_care(recipes: ModelRecipes, query: EstimateQuery, usable: Flags) -> Flags:
+    """Which recipes have no more care in them than the question allows, or than the least that can be used at all."""
+    if query.recipes == "all" or query.recipe:
+        return np.ones(len(usable), bool)
+    cares = [np.isin(recipes.kinds, sorted(UP_TO[care])) for care in get_args(Training)]
+    allowed = cares[get_args(Training).index(query.training) :]
+    return next((careful for careful in allowed if (usable & careful).any()), allowed[0])
 
 
 def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> tuple[Floats, Floats]:

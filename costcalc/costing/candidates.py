@@ -24,8 +24,8 @@ Order = tuple[NDArray[Any], ...]  # keys, the first decides
 class Candidates:
     """Rentals within the limits of the question, with their cost in the requested currency; time is that of the calendar.
 
-    Flags: `confirmed` rates, `runs_here` where public code of the recipe runs on the machine, `pickable` those that picks may
-    come from, `on_frontier` those of these that no other of them beats on both cost and time.
+    `runs_here` says whether public code of the recipe runs on the machine (`costcalc.costing.requirements`). Flags: `confirmed`
+    rates, `pickable` those that picks may come from, `on_frontier` those of these that no other beats on both cost and time.
     """
 
     row: Indices
@@ -33,7 +33,7 @@ class Candidates:
     calendar_hours: Floats
     cost: Floats
     confirmed: Flags
-    runs_here: Flags
+    runs_here: NDArray[np.int8]
     pickable: Flags
     on_frontier: Flags
 
@@ -80,7 +80,9 @@ def _those(rented: Rentals, cost: Floats, which: Indices) -> Candidates:
     """These rentals as candidates, nothing being known of them yet."""
     none = np.zeros(len(which), bool)
     row, time = rented.row.take(which), rented.time.take(which)
-    return Candidates(row, time, rented.calendar_hours.take(which), cost.take(which), none, none, none, none)
+    return Candidates(
+        row, time, rented.calendar_hours.take(which), cost.take(which), none, none.astype(np.int8), none, none
+    )
 
 
 def _apart(time: Indices, waits: Indices) -> Indices:

@@ -27,6 +27,7 @@ from costcalc.duration.offered_clusters import (
     requested_machines,
     sold_in_blocks_alone,
 )
+from costcalc.duration.running import Runs
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
@@ -77,7 +78,8 @@ class TrainingMatrix:
     whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
     be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of
     the instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
-    `widths` and `overlap` are those of `FittedParameters`, `usual` is what other people's code takes. `is_past` says that
+    `widths` and `overlap` are those of `FittedParameters`, `usual` is what other people's code takes,
+    `runs` where published code runs. `is_past` says that
     recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
 
@@ -96,6 +98,7 @@ class TrainingMatrix:
     widths: Mapping[str, HalfWidth]
     overlap: Overlap
     usual: UsualCode
+    runs: Runs
     is_past: bool = False
 
     @property
@@ -316,6 +319,7 @@ def training_matrix(
         widths=evidence.fitted.widths,
         overlap=evidence.fitted.overlap,
         usual=_usual_code(speeds, limited),
+        runs=Runs.of(evidence.programs, recipes, [catalogue.shapes[each.shape][0] for each in offered.clusters]),
         is_past=evidence.is_past,
     )
 

@@ -77,6 +77,7 @@ class TrainingTimes:
 
 
 COLUMNS = tuple(field.name for field in fields(TrainingTimes))
+LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
 
@@ -85,8 +86,8 @@ def training_times(
 ) -> TrainingTimes:
     """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
 
-    The best takes the fewest hours, expected further runs included; schedules that nobody ran count as INTERPOLATED_FACTOR times
-    as long.
+    The best takes the fewest hours, expected further runs included, of those whose code is not known to fail there; schedules
+    that nobody ran count as INTERPOLATED_FACTOR times as long.
     """
     clusters = np.flatnonzero(allowed)
     elapsed, work = _elapsed(matrix, query, eligible), matrix.work(eligible.to_target.epochs)
@@ -101,6 +102,7 @@ def training_times(
     if query.recipes == "best":
         expected = hours * elapsed.weight[recipes, None]
         expected += elapsed.constant[recipes, None]
+        expected[matrix.runs.never(recipes, clusters)] *= LAST_RESORT
         r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)

@@ -16,6 +16,7 @@ from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
+from costcalc.programs import ProgramSupport, Support
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
@@ -55,7 +56,7 @@ class Evidence:
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are the
     asker's own measurements, the newest last. `energy` says what machines draw and their grids emit,
-    `largest_batches` which batches somebody tried on which memory.
+    `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a run of the asker's own.
     """
@@ -72,11 +73,23 @@ class Evidence:
     limit_tables: LimitTables = NOTHING_AROUND
     energy: EnergyTables = NOTHING_DRAWN
     largest_batches: tuple[MeasuredBatch, ...] = ()
+    support: tuple[Support, ...] = ()
     processors: Processors = field(default_factory=Processors)
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
     of_own_run: bool = False
+
+    @cached_property
+    def programs(self) -> ProgramSupport:
+        """On which accelerators the programs of recipes run."""
+        logged: dict[str, set[str]] = {}
+        ran: tuple[Recipe | Throughput, ...] = (*self.recipes, *self.later, *self.throughputs)
+        systems = [(one.stack, one.system) for one in ran]
+        for stack, system in systems:
+            if system and system.accelerator in self.accelerators:
+                logged.setdefault(stack, set()).add(self.accelerators[system.accelerator].chip)
+        return ProgramSupport(self.support, self.accelerators, logged)
 
     @cached_property
     def gradients(self) -> Gradients:

@@ -22,6 +22,7 @@ from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineT
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
+from costcalc.programs import Program, Support
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
@@ -33,6 +34,7 @@ Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 NETWORKS, CODES = "system_networks", "codes"
+PROGRAMS, SUPPORT = "programs", "framework_support"
 GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
 PROCESSORS, RATES = "processors", "processor_speeds"
 BATCHES = "largest_batches"
@@ -41,7 +43,22 @@ SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules"),
-    *(ENDS, INTERRUPTIONS, PIPELINES, CODE, VOLUMES, NETWORKS, CODES, GRIDS, DATA_CENTERS, PROCESSORS, RATES, BATCHES),
+    *(
+        ENDS,
+        INTERRUPTIONS,
+        PIPELINES,
+        CODE,
+        VOLUMES,
+        NETWORKS,
+        CODES,
+        GRIDS,
+        DATA_CENTERS,
+        PROCESSORS,
+        RATES,
+        BATCHES,
+        PROGRAMS,
+        SUPPORT,
+    ),
 )
 
 
@@ -74,6 +91,7 @@ class Tables:
     processors: tuple[Processor, ...]
     rates: tuple[ProcessorSpeed, ...]
     largest_batches: tuple[MeasuredBatch, ...]
+    support: tuple[Support, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +148,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", _read(texts, "models", Model, _model)),
-        recipes=_whose(_recipes(texts), codes),
+        recipes=_with_programs(_whose(_recipes(texts), codes), _read(texts, PROGRAMS, Program)),
         throughputs=_whose(_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(
@@ -145,6 +163,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)),
         rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)),
         largest_batches=tuple(_read(texts, BATCHES, MeasuredBatch)),
+        support=tuple(_read(texts, SUPPORT, Support)),
     )
 
 
@@ -153,6 +172,11 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
     return tuple(
         replace(one, code=codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items
     )
+
+
+def _with_programs(recipes: Iterable[Recipe], programs: Iterable[Program]) -> tuple[Recipe, ...]:
+    by_stack = {program.stack: program for program in programs}
+    return tuple(replace(recipe, program=by_stack.get(recipe.stack)) for recipe in recipes)
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
@@ -175,6 +199,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
         largest_batches=tables.largest_batches,
+        support=tables.support,
         processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
     )
 

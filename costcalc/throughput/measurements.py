@@ -13,12 +13,14 @@ import numpy as np
 from costcalc.hardware import Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.reference_model import UNDATED, step_overhead
-from costcalc.throughput.workloads import training_rate
+from costcalc.throughput.workloads import SIZE_EXPONENT, training_rate
 from costcalc.training import Recipe, Throughput
 from costcalc.units import Floats, Indices
 
 OTHER_NUMBER_OF_MACHINES = 100.0  # as a distance in ln(accelerators): farther than any count
 OTHER_ACCELERATOR = 1000.0  # farther than that
+SHARE_INSIDE = 0.8  # of other people's rates, within the range of the answer
+FARTHEST_SIZE = math.log(2)  # of image sizes that one rate may speak for another's
 
 
 class MeasuredSystem(NamedTuple):
@@ -103,7 +105,7 @@ def _by_system(rows: Mapping[int, Throughput]) -> dict[MeasuredSystem, list[int]
 
 
 class AnybodysRates:
-    """What anybody's implementation made of a model in one machine: the median of each system, memory sizes put together.
+    """What anybody's implementation made of a model in one machine, memory sizes put together.
 
     `rows` are those of the recipe's model and, in bits, precision.
     """
@@ -113,27 +115,44 @@ class AnybodysRates:
         logs: dict[tuple[int, str, int], list[float]] = defaultdict(list)
         for row in rows:
             if row.nodes == 1:
-                logs[row.image_size, part(row.accelerator).chip, row.accelerators].append(
-                    float(np.log(training_rate(row)))
-                )
-        medians = {system: median(found) for system, found in logs.items()}
+                logs[row.image_size, part(row.accelerator).chip, row.accelerators].append(math.log(training_rate(row)))
+        self._most = max(map(len, logs.values()), default=0)
         alone = [(features.chip_of[name], count, at) for (name, count, n), at in features.at.items() if n == 1]
-        self._found = {size: _placed(alone, size, medians) for size in {system[0] for system in logs}}
+        self._near: dict[int, tuple[Indices, Floats, Indices]] = {}
+        self._found = {size: self._placed(alone, size, logs) for size in {system[0] for system in logs}}
+
+    def _placed(
+        self, alone: Sequence[tuple[str, int, Indices]], size: int, logs: Mapping[tuple[int, str, int], list[float]]
+    ) -> tuple[Indices, Floats]:
+        """The clusters of one machine that were measured at this image size, and the rates there, NaN after the last."""
+        found = [(c, logs[size, chip, n]) for chip, n, at in alone if (size, chip, n) in logs for c in at.tolist()]
+        rates = np.full((len(found), self._most), np.nan)
+        for row, (_, known) in enumerate(found):
+            rates[row, : len(known)] = known
+        return np.array([c for c, _ in found], np.int64), rates
 
     def distance(self, recipe: Recipe, log_rate: Floats) -> Floats:
-        """How far in ln(rate) the recipe's rates [C, P] lie from those medians, at most over its phases; 0 where there are
-        none [C]."""
+        """How far in ln(rate) four of five of those rates lie at most from the recipe's [C, P], in the phase where that is
+        farthest; 0 where there are none [C]."""
         apart = np.zeros(len(log_rate))
         for number, phase in enumerate(recipe.phases):
-            if phase.image_size in self._found:
-                where, middle = self._found[phase.image_size]
-                apart[where] = np.fmax(apart[where], np.abs(log_rate[where, number] - middle))
+            where, rates, last = self._at(phase.image_size, len(log_rate))
+            off = np.sort(np.abs(log_rate[where, number, None] - rates), axis=1)
+            apart[where] = np.fmax(apart[where], off[np.arange(len(where)), last])
         return apart
 
-
-def _placed(
-    alone: Sequence[tuple[str, int, Indices]], size: int, medians: Mapping[tuple[int, str, int], float]
-) -> tuple[Indices, Floats]:
-    """The clusters of one machine that were measured at this image size, and the medians there."""
-    found = [(c, medians[size, chip, n]) for chip, n, at in alone if (size, chip, n) in medians for c in at.tolist()]
-    return np.array([c for c, _ in found], np.int64), np.array([middle for _, middle in found])
+    def _at(self, image_size: int, clusters: int) -> tuple[Indices, Floats, Indices]:
+        """The clusters measured at nearly an image size, ln(rates) there, carried over from the nearest size, and how many of
+        them are four of five, less one."""
+        if image_size not in self._near:
+            rates = np.full((clusters, self._most), np.nan)
+            resized = {size: math.log(size / image_size) for size in self._found}
+            for size in sorted(self._found, key=lambda size: -abs(resized[size])):
+                if abs(resized[size]) <= FARTHEST_SIZE:
+                    where, known = self._found[size]
+                    rates[where] = known + SIZE_EXPONENT * resized[size]
+            count = np.isfinite(rates).sum(axis=1)
+            where = np.flatnonzero(count)
+            last = np.ceil(SHARE_INSIDE * count[where]).astype(np.int64) - 1
+            self._near[image_size] = where, rates[where], last
+        return self._near[image_size]

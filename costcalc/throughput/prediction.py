@@ -89,7 +89,9 @@ def predict(
     log_rate, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
     answered = np.isfinite(log_rate).all(axis=1) & features.predictable
-    refusal = _refusals(features, np.where(hasty, 0.0, batch / _fewest_images(recipe)), room, answered)
+    refusal = _refusals(
+        features, np.where(hasty | _spread_out(recipe, features), 0.0, batch / _fewest_images(recipe)), room, answered
+    )
     enough = batch >= _fewest_images(recipe)  # the least that a rate measured with a larger batch says something about
     asked = enough & ~(is_reference(recipe) & (refusal == 0))
     modelled, measured = log_rate.copy(), dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
@@ -187,6 +189,14 @@ def _sharing(recipe: Recipe, features: ClusterFeatures) -> Floats:
         return features.rates.steepest
     _, sharing = features.transferred(workload(recipe, recipe.phases[0].image_size, features.transfer.models))
     return np.asarray(features.rates_by_twin.steepest + sharing)
+
+
+def _spread_out(recipe: Recipe, features: ClusterFeatures) -> Flags:
+    """Where a batch that nobody published would be shared among more accelerators than it ever was, or than a machine holds."""
+    if recipe.global_batch_size or is_reference(recipe) or isinstance(recipe, OwnRecipe):
+        return np.zeros(len(features.total), bool)
+    own = recipe.system.accelerators if recipe.system else 0
+    return np.asarray(features.total > max(own, FULL_NODE))
 
 
 def _fewest_images(recipe: Recipe) -> float:

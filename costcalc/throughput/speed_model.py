@@ -271,7 +271,7 @@ def _by_kind(widths: Mapping[str, HalfWidth], sort: Sort) -> Floats:
 
 
 def _widen(table: SpeedTable, r: int, found: Prediction, distance: Floats) -> None:
-    """If only other implementations were measured on a cluster, widens the interval until it covers their median rate."""
+    """If only other implementations were measured on a cluster, widens the interval until it covers four of five rates."""
     apart = np.flatnonzero((distance > 0) & (found.kind > MACHINES))
     table.width_80[r, apart] *= np.maximum(MARGIN * distance[apart] / table.width_80[r, apart], 1)
 

@@ -66,7 +66,7 @@ def test_more_spot_machines_are_interrupted_more_often(ask_of):
 def test_spot_machines_too_many_to_ever_finish_are_rejected(ask_of):
     machine = Machine("V100", 4, 16.0, network_gbits_per_second=10.0, most_machines=2_000)
     four = P3 | {"instance_type": "p3.8xlarge", "machine": machine}
-    found = ask_of(offer(**four), offer(**four, purchase_option=PurchaseOption.SPOT), nodes=2_000)
+    found = ask_of(offer(**four), offer(**four, purchase_option=PurchaseOption.SPOT), nodes=2_000, training="record")
     assert {one.purchase_option.value for one in found.estimates} <= {"on_demand"}
     assert found.rejections["interrupted_too_often"] > 0
 

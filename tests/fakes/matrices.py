@@ -4,9 +4,11 @@ import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
+from costcalc.duration.running import Runs
 from costcalc.duration.training_matrix import TrainingMatrix, UsualCode
 from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
+from costcalc.programs import ProgramSupport
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, ElapsedTime, HalfWidth
 from costcalc.throughput.speed_model import TIERS
@@ -50,5 +52,6 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         elapsed_time=ElapsedTime(0.5, 0.75),
         overlap=USUAL_OVERLAP,
         usual=UsualCode(*np.full((2, *shape), np.nan)),
+        runs=Runs.of(ProgramSupport((), {}, {}), recipes, [""] * len(nodes)),
         widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )

@@ -183,7 +183,7 @@ class Figure:
             bottom += band.height + 6
         parts.append(self._across(bottom))
         rows = list(_rows(self.legend))
-        parts += [row for number, row in enumerate(rows) for row in _legend(row, bottom + 56 + number * ROW)]
+        parts += [sign for number, row in enumerate(rows) for sign in _legend(row, bottom + 56 + number * ROW)]
         height = bottom + 50 + len(rows) * ROW
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '

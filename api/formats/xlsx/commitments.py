@@ -13,7 +13,8 @@ from api.formats import csv_export
 from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows
 from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
-from api.reports.commitments import CommitmentsDocument, Compared, MachineBills
+from api.reports.commitments import CommitmentsDocument
+from api.reports.compared import Compared, MachineBills
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import payment_schedule
 from costcalc.offers import Payment, PurchaseOption

@@ -57,7 +57,7 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric}", "title")
-    row = _write(sheet, 1, (((line, None),) for line in TOLD))
+    row = _write(sheet, 1, (((line, None),) for line in (*answer.verdict, *TOLD)))
     sheet.put(row, 0, "this colour", "doubtful")
     sheet.put(row, 1, MARKED)
     row = _write(sheet, row + 2, _picks(answer))

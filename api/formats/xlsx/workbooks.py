@@ -7,7 +7,8 @@ from api.formats.xlsx.commitments import CommitmentSheets
 from api.formats.xlsx.estimates import write_estimates
 from api.formats.xlsx.rates import Rates
 from api.formats.xlsx.summary import write_assumptions, write_summary
-from api.reports.commitments import CommitmentsDocument, Compared, MachineBills
+from api.reports.commitments import CommitmentsDocument
+from api.reports.compared import Compared, MachineBills
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import PurchaseOption
 
@@ -15,8 +16,8 @@ OTHER_HOURS = (PurchaseOption.SPOT, PurchaseOption.FREE)  # interruptions, and s
 
 
 def cost(answer: Answer, commitments: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
-    """An answer: summary, estimates, rates, discounts, assumptions, and what commitments on such machines cost."""
-    query = answer.query
+    """An answer with its picks: summary, estimates, rates, discounts, assumptions, and what commitments on such machines cost."""
+    query, answer = answer.query, answer.with_best()
     book = Book(f"costcalc {query.model} {query.target:g}", answer.prices.as_of)
     summary, estimates = book.sheet("Summary"), book.sheet("Estimates")
     rates = Rates(book, query.currency, answer.prices.as_of)

@@ -8,7 +8,8 @@ from api.formats import words
 from api.questions.links import text_of
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
-from api.reports.commitments import CommitmentsReport, Compared
+from api.reports.commitments import CommitmentsReport
+from api.reports.compared import Compared
 from api.web.pages.address import Address
 from api.web.responses import arguments
 from costcalc.assumptions import in_words

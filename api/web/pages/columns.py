@@ -10,6 +10,7 @@ from api.formats import words
 from costcalc.answers import Estimate
 from costcalc.costing.bills import Bill
 from costcalc.hardware import counted
+from costcalc.money import money
 
 PARAMETER = "_columns"
 Text = Callable[[Estimate, Bill], str]
@@ -62,10 +63,10 @@ COLUMNS = (
            lambda each, _: words.on_calendar(each) or f"{words.hours(each.hours_low)}–{words.hours(each.hours_high)}",
            is_number=True, sort="time",
            meaning="time until the model reaches the accuracy, start-up and checkpoints included, with its 80 % range."),
-    Column("cost", "To pay", lambda each, _: words.money(each.billed_cost, each.currency),
+    Column("cost", "To pay", lambda each, _: money(each.billed_cost, each.currency),
            lambda each, _: _range(each.billed_cost_low, each.billed_cost_high), is_number=True, sort="cost",
            meaning="what this run adds to the bill, with its 80 % range."),
-    Column("share", "Share of use", lambda each, _: words.money(each.effective_cost, each.currency),
+    Column("share", "Share of use", lambda each, _: money(each.effective_cost, each.currency),
            lambda each, _: _range(each.effective_cost_low, each.effective_cost_high), is_number=True,
            meaning="the run's part of a bill that other work shares, such as that of a reserved machine."),
     Column("probability", "Reaches it", lambda each, _: words.chance(each.success_probability), is_number=True,

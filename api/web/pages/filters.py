@@ -31,7 +31,7 @@ LIMITS = (
     ("instance_type", "Machine", "g5.xlarge"),
 )
 FURTHER = ("currency", "discount", "runs", "basis", "utilization", "recipes", "regions", "software", "pipeline", "overheads",
-           "confidence", "max_price_age")  # fmt: skip
+           "training", "confidence", "max_price_age")  # fmt: skip
 ASKED = {"model", "target", "metric", "dataset", "limit", "offset", "sort"}
 
 

@@ -24,13 +24,14 @@ from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.query import EstimateQuery
+from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
 SIZES = (20, 50, 100)
-DEFAULT_LIMIT = 20
+LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
+"""Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
 OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
@@ -70,9 +71,12 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     query, _ = service.question(given, catalogue)
     report = CostReport(service, catalogue, query)
     answer = report.answer
+    is_list = any(given.get(name) for name in LISTING)
+    rows = (answer.estimates, answer.bills) if is_list else (answer.best, answer.best_bills)
     return {
         "answer": answer,
-        "notes": report.notes,
+        "is_list": is_list,
+        "rows": list(zip(*rows, strict=True)),
         "words": words,
         "many": many,
         "in_words": in_words,
@@ -92,7 +96,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "all_columns": columns.COLUMNS,
         "pages": _pages(answer),
         "sizes": SIZES,
-        "marks": list(words.marks_explained(_shown(answer))),
+        "marks": list(words.marks_explained((*rows[0], *_picked(answer)))),
         "left_out": left_out(answer),
     }
 
@@ -117,9 +121,8 @@ def explained(query: EstimateQuery, estimate: Estimate) -> str:
     return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
 
 
-def _shown(answer: Answer) -> Iterator[Estimate]:
-    yield from answer.estimates
-    yield from (pick.estimate for pick in answer.picks)
+def _picked(answer: Answer) -> Iterator[Estimate]:
+    return (pick.estimate for pick in answer.picks)
 
 
 def _pages(answer: Answer) -> Pages:

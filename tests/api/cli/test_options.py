@@ -53,7 +53,7 @@ def test_help_shows_what_most_people_need_first():
     brief, whole = (
         CliRunner().invoke(main, ["cost", form], env={"COLUMNS": "80"}).output for form in ("--help", "--help-all")
     )
-    assert brief.count("\n") < 85 < whole.count("\n")
+    assert brief.count("\n") < 90 < whole.count("\n")
     assert "--max-cost" in brief
     assert "--egress-rate" in whole
     assert "--egress-rate" not in brief
@@ -70,7 +70,7 @@ def test_options_may_be_written_with_underscores(monkeypatch):
     asked = ["cost", "resnet50", "0.757", "--limit=1"]
     answers = [CliRunner().invoke(main, [*asked, option]).output for option in ("--max-hours=2", "--max_hours=2")]
     assert answers[0] == answers[1]
-    assert "The first 1 of" in answers[0]
+    assert answers[0].startswith("Rent ")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

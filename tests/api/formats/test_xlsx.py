@@ -106,7 +106,9 @@ def test_cells_are_what_they_hold(client):
 
 def test_the_cached_values_are_the_answer(client):
     found = table(workbook(client, QUESTIONS[0], data_only=True)["Estimates"])
-    for row, estimate in zip(found, ask(client, "/cost", QUESTIONS[0]).json["estimates"], strict=True):
+    wanted = ask(client, "/cost", QUESTIONS[0]).json["estimates"]
+    assert len(found) > len(wanted), "the picks come after them"
+    for row, estimate in zip(found, wanted, strict=False):
         assert all(close(row[key], value) for key, value in estimate.items() if isinstance(value, (int, float)))
         assert row["price_source"] == estimate["sources"]["price"]["source"]
 
@@ -155,8 +157,8 @@ def calculated(app, tmp_path_factory):
 @needs_office
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_recalculated_it_equals_json_to_the_cent(client, calculated, question):
-    found = calculated[question]
     wanted = client.get(f"/cost?{ASKED}&{question}").json["estimates"]
+    found = calculated[question][: len(wanted)]  # after them come the picks
     assert len(found) == len(wanted) >= 20
     for row, estimate in zip(found, wanted, strict=True):
         for key in LIVE:

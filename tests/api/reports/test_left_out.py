@@ -73,7 +73,7 @@ def test_a_limit_is_told_with_the_least_that_meets_it():
     assert hint.sentence.endswith(f"without max_hours, the fastest in {fastest.calendar_hours:,.2f} hours.")
     [hint] = [hint for hint in asked(max_cost="0.001", purchase="on_demand").hints if hint.change == "without max_cost"]
     cheapest = asked(purchase="on_demand", limit="1").estimates[0]
-    assert hint.sentence.endswith(f"without max_cost, the cheapest at {cheapest.billed_cost:,.2f} USD.")
+    assert hint.sentence.endswith(f"without max_cost, the cheapest at ${cheapest.billed_cost:,.2f}.")
 
 
 def test_a_network_without_recipes_is_told_which_one_is_the_same():

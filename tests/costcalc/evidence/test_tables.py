@@ -32,6 +32,8 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "phases": "r1,224,0,2,\n",
         "seed_noise": "r1,5,5,0,0.25,,,2,,log\n",
         "codes": "mlperf,,mlperf,entries\nown,them,research,\nown,,library,\n",
+        "programs": "own,ordinary,https://code.example,MIT,train,,paper\nmlperf,record,,,,,paper\n",
+        "framework_support": "mxnet,NVIDIA,,yes,2020-01,paper\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
         "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
         "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,2019,yes,org,2022-01-01,paper,\n",

@@ -11,7 +11,7 @@ from costcalc.throughput import REFUSALS, SpeedModel, signature
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.reference_model import UNDATED
-from costcalc.throughput.workloads import bits, training_rate
+from costcalc.throughput.workloads import SIZE_EXPONENT, bits, training_rate
 from costcalc.training import IMAGES_PER_EPOCH, Phase
 
 FAR = math.log(2.2)
@@ -182,9 +182,16 @@ def test_what_anybody_made_is_compared_on_one_machine_whatever_the_memory():
     ]
     anybodys = AnybodysRates(rows, ClusterFeatures(CLUSTERS, REFERENCE, TRANSFER))
     ours = np.log(np.full((len(CLUSTERS), 1), 2200.0))
-    doubled = math.log(2)
-    assert anybodys.distance(recipe(), ours) == pytest.approx([doubled, 0, 0, 0, doubled])
-    assert anybodys.distance(recipe(phases=(Phase(96, 0, 1),)), ours).tolist() == [0] * 5
+    farthest = math.log(2.2)
+    assert anybodys.distance(recipe(), ours) == pytest.approx([farthest, 0, 0, 0, farthest])
+    assert anybodys.distance(recipe(phases=(Phase(64, 0, 1),)), ours).tolist() == [0] * 5
+
+
+def test_a_rate_at_another_image_size_speaks_for_this_one_by_the_law_of_sizes():
+    """Most rates were published at 224 pixels, and the quickest recipes train at fewer."""
+    anybodys = AnybodysRates([rate(1000), rate(7, image_size=450)], ClusterFeatures(CLUSTERS[:1], REFERENCE, TRANSFER))
+    ours = np.log(np.array([[2000 * (224 / 176) ** SIZE_EXPONENT]]))
+    assert anybodys.distance(recipe(phases=(Phase(176, 0, 1),)), ours) == pytest.approx([math.log(2)])
 
 
 def test_the_phase_that_is_farthest_from_what_others_made_counts():
@@ -193,3 +200,25 @@ def test_the_phase_that_is_farthest_from_what_others_made_counts():
     ours = np.log(np.array([[1100.0, 1000.0]]))
     both = recipe(phases=(Phase(224, 0, 1), Phase(160, 1, 2)))
     assert anybodys.distance(both, ours) == pytest.approx([math.log(2)])
+
+
+def test_the_range_of_the_usual_recipe_holds_what_other_people_reach_on_that_card(packaged_evidence):
+    """Rates of one card by anybody's PyTorch in mixed precision, brought to the recipe's image size: at least 15 of 20."""
+    rows = [row for row in packaged_evidence.throughputs if row.system.accelerators == 1 and row.model == "resnet50"]
+    rows = [
+        row for row in rows if row.framework_family == "pytorch" and row.precision == "amp" and row.image_size == 224
+    ]
+    [mild] = [each for each in packaged_evidence.recipes if each.name == "mosaicml-mild-29ep"]
+    cards = [Cluster(row.accelerator, 1) for row in rows if row.accelerator != mild.system.accelerator]
+    speeds = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
+    table = speeds.speeds([mild], list(dict.fromkeys(cards)))
+    of = {cluster.accelerator: place for place, cluster in enumerate(table.clusters)}
+    inside = []
+    for row in rows:
+        if row.accelerator in of:
+            seconds = table.seconds_per_epoch[0, of[row.accelerator], 0]
+            theirs = row.images_per_second * (224 / mild.phases[0].image_size) ** SIZE_EXPONENT
+            apart = math.log(mild.samples_per_epoch / seconds / theirs)
+            inside.append(abs(apart) <= table.width_80[0, of[row.accelerator]])
+    assert len(inside) >= 20
+    assert sum(inside) >= 0.75 * len(inside)

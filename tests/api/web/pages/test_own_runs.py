@@ -55,7 +55,7 @@ def test_a_question_about_a_run_speaks_of_its_metric_and_its_data(metric, target
     assert f"my-run to {target} {metric} on" in pages["/estimate"]
     assert f"The curve of {metric}" in pages["/estimate"]
     assert "Those of your data set, wmt14." in pages["/estimate"]
-    found = client.get(f"/cost?{asked}").json["estimates"][0]
+    found = client.get(f"/cost?{asked}").json["picks"][0]["estimate"]
     assert f"{found['images_per_second']:,.0f} samples/s" in pages["/"]
     assert all(f"{metric} <input" in pages[path] for path in ("/", "/commitments"))
     for page in pages.values():

@@ -1,0 +1,117 @@
+"""Whether to commit to a machine for runs in every month, against renting on demand: the verdict of `/commitments`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, Decimal
+from typing import NamedTuple
+
+from api.reports.compared import Compared
+from costcalc.answers import Estimate
+from costcalc.costing.commitments import PurchaseChoice, Usage
+from costcalc.hardware import counted
+from costcalc.money import money
+from costcalc.units import HOURS_PER_MONTH
+
+DEFAULT_SHARE = Decimal(1)
+
+
+class Commitment(NamedTuple):
+    """One way to commit to a machine, and what it costs a month for the use that is asked about, or for every hour."""
+
+    machine: Compared
+    way: PurchaseChoice
+    usage: Usage
+
+    @property
+    def runs_from(self) -> Decimal:
+        """Runs that one set of the machines can do in a month."""
+        return Decimal(HOURS_PER_MONTH) / Decimal(repr(self.machine.hours_per_run))
+
+    def cost(self, runs: Decimal) -> Decimal:
+        """Of so many runs a month, in as many sets of machines as they need."""
+        sets = max(1, int((runs / self.runs_from).to_integral_value(ROUND_CEILING)))
+        return self.usage.cost_per_month / self.usage.machine_sets * sets
+
+
+def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decimal | None) -> Iterator[str]:
+    """Sentences: what to do, from how many runs a month committing pays against the cheapest rental on demand, what it saves on
+    its own machine, and what becomes of it if use halves. Nothing where there is nothing to commit to."""
+    commitments = [
+        Commitment(machine, way, usage)
+        for machine in machines
+        for way in machine.ways
+        for usage in way.usage
+        if (usage.asked if runs is not None else usage.utilization == DEFAULT_SHARE)
+    ]
+    if not commitments:
+        return
+    best = min(commitments, key=lambda each: each.usage.cost_per_month)
+    if rental is None:
+        yield f"The cheapest commitment is {_named(best)}; nothing within these filters is rented on demand."
+        return
+    if runs is None:
+        yield f"The cheapest commitment is {_named(best)}. {_pays(best, rental)}"
+        yield "With runs_per_month= it is decided for your use."
+        return
+    yield f"{_advice(best, rental, runs)} {_pays(best, rental)}"
+    yield from _on_its_own_machine(best, runs)
+    half = runs / 2
+    rented, committed = rental.billed_cost * half, best.cost(half)
+    yield (
+        f"If use halves to {half:.12g} runs a month, on demand costs {_money(rented, best)} "
+        f"and the commitment {_money(committed, best)}."
+    )
+
+
+def _advice(best: Commitment, rental: Estimate, runs: Decimal) -> str:
+    rented, committed = rental.billed_cost * runs, best.usage.cost_per_month
+    on_demand = f"{_rental(rental)} on demand"
+    if rented <= committed:
+        return (
+            f"Do not commit: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}; "
+            f"the cheapest commitment is {_named(best)}."
+        )
+    saved = (rented - committed) * best.way.months
+    return (
+        f"Commit to {_named(best)}: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}, "
+        f"so it saves {_money(saved, best)} over its term."
+    )
+
+
+def _pays(best: Commitment, rental: Estimate) -> str:
+    """From how many runs a month it costs less than the rental."""
+    if not rental.billed_cost:
+        return f"It never pays against {_rental(rental)}, which is free."
+    least = int((best.cost(Decimal(1)) / rental.billed_cost).to_integral_value(ROUND_CEILING))
+    most = int(best.runs_from)
+    if least <= most:
+        return f"It pays from {least:,} runs a month."
+    return f"It never pays: it can do {most:,} runs a month, and would have to do {least:,}."
+
+
+def _on_its_own_machine(best: Commitment, runs: Decimal) -> Iterator[str]:
+    """What it saves against the same machine on demand, which is no reason to commit where another rents for less."""
+    saving = best.usage.saving_per_month
+    if saving is not None and best.machine.on_demand and best.machine.on_demand.same_machine:
+        less = "saves" if saving > 0 else "costs"
+        more = "" if saving > 0 else " more"
+        yield f"Against that same machine on demand it {less} {_money(abs(saving), best)} a month{more} at {runs:.12g} runs."
+
+
+def _named(best: Commitment) -> str:
+    machine, way, sets = best.machine, best.way, best.usage.machine_sets
+    bought = " ".join(filter(None, [way.purchase_option.replace("_", " "), way.term]))
+    several = f"{sets} times " if sets > 1 else ""
+    chips = counted(machine.accelerators, machine.accelerator)
+    what = f"{several}{chips} at {machine.provider} ({machine.instance_type}, {bought})"
+    monthly, total = best.usage.cost_per_month, way.total * sets
+    return f"{what} for {_money(monthly, best)} a month, {_money(total, best)} in all"
+
+
+def _rental(rental: Estimate) -> str:
+    return f"{counted(rental.accelerators, rental.accelerator)} at {rental.provider} ({rental.instance_type})"
+
+
+def _money(amount: Decimal, best: Commitment) -> str:
+    return money(amount, best.machine.currency)

@@ -1,0 +1,58 @@
+"""Where the published programs of recipes run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.programs import ProgramSupport
+from costcalc.training import OwnRecipe, Recipe
+from costcalc.units import Flags, Indices
+
+UNKNOWN, NO, YES = -1, 0, 1
+
+
+class Runs(NamedTuple):
+    """Whether published code of R recipes runs on the accelerators of C clusters: YES, NO or UNKNOWN in `answers`, a row for each
+    program and a column for each accelerator; `program` [R] and `accelerator` [C] are the row and the column of each."""
+
+    answers: NDArray[np.int8]
+    program: Indices
+    accelerator: Indices
+
+    @classmethod
+    def of(cls, support: ProgramSupport, recipes: Sequence[Recipe], accelerators: Sequence[str]) -> Runs:
+        """That of these recipes on clusters of these accelerators."""
+        programs = list(dict.fromkeys(map(_program, recipes)))
+        names = list(dict.fromkeys(accelerators))
+        known = [[support.runs(*program, name) if program else None for name in names] for program in programs]
+        answers = np.array([[UNKNOWN if one is None else int(one) for one in row] for row in known], np.int8)
+        answers = answers.reshape(len(programs), len(names))
+        answers[[program == OWN for program in programs]] = YES
+        rows, columns = ({one: number for number, one in enumerate(every)} for every in (programs, names))
+        return cls(
+            answers,
+            np.array([rows[_program(recipe)] for recipe in recipes], np.int64),
+            np.array([columns[name] for name in accelerators], np.int64),
+        )
+
+    def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
+        """Those of pairs."""
+        return self.answers[self.program[recipes], self.accelerator[clusters]]
+
+    def never(self, recipes: Indices, clusters: Indices) -> Flags:
+        """Which of these recipes are known not to run on each of these clusters [r, c]."""
+        return np.asarray(self.answers[np.ix_(self.program[recipes], self.accelerator[clusters])] == NO)
+
+
+OWN = ("own", "own")
+
+
+def _program(recipe: Recipe) -> tuple[str, str] | None:
+    """What decides where a recipe runs; None where its code is not published."""
+    if isinstance(recipe, OwnRecipe):
+        return OWN
+    return (recipe.stack, recipe.framework_family) if recipe.is_public else None

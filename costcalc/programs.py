@@ -1,0 +1,77 @@
+"""The programs that recipes are run with: how much care is in them, where they are published, and on which chips they run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from costcalc.hardware import Accelerator
+
+RecipeKind = Literal["ordinary", "tuned", "record", "own"]
+"""How much care is in a recipe: the script that most people run, with its own loader; public code made for speed; a benchmark
+submission, tuned to one system; a run of the asker's own."""
+Training = Literal["ordinary", "tuned", "record"]
+"""Up to how much care recipes are chosen."""
+UP_TO: Mapping[Training, frozenset[RecipeKind]] = {
+    "ordinary": frozenset({"ordinary", "own"}),
+    "tuned": frozenset({"ordinary", "tuned", "own"}),
+    "record": frozenset({"ordinary", "tuned", "record", "own"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The code of a stack. `repository` is None where it is not published; `command` runs those of its recipes whose names match
+    `command_for`, with the model, its depth and the epochs to be filled in."""
+
+    stack: str
+    kind: RecipeKind
+    repository: str | None
+    licence: str | None
+    command: str | None
+    command_for: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether programs of a framework run on chips of a vendor, those introduced up to a year where `until` names one.
+
+    `framework` is a stack, or a family of frameworks for all its stacks that have no row of their own.
+    """
+
+    framework: str
+    vendor: str
+    until: int | None
+    runs: bool
+    date: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSupport:
+    """On which accelerators programs run: `logged` has the chips on which each stack was seen to run."""
+
+    rows: tuple[Support, ...]
+    accelerators: Mapping[str, Accelerator]
+    logged: Mapping[str, Collection[str]]
+
+    def runs(self, stack: str, framework_family: str, accelerator: str) -> bool | None:
+        """Whether a program runs on an accelerator: it was logged on that chip, or a row of the table says so; None where
+        nothing is known."""
+        chip = self.accelerators.get(accelerator)
+        if chip is None:
+            return None
+        if chip.chip in self.logged.get(stack, ()):
+            return True
+        for framework in (stack, framework_family):
+            for row in self.rows:
+                if (row.framework, row.vendor) == (framework, chip.vendor) and _is_of(chip, row.until):
+                    return row.runs
+        return None
+
+
+def _is_of(chip: Accelerator, until: int | None) -> bool:
+    """Whether a chip was introduced by this year; one of an unknown year counts as new."""
+    return until is None or (chip.introduced is not None and chip.introduced <= until)

@@ -1,0 +1,42 @@
+"""The verdict of `/commitments`: the decision, against the cheapest that one can rent on demand."""
+
+import re
+
+import pytest
+
+ASKED = "/commitments?model=resnet50&target=0.757"
+
+
+def verdict(client, more):
+    return " ".join(client.get(f"{ASKED}&{more}").json["verdict"])
+
+
+def test_few_runs_are_no_reason_to_commit_though_the_machine_itself_would_save(client):
+    said = verdict(client, "term=3y&runs_per_month=30&currency=EUR")
+    rented, committed = map(float, re.findall(r"€([\d,.]+)(?= with| a month,)", said)[:2])
+    assert said.startswith("Do not commit: 30 runs a month cost")
+    assert rented < committed
+    least = int(re.search(r"pays from ([\d,]+) runs", said)[1])
+    assert rented / 30 * (least - 1) < committed <= rented / 30 * least + 0.3
+    assert "Against that same machine on demand it saves" in said
+    assert "If use halves to 15 runs a month" in said
+
+
+@pytest.mark.parametrize("runs", [1, 10, 100])
+def test_it_advises_what_costs_less(client, runs):
+    said = verdict(client, f"as_of=2018-04-26&runs_per_month={runs}")
+    rented, committed = (
+        float(re.search(form, said)[1].replace(",", ""))
+        for form in (r"runs a month cost \$([\d,.]+) with", r"for \$([\d,.]+) a month")
+    )
+    assert said.startswith("Do not commit" if rented <= committed else "Commit to ")
+
+
+def test_without_runs_it_says_from_how_many_it_pays(client):
+    assert re.search(
+        r"^The cheapest commitment is .* It (pays from [\d,]+ runs|never pays)", verdict(client, "term=1y")
+    )
+
+
+def test_where_nothing_is_committed_to_it_says_nothing(client):
+    assert client.get(f"{ASKED}&provider=kaggle").json["verdict"] == []

@@ -1,0 +1,94 @@
+"""The verdict: forms that a person can act on, the same words on every surface, and figures that are the picks' to the cent."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from support.services import packaged_service
+
+from api.reports.cost import CostReport
+
+RENTED = (
+    r"Rent \d+ \S.* at \S+ \(.+\), on demand: \$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\)\. "
+)
+RATE = (
+    r"The rate of \$[\d.,]+ an hour was "
+    r"(stated by the provider|stated by two sources alike, last|seen by a third party) (today|[\d,]+ days? ago)\.$"
+)
+CODE = (
+    r"^That is the (ordinary recipe|tuned recipe|benchmark entry) \S+ \(\d+ epochs\), "
+    r"which reaches it in (over )?\d+ % of runs\."
+)
+CASES = {
+    "--max-cost 200": ({"target": "0.76", "max_cost": "200", "max_hours": "48"}, [RENTED + RATE, CODE, "^Next: "]),
+    "Frankfurt": (
+        {"target": "75.7%", "provider": "aws", "region": "eu-central-1", "purchase": "on_demand"},
+        [r"^No rate of aws in eu-central-1 \(Frankfurt\) is stored", "costcalc prices refresh aws", "us-east-1", RENTED, CODE,
+         "Next: costcalc launch resnet50 0.757 --provider aws"],
+    ),
+    "own": (
+        {"target": "0.757", "own": "1xRTX4090", "own_price": "0"},
+        [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), for electricity", CODE, "^Next: costcalc measure resnet50"],
+    ),
+    "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at kaggle \(.*\): free, ", CODE]),
+    "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at gcp", CODE]),
+    "nothing": ({"target": "0.99"}, [r"^No recipe reaches 0\.99; the best reaches", r"^Instead: \d+ estimates with target="]),
+    "no offer": (
+        {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
+    ),
+}  # fmt: skip
+MODELS = {
+    "resnet50": "0.757",
+    "resnet18": "0.69",
+    "efficientnet_b4": "0.82",
+    "convnext_tiny": "0.82",
+    "vit_b16": "0.79",
+}
+
+
+@pytest.fixture(scope="module")
+def service():
+    return replace(packaged_service(), sources=("aws", "gcp", "azure", "lambda"))
+
+
+def report(service, **given):
+    catalogue = service.catalogue()
+    query, _ = service.question({name: [value] for name, value in ({"model": "resnet50"} | given).items()}, catalogue)
+    return CostReport(service, catalogue, query)
+
+
+@pytest.mark.parametrize(("given", "forms"), CASES.values(), ids=CASES)
+def test_it_has_the_form_that_a_person_can_act_on(service, given, forms):
+    lines = report(service, **given).answer.verdict
+    for form in forms:
+        assert any(re.search(form, line) for line in lines), (form, lines)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "beside", [{}, {"sort": "time"}, {"purchase": "spot"}, {"basis": "effective", "currency": "EUR"}]
+)
+def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside):
+    found = report(service, model=model, target=MODELS[model], **beside).answer
+    assert 2 <= len(found.verdict) <= 5
+    assert sum(map(len, found.verdict)) <= 700
+    assert not re.search(r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|recipe \S+|Next: .*", "", " ".join(found.verdict)))
+    picks = {pick.name: pick.estimate for pick in found.picks}
+    whole = " ".join(found.verdict)
+    for label, name in (("Rent", "cheapest"), ("Surer", "surest")):
+        if f"{label}: " in whole or label == "Rent":
+            assert f"{picks[name].cost(found.query.basis).cost:,.2f}" in whole
+            assert picks[name].accelerator in whole
+    assert picks["cheapest"].recipe in whole
+    assert ("confirmed" in found.missed) == (
+        "confirmed, so these are rates to check" in whole or "has a confirmed rate" in whole
+    )
+
+
+def test_every_surface_says_the_same_words_first(service):
+    client = pytest.importorskip("api.web.app").create_app(service).test_client()
+    asked = "model=resnet50&target=0.757&provider=lambda"
+    lines = client.get(f"/cost?{asked}").json["verdict"]
+    assert lines == list(report(service, target="0.757", provider="lambda").answer.verdict)
+    page = client.get(f"/?{asked}").text
+    assert all(line.replace("'", "&#39;") in page for line in lines)
