@@ -20,6 +20,7 @@ from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared
 from api.reports.comparison import CompareReport
 from api.reports.models import FitReport, ModelsReport
+from api.reports.trend import TrendReport
 from costcalc.answers import PriceBasis
 from costcalc.evidence.largest_batch import Fit
 from costcalc.hardware import counted
@@ -92,6 +93,13 @@ def commitments_lines(report: CommitmentsReport, view: View) -> Iterator[str]:
     for note in found.notes:
         yield from paragraph(as_options(note), view.width)
     yield from _missing(found.prices, view)
+
+
+def trend_lines(report: TrendReport, view: View) -> Iterator[str]:
+    """The verdict, then a row for each date."""
+    for sentence in report.document().verdict:
+        yield from paragraph(sentence, view.width, 2)
+    yield from list_lines(tables.TREND, report, view)
 
 
 def compare_lines(report: CompareReport, view: View) -> Iterator[str]:

@@ -14,7 +14,9 @@ from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
 from api.reports.prices.offers import OfferRow
 from api.reports.throughput import ThroughputRow
+from api.reports.trend import TrendRow
 from costcalc.evidence.largest_batch import Fit
+from costcalc.money import money
 from costcalc.training import Metric, Recipe, Tier
 
 Text = Callable[[Any], str]
@@ -203,6 +205,20 @@ FITS = Table(
     ),
     ("model", "accelerator", "precision", "image_size", "as_of"),
 )  # fmt: skip
+TREND = Table(
+    "What it cost before",
+    "The cheapest machine that one could rent for this training at each date.",
+    "date",
+    TrendRow,
+    (
+        Column("Date", lambda row: day(row.date)),
+        Column("Cost", lambda row: money(row.cost, row.currency), is_number=True),
+        Column("Hours", lambda row: number(row.hours, ",.2f"), is_number=True),
+        Column("Machine", lambda row: f"{row.provider} {row.instance_type}", words.accelerators),
+        Column("Recipe", lambda row: row.recipe, leave=1),
+    ),
+    ("model", "target", "provider", "accelerator", "currency"),
+)
 MODELS = Table(
     "Models",
     "Every model of which something was measured, with the highest accuracy that anybody's recipe reached.",

@@ -213,6 +213,24 @@ QUESTIONS = (
         topic="Rent, commit or own",
     ),
     Question(
+        "trend",
+        "/trend",
+        "What a training cost at past dates, and whether waiting paid",
+        "api.questions.schemas:TrendSchema",
+        "api.reports.trend:trend_report",
+        "api.reports.trend:TrendDocument",
+        {"terminal": f"{_LINES}trend_lines"},
+        command=Command(
+            "Show what training MODEL to TARGET cost at past dates.\n\nEach year has the cheapest machine for rent then. "
+            "The answer says what made it cheaper, and whether waiting ever paid.",
+            ("model", "target"),
+        ),
+        tool=Tool("What a training cost a year ago, two years ago and so on, and whether waiting ever paid.", rows=10),
+        errors=(404,),
+        topic="What it cost before",
+        table=f"{_TABLES}TREND",
+    ),
+    Question(
         "compare",
         "/compare",
         "Two machines beside each other for the same training, and the rate at which the answer turns",

@@ -322,6 +322,17 @@ class CommitmentsSchema(CostSchema):
         return True
 
 
+class TrendSchema(CostSchema):
+    """The parameters of `/trend`."""
+
+    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+
+    class Meta:
+        """Each point has one estimate, the cheapest pick of its date."""
+
+        exclude = (*COST_LAYOUT, "limit", "offset", "sort", "frontier", "recipes", "regions", "own")
+
+
 class AccuracySchema(CostSchema):
     """The parameters of `/accuracy`."""
 
