@@ -1,5 +1,6 @@
 """Picks: on made-up prices by hand, and on drawn questions against the plainest way to find them in the list."""
 
+import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Tier
+from costcalc.verdict import verdict
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NAMES = ["cheapest", "fastest", "balanced", "surest"]
@@ -28,7 +30,7 @@ TARGETS = {
 }  # fmt: skip
 PURCHASES = [(), (), (ON_DEMAND,), (SPOT,), (ON_DEMAND, FREE), (FREE,),
              tuple(option for option in PurchaseOption if option not in (FREE, SPOT))]  # fmt: skip
-DRAWN = 150
+DRAWN = int(os.environ.get("COSTCALC_DRAWN", "150"))
 
 
 def cost(query, one):
@@ -95,12 +97,28 @@ def check_listed(query, found, listed):
     in_time = [one for one in options if one.calendar_hours <= max(fewest.hours_high, fewest.calendar_hours)]
     assert picked["fastest"] in in_time
     assert cost(query, picked["fastest"]) == min(cost(query, one) for one in in_time)
+    assert all(
+        cost(query, picked[name]) <= 5 * cost(query, one) + 1 for name in ("fastest", "balanced") for one in in_time
+    )
     assert worth(query, picked["balanced"]) <= min(worth(query, one) for one in options) + 0.01
     if "surest" in picked:
         assert picked["surest"].success_probability >= 0.95
         assert cost(query, picked["surest"]) <= 5 * least + Decimal("0.01")
+    check_verdict(query, found, picked["cheapest"])
     unconfirmed = [cost(query, one) for one in listed if not one.confirmed]
     assert not unconfirmed or query.frontier or cost(query, found.unconfirmed) == min(unconfirmed)
+
+
+def check_verdict(query, found, cheapest):
+    """It says the cheapest pick's cost to the cent, its code, and what picks lack."""
+    lines = verdict(found)
+    whole = " ".join(lines)
+    assert 2 <= len(lines) <= 5
+    assert len(whole) <= 700
+    assert cheapest.recipe in whole
+    if cheapest.purchase_option is not FREE:
+        assert f"${cost(query, cheapest):,.2f}" in lines[0]
+    assert ("confirmed" in found.missed) == ("confirmed" in lines[0])
 
 
 def worth(query, one):
