@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,32 +29,6 @@ class BadSetting(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The service's own settings as typed values; each name is its variable's without COSTCALC_, in lower case."""
-
-    database_url: str | None = None
-    bind: str = "127.0.0.1:8000"
-    workers: int = 2
-    threads: int = 4
-    public_url: str | None = None
-    hosts: tuple[str, ...] = ()
-    api_tokens: tuple[str, ...] = ()
-    metrics_token: str | None = None
-    slack_signing_secret: str | None = None
-    slack_response_hosts: tuple[str, ...] = ("hooks.slack.com",)
-    slack_webhook_url: str | None = None
-    redis_url: str | None = None
-    poll_seconds: float = 2.0
-    refresh: timedelta | None = timedelta(hours=1)
-    cache_answers: int = 512
-    wait_seconds: float = 2.0
-    rate_limit: str | None = None
-    trusted_proxies: tuple[str, ...] = ()
-    cors_origins: tuple[str, ...] = ()
-    access_log: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Setting:
     """One environment variable: its default as text (None: unset), its meaning, and whether its value is kept hidden.
 
@@ -70,6 +45,18 @@ class Setting:
     def field(self) -> str:
         """Its name in Settings."""
         return self.variable.removeprefix("COSTCALC_").lower()
+
+
+def _setting(
+    default: str | None, meaning: str, parse: Callable[[str], Any] = str, *, secret: bool = False, unset: Any = None
+) -> Any:
+    """A field with the value that its default stands for, and `unset` where it has none."""
+    named = partial(_named, default, meaning, secret, parse)
+    return field(default=unset if default is None else parse(default), metadata={"setting": named})
+
+
+def _named(default: str | None, meaning: str, secret: bool, parse: Callable[[str], Any], name: str) -> Setting:
+    return Setting(f"COSTCALC_{name.upper()}", default, meaning, secret, parse)
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -181,125 +168,108 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
-        "COSTCALC_DATABASE_URL",
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The service's own settings as typed values; each name is its variable's without COSTCALC_, in lower case."""
+
+    database_url: str | None = _setting(
         None,
         "Where prices are stored, as a database URL; if unset, SQLite in the user's data folder.",
-        True,
         _store,
-    ),
-    Setting("COSTCALC_BIND", "127.0.0.1:8000", "The address and port that `costcalc serve` listens on.", parse=address),
-    Setting("COSTCALC_WORKERS", "2", "The number of worker processes of `costcalc serve`.", parse=_whole(1)),
-    Setting("COSTCALC_THREADS", "4", "The number of threads in each worker process.", parse=_whole(1)),
-    Setting(
-        "COSTCALC_PUBLIC_URL",
+        secret=True,
+    )
+    bind: str = _setting("127.0.0.1:8000", "The address and port that `costcalc serve` listens on.", address)
+    workers: int = _setting("2", "The number of worker processes of `costcalc serve`.", _whole(1))
+    threads: int = _setting("4", "The number of threads in each worker process.", _whole(1))
+    public_url: str | None = _setting(
         None,
         "The address at which people reach the service; links start with it, and its path is where the service is served.",
-        parse=_address_of_service,
-    ),
-    Setting(
-        "COSTCALC_HOSTS",
+        _address_of_service,
+    )
+    hosts: tuple[str, ...] = _setting(
         None,
-        "Names of hosts, separated by commas, under which the service may be asked, beside that of `COSTCALC_PUBLIC_URL`, "
-        "localhost and the address that it listens on. Where that is every address of the machine, any address in digits may be "
-        "asked too.",
-        parse=_hosts,
-    ),
-    Setting(
-        "COSTCALC_API_TOKENS",
+        "Names of hosts, separated by commas, under which the service may be asked, beside that of `COSTCALC_PUBLIC_URL`,"
+        " localhost and the address that it listens on. Where that is every address of the machine, any address in digits"
+        " may be asked too.",
+        _hosts,
+        unset=(),
+    )
+    api_tokens: tuple[str, ...] = _setting(
         None,
-        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest. Before it may stand a name for "
-        "the log (`anna:`), `read:` where it may only read, and its last day (`until=2027-06-30:`); `costcalc token` makes one. "
-        "If set, a request must carry one as `Authorization: Bearer` or `token=`. A change needs a restart.",
+        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest. Before it may stand a "
+        "name for the log (`anna:`), `read:` where it may only read, and its last day (`until=2027-06-30:`); `costcalc "
+        "token` makes one. If set, a request must carry one as `Authorization: Bearer` or `token=`. A change needs a "
+        "restart.",
+        _tokens,
         secret=True,
-        parse=_tokens,
-    ),
-    Setting(
-        "COSTCALC_METRICS_TOKEN",
+        unset=(),
+    )
+    metrics_token: str | None = _setting(
         None,
         "Prometheus's token, as it is or as `sha256:` and its digest: it may read `/metrics` and nothing else.",
+        _token,
         secret=True,
-        parse=_token,
-    ),
-    Setting(
-        "COSTCALC_SLACK_SIGNING_SECRET",
-        None,
-        "The signing secret of the Slack app, which proves that a slash command comes from Slack.",
-        secret=True,
-    ),
-    Setting(
-        "COSTCALC_SLACK_RESPONSE_HOSTS",
+    )
+    slack_signing_secret: str | None = _setting(
+        None, "The signing secret of the Slack app, which proves that a slash command comes from Slack.", secret=True
+    )
+    slack_response_hosts: tuple[str, ...] = _setting(
         "hooks.slack.com",
         "The hosts, or origins such as http://127.0.0.1:9000, to which delayed answers to slash commands may be posted.",
-        parse=_list,
-    ),
-    Setting(
-        "COSTCALC_SLACK_WEBHOOK_URL",
+        _list,
+    )
+    slack_webhook_url: str | None = _setting(
+        None, "The Slack webhook to which `costcalc slack notice` posts; if unset, it cannot post.", secret=True
+    )
+    redis_url: str | None = _setting(
         None,
-        "The Slack webhook to which `costcalc slack notice` posts; if unset, it cannot post.",
-        secret=True,
-    ),
-    Setting(
-        "COSTCALC_REDIS_URL",
-        None,
-        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each worker counts its "
-        "own requests, and a table beside the prices remembers signatures.",
-        True,
+        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each worker "
+        "counts its own requests, and a table beside the prices remembers signatures.",
         _redis,
-    ),
-    Setting(
-        "COSTCALC_POLL_SECONDS",
-        "2",
-        "The number of seconds after which a worker looks for a new price snapshot.",
-        parse=_seconds,
-    ),
-    Setting(
-        "COSTCALC_REFRESH",
+        secret=True,
+    )
+    poll_seconds: float = _setting(
+        "2", "The number of seconds after which a worker looks for a new price snapshot.", _seconds
+    )
+    refresh: timedelta | None = _setting(  # noqa: RUF009
         "1h",
-        "How often `costcalc serve` refreshes the prices by itself, such as 1h or 30m, first right after its start; `off` for "
-        "never. Of all servers that share a store, one does.",
-        parse=_interval,
-    ),
-    Setting(
-        "COSTCALC_CACHE_ANSWERS",
-        "512",
-        "The number of encoded answers that a worker keeps in memory; 0 keeps none.",
-        parse=_whole(0),
-    ),
-    Setting(
-        "COSTCALC_WAIT_SECONDS",
+        "How often `costcalc serve` refreshes the prices by itself, such as 1h or 30m, first right after its start; `off`"
+        " for never. Of all servers that share a store, one does.",
+        _interval,
+    )
+    cache_answers: int = _setting(
+        "512", "The number of encoded answers that a worker keeps in memory; 0 keeps none.", _whole(0)
+    )
+    wait_seconds: float = _setting(
         "2",
         "The number of seconds that a question may wait for its turn; one that would wait longer is refused with 503.",
-        parse=_seconds,
-    ),
-    Setting(
-        "COSTCALC_RATE_LIMIT",
+        _seconds,
+    )
+    rate_limit: str | None = _setting(
         None,
-        "The largest number of requests with one accepted token, or without one from one address, such as 600/minute; if unset, "
-        "there is no limit.",
-        parse=_rate_limit,
-    ),
-    Setting(
-        "COSTCALC_TRUSTED_PROXIES",
+        "The largest number of requests with one accepted token, or without one from one address, such as 600/minute; if "
+        "unset, there is no limit.",
+        _rate_limit,
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
         None,
         "The addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
-        parse=_list,
-    ),
-    Setting(
-        "COSTCALC_CORS_ORIGINS",
+        _list,
+        unset=(),
+    )
+    cors_origins: tuple[str, ...] = _setting(
         None,
-        "The sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means all; if "
-        "unset, none may.",
-        parse=_origins,
-    ),
-    Setting(
-        "COSTCALC_ACCESS_LOG",
-        "off",
-        "`on` writes one line of JSON for each request to the standard error stream.",
-        parse=_switch,
-    ),
-)
+        "The sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means "
+        "all; if unset, none may.",
+        _origins,
+        unset=(),
+    )
+    access_log: bool = _setting(
+        "off", "`on` writes one line of JSON for each request to the standard error stream.", _switch
+    )
+
+
+SETTINGS: tuple[Setting, ...] = tuple(each.metadata["setting"](each.name) for each in fields(Settings))
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
