@@ -22,6 +22,8 @@ from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, not_by_its_layers, unknown
+from api.questions.words.understanding import Understanding, understand
+from api.questions.words.vocabulary import Vocabulary
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -145,6 +147,7 @@ class Service:
     own_version: str = ""
     memory: Memory = field(default_factory=Memory)
     _names: dict[str, Known] = field(default_factory=dict)
+    _words: dict[str, Vocabulary] = field(default_factory=dict)
     _seen: dict[tuple[OwnRun, ...], Service] = field(default_factory=dict)
 
     def catalogue(self) -> Catalogue:
@@ -161,7 +164,7 @@ class Service:
                 self._seen.pop(next(iter(self._seen)), None)
             evidence = with_own_speeds(self.evidence, runs)
             own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-            self._seen[runs] = replace(self, evidence=evidence, own=own, own_version=version, _names={})
+            self._seen[runs] = replace(self, evidence=evidence, own=own, own_version=version, _names={}, _words={})
         return self._seen[runs]
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
@@ -181,6 +184,19 @@ class Service:
             own = (one.run.name for one in self.own.values())
             self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources, own)
         return self._names[catalogue.snapshot]
+
+    def words(self, catalogue: Catalogue) -> Vocabulary:
+        """The words of sentences; made once for each snapshot."""
+        names = self.names(catalogue)
+        if self._words.get("names") is None or self._words["names"].names is not names:
+            models = (*self.evidence.models.values(), *(one.model for one in self.own.values()))
+            own = frozenset(one.model.name for one in self.own.values())
+            self._words["names"] = Vocabulary(names, models, exchange.current_currencies(), own)
+        return self._words["names"]
+
+    def understand(self, sentence: str, catalogue: Catalogue) -> Understanding:
+        """The question in a sentence. Raises BadParameters for one that is too long."""
+        return understand(sentence, self.words(catalogue), self.clock().date())
 
     def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
         """The question that a query string asks. Raises BadParameters, or NotFound when only the model is unknown."""

@@ -38,6 +38,8 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     values, layout = service.parse(question.asked_in_terminal, given, catalogue)
     if layout.profile == "focus" and form != "csv":
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
+    if form == "csv" and not (question.table or "csv" in question.forms):
+        raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
     report = question.answer(service, catalogue, values)
     if form == "json":
         return Printed(to_json(report.document()).decode() + "\n")

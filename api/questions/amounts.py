@@ -46,7 +46,9 @@ CURRENCIES = {
 CODE_OF = {word: code for code, words in CURRENCIES.items() for word in words.split()}
 _SIGN = "|".join(sorted((re.escape(word) for word in CODE_OF), key=len, reverse=True))
 MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<thousand>k|grand\b)?\s*(?P<after>{_SIGN})?"
-SPAN = rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
+SPAN = (
+    rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})(?=[\s-])|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
+)
 MONTHS = {name.casefold(): number for number, name in enumerate(month_abbr) if name}
 _MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]*\.?"
 _DATES = (

@@ -78,6 +78,12 @@ class Text(Parameter):
     """Free text."""
 
 
+class Sentence(Text):
+    """A question in a sentence."""
+
+    longest = 2000
+
+
 class Layers(Text):
     """A small network by its layers."""
 

@@ -101,6 +101,13 @@ class Known:
             raise LookupError(self._no_one_accelerator(text, names, guesses))
         return names[0]
 
+    def word(self, kind: str, text: str) -> str | None:
+        """The word by which a question asks for what the text names: a family of accelerators, or one name; None of any other."""
+        if kind == "accelerator" and (every := self._family(text)):
+            return every.asked[0]
+        names = self.find(kind, text)
+        return ALONE.get(names[0], names[0]) if len(names) == 1 else None
+
     def find(self, kind: str, text: str) -> list[str]:
         """The names that are spelt like the text."""
         return self._spellings[kind].find(self._bare(text) if kind == "accelerator" else text)

@@ -151,6 +151,23 @@ QUESTIONS = (
         topic="What it costs",
     ),
     Question(
+        "ask",
+        "/ask",
+        "A question in a sentence: how it is understood, and its answer",
+        "api.questions.schemas:AskSchema",
+        "api.reports.ask:ask_report",
+        "api.reports.ask:AskDocument",
+        {"terminal": "api.cli.ask:ask_lines", "html": "api.web.pages.asking:ask_view"},
+        command=Command(
+            'Answer a question in a sentence.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer says first how '
+            "it was understood, and which words were not.",
+            ("q",),
+            explains=True,
+        ),
+        topic="A question in a sentence",
+        view="api.web.pages.asking:ask_view",
+    ),
+    Question(
         "estimate",
         "/estimate",
         "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",

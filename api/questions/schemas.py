@@ -26,6 +26,7 @@ from api.questions.fields import (
     NumberOrWord,
     OwnRates,
     OwnSpeeds,
+    Sentence,
     Separator,
     Target,
     Targets,
@@ -545,6 +546,18 @@ class SmallSchema(LayoutSchema):
 
     class Meta:
         """A small network comes as JSON alone."""
+
+        exclude = ("excel", "sep", "decimal")
+
+
+class AskSchema(LayoutSchema):
+    """The parameters of `/ask`."""
+
+    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
+    q = Sentence("a question in a sentence", example="resnet50 to 76% on aws in frankfurt, no spot", required=True)
+
+    class Meta:
+        """An answer to a sentence comes as JSON alone."""
 
         exclude = ("excel", "sep", "decimal")
 

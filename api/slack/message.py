@@ -35,6 +35,11 @@ class Message:
         blocks = {"blocks": list(self.blocks)} if self.blocks else {}
         return {"text": clipped(self.text, LONGEST_FALLBACK), **blocks}
 
+    def below(self, line: str) -> Message:
+        """The same below a line of mrkdwn, in its first paragraph too."""
+        first, *others = self.blocks
+        return replace(self, text=f"{line}\n{self.text}", blocks=(section(f"{line}\n{first['text']['text']}"), *others))
+
     def without_blocks(self) -> Message:
         """The same in words alone."""
         return replace(self, blocks=())

@@ -10,14 +10,13 @@ from api.bootstrap import CannotStart, build_once
 from api.formats.words import bought, in_one_line, in_region
 from api.questions.errors import Refused
 from api.questions.suggestions import many
+from api.reports.ask import AskReport
 from api.reports.prices.changes import ChangeRow, change_row, changed_rows
 from api.reports.prices.offers import selected
 from api.service import Service
 from api.settings import Settings
 from api.slack.blocks import BEST
-from api.slack.grammar import Misread
 from api.slack.message import Message, escape, section, table
-from api.slack.reply import Replier
 from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -103,9 +102,13 @@ def _row(each: ChangeRow) -> tuple[str, ...]:
 def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -> Iterator[str]:
     """What the question was answered then, and is now."""
     try:
-        _, query, _ = Replier(service).question(text, catalogue)
-    except (Misread, Refused) as error:
+        report = AskReport(service.seen_by(None), catalogue, text)
+        meant, cost = report.understanding, report.cost
+    except Refused as error:
         raise WrongUse(f"--ask {text}: {error}") from None
+    if cost is None or meant.asked:
+        raise WrongUse(f"--ask {text}: {'; '.join(meant.asked)}")
+    query = cost.query
     before, after = (_answer(service, query, catalogue, moment) for moment in (since, None))
     yield f"*{escape(text)}*"
     if not before or not after:

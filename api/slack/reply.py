@@ -9,17 +9,14 @@ from threading import Lock
 from api.questions.errors import NotReady, Refused
 from api.questions.links import to_url
 from api.questions.schemas import Layout
-from api.reports.cost import CostReport
+from api.reports.ask import AskReport
 from api.service import Service
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
 from api.slack.blocks import Links
-from api.slack.grammar import Misread, Reading, read
-from api.slack.message import Message
-from api.slack.vocabulary import Vocabulary
+from api.slack.message import Message, escape
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
-from pricing import exchange_rates as exchange
 
 MOST_SHOWN = 50
 MOST_KEPT = 256
@@ -49,7 +46,6 @@ class Replier:
     service: Service
     pictures: bool = False
     _kept: dict[tuple[str, ...], Replies] = field(default_factory=dict)
-    _words: dict[str, Vocabulary] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     @property
@@ -63,8 +59,6 @@ class Replier:
             return self._reply(" ".join(text.split()), base)
         except NotReady:
             return Replies(Message(BUSY))
-        except Misread as error:
-            return Replies(slack_lists.complaint(error.messages))
         except Refused as refused:
             return Replies(slack_lists.complaint(_told(refused)))
 
@@ -86,33 +80,20 @@ class Replier:
         return replies
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
-        reading, query, layout = self.question(text, catalogue)
-        answer = CostReport(self.seen, catalogue, query).answer
-        links = self._links(query, layout, base)
-        many = min(query.limit, MOST_SHOWN) if "limit" in reading.arguments else None
-        told = slack_blocks.message(answer, links, many, reading.shared)
-        return Replies(told, slack_blocks.picture(answer, links, reading.shared))
-
-    def question(self, text: str, catalogue: Catalogue) -> tuple[Reading, EstimateQuery, Layout]:
-        """What a text asks. Raises Misread, BadParameters, NotFound."""
-        reading = read(text, self._vocabulary(catalogue))
-        return reading, *self.seen.question(reading.arguments, catalogue)
+        report = AskReport(self.seen, catalogue, text)
+        meant, cost = report.understanding, report.cost
+        if cost is None:
+            return Replies(slack_lists.complaint(list(meant.lines)))
+        links = self._links(cost.query, report.layout, base)
+        many = min(cost.query.limit, MOST_SHOWN) if "limit" in meant.parameters else None
+        told = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
+        return Replies(told, slack_blocks.picture(cost.answer, links, meant.shared))
 
     def _links(self, query: EstimateQuery, layout: Layout, base: str) -> Links:
         excel = {"excel": "1"} if layout.excel else {}
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         page, csv, xlsx = to_url(query, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
         return Links(base + page, base + csv, base + xlsx, picture)
-
-    def _vocabulary(self, catalogue: Catalogue) -> Vocabulary:
-        seen = self.seen
-        version = seen.version(catalogue.snapshot)
-        known = self._words.get(version)
-        if known is None:
-            models = (*(one.model for one in seen.own.values()), *seen.evidence.models.values())
-            known = Vocabulary(seen.names(catalogue), models, exchange.current_currencies())
-            self._words = {version: known}
-        return known
 
 
 def _told(refused: Refused) -> list[str]:

@@ -24,12 +24,27 @@ from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 from costcalc.units import Floats
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
+_PUBLISHER = re.compile(r"^(?:[\w-]+|[\w.-]+\.[a-z]+)/")
+_TAG = re.compile(r"\.[a-z]\w*$", re.IGNORECASE)
+_DATA_SET = re.compile(r"[-_](?:in|imagenet)-?\d*k$", re.IGNORECASE)
+_USUAL_SIZE = re.compile(r"[-_](?:224|1k)$", re.IGNORECASE)
 SAME = "the same network"
 
 
 def normalised(name: str) -> str:
     """A model's name as it is compared: letters without case, digits, and dots between digits (1.6GF is not 16GF)."""
     return _IGNORED.sub("", name.casefold())
+
+
+def network_forms(text: str) -> Iterator[str]:
+    """A network's name, then what remains of it without what model hubs add: the publisher before it, and behind it the tag of
+    its weights, the data set and the image size of 224."""
+    yield text
+    bare = _PUBLISHER.sub("", text.strip(), count=1)
+    for added in (_TAG, _DATA_SET, _USUAL_SIZE):
+        yield bare
+        bare = added.sub("", bare)
+    yield bare
 
 
 def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
@@ -141,8 +156,10 @@ class Evidence:
         return {model: tuple(group) for model, group in groupby(ordered, key=lambda recipe: recipe.model)}
 
     def find_model(self, text: str) -> Model | None:
-        """The model of that name or alias, however it is spelt; None if there is none."""
-        return self._by_alias.get(normalised(text))
+        """The model of that name or alias, however it is spelt and wherever it is published; None if there is none."""
+        return next(
+            (self._by_alias[form] for form in map(normalised, network_forms(text)) if form in self._by_alias), None
+        )
 
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""

@@ -15,6 +15,7 @@ from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, to_url
 from api.questions.suggestions import many
+from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.web.pages import columns, filters
@@ -29,6 +30,7 @@ from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
+SENTENCE = "q"
 SIZES = (20, 50, 100)
 LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
 """Parameters that ask for the list of all estimates, not only for what to do."""
@@ -49,14 +51,21 @@ class Pages(NamedTuple):
 @blueprint.get(PATH)
 def page() -> Response:
     """The form, with the answer to what it asks; without parameters, to an example."""
-    given = arguments() or EXAMPLE
-    at, service = Address(PATH, given), current_service()
+    given, service = arguments() or EXAMPLE, current_service()
+    sentence = " ".join(given.get(SENTENCE, []))
+    at, asked = Address(PATH, given), {}
     try:
         catalogue = service.catalogue()
+        if sentence:
+            meant = AskReport(service, catalogue, sentence)
+            at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.parameters.items()})
+            asked = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
+            if meant.cost is None:
+                return Response(_drawn(at, asked))
         parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())
-        return cached(parts, "html", lambda: _drawn(at, _answered(catalogue, at)))
+        return cached(parts, "html", lambda: _drawn(at, asked | _answered(catalogue, at)))
     except Refused as refused:
-        return Response(_drawn(at, {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
+        return Response(_drawn(at, asked | {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
 
 
 def _drawn(at: Address, found: dict[str, Any]) -> bytes:

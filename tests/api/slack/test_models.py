@@ -6,15 +6,11 @@ import pytest
 from support.own_training_runs import own_run
 from support.services import packaged_service
 
+from api.reports.ask import AskReport
 from api.slack.reply import Replier
 
 SERVICE = packaged_service()
 NAMES = [(model.name, name) for model in SERVICE.evidence.models.values() for name in (model.name, *model.aliases)]
-
-
-@pytest.fixture(scope="module")
-def replier():
-    return Replier(SERVICE)
 
 
 def targets(model):
@@ -27,13 +23,13 @@ def targets(model):
 
 
 @pytest.mark.parametrize(("model", "name"), NAMES)
-def test_the_model_named_is_the_model_answered(replier, model, name):
+def test_the_model_named_is_the_model_answered(model, name):
     catalogue = SERVICE.catalogue()
     for target in targets(model):
         arguments = {"model": [name], "target": [str(target)]}
         over_http, _ = SERVICE.question(arguments, catalogue)
         for spelt in (name, name.replace("_", "-"), name.upper()):
-            _, in_slack, _ = replier.question(f"train {spelt} to {target}", catalogue)
+            in_slack = AskReport(SERVICE, catalogue, f"train {spelt} to {target}").cost.query
             assert in_slack == over_http
             assert (in_slack.model, in_slack.target) == (model, target)
 

@@ -72,7 +72,7 @@ def test_a_question_without_an_answer_says_so():
         (replace(REQUEST, moved="x"), "10% or 0.1"),
         (replace(REQUEST, moved="0"), "10% or 0.1"),
         (replace(REQUEST, ask="resnet50 target=757"), "0.757"),
-        (replace(REQUEST, ask="resnet50 0.757 spott"), "did you mean spot"),
+        (replace(REQUEST, ask="resnet50 0.757 zzzz"), "not understood"),
     ],
 )
 def test_a_wrong_request_says_what_to_write(asked, says):

@@ -1,0 +1,132 @@
+"""Dates as people say them: of a year, a month or a day, or counted back from today. Of prices; a deadline is asked about."""
+
+from __future__ import annotations
+
+import re
+from calendar import day_name, month_name
+from datetime import date, timedelta
+
+from api.questions.amounts import COUNTS, DATES
+from api.questions.words.scan import COUNT_WORDS, END, Scan, Understand
+
+Found = re.Match[str]
+WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
+MONTHS = "|".join(name for name in month_name if name)
+WEEKDAYS = "|".join(day_name)
+AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
+_SLASHED = re.compile(rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d){END}", re.IGNORECASE)
+
+
+def _date(scan: Scan, found: Found) -> bool:
+    """A year alone needs a word before it; days and months are written in ISO's order."""
+    parts = {"name": "", "month": "", "day": "", **found.groupdict(default="")}
+    if parts["name"] and not _is_month(found):
+        return False
+    month = _number_of(parts["name"]) if parts["name"] else int(parts["month"] or 0)
+    if not month and not found["when"]:
+        return False
+    return _as_of(scan, found[0], int(parts["year"]), month, int(parts["day"] or 0))
+
+
+def _is_month(found: Found) -> bool:
+    """`mar`, `march`, but no other word that begins so."""
+    written = re.search(r"[a-z]+", found[0][found.start("name") - found.start() :], re.IGNORECASE)
+    word = written[0].casefold() if written else ""
+    return len(word) in (3, 4) or word in (name.casefold() for name in month_name)
+
+
+def _number_of(name: str) -> int:
+    return next(
+        number for number, full in enumerate(month_name) if full and full.casefold().startswith(name.casefold()[:3])
+    )
+
+
+def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0) -> bool:
+    try:
+        first = date(year, month or 1, day or 1)
+    except ValueError:
+        return scan.ask(text, "there is no such day; write for example as of 2018-04-26")
+    if first > scan.today:
+        return scan.ask(text, "prices of the future are not known; a time limit is so many hours, as in within 8 hours")
+    written = (f"{year}", f"{year}-{month:02}", f"{year}-{month:02}-{day:02}")
+    return scan.add("as_of", written[bool(month) + bool(day)])
+
+
+def _slashed(scan: Scan, found: Found) -> bool:
+    """Read where only one order gives a date; 04/05/2019 is two."""
+    one, two, year = map(int, found.groups())
+    if one <= 12 and two <= 12 and one != two:
+        dates = f"{year}-{one:02}-{two:02} or {year}-{two:02}-{one:02}"
+        return scan.ask(found[0], f"the day or the month first? Write {dates}")
+    return _as_of(scan, found[0], year, *((two, one) if one > 12 else (one, two)))
+
+
+def _named_month(scan: Scan, found: Found) -> bool:
+    """The last month of that name."""
+    month = _number_of(found["month"])
+    last = bool(found["last"]) and month == scan.today.month
+    return _as_of(scan, found[0], scan.today.year - (month > scan.today.month or last), month)
+
+
+def _last(scan: Scan, found: Found) -> bool:
+    unit, today = found["unit"].lower(), scan.today
+    if unit == "week":
+        return scan.add("as_of", f"{today - timedelta(7)}")
+    if unit == "year":
+        return scan.add("as_of", f"{today.year - 1}")
+    before = _months_back(today, 3 if unit == "quarter" else 1)
+    return scan.add("as_of", f"{before:%Y-%m}")
+
+
+def _ago(scan: Scan, found: Found) -> bool:
+    word, unit = found["n"].lower(), found["unit"].lower()
+    many = int(word) if word.isdigit() else COUNTS[word]
+    if unit in ("day", "week"):
+        return scan.add("as_of", f"{scan.today - timedelta(many * (7 if unit == 'week' else 1))}")
+    back = _months_back(scan.today, many * (12 if unit == "year" else 1))
+    return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(found[0], "no price is as old as that")
+
+
+def _months_back(day: date, many: int) -> date:
+    """The same day of an earlier month, or its 28th."""
+    months = day.year * 12 + day.month - 1 - many
+    return date(max(1, months // 12), months % 12 + 1, min(day.day, 28))
+
+
+def _yesterday(scan: Scan, _: Found) -> bool:
+    return scan.add("as_of", f"{scan.today - timedelta(1)}")
+
+
+def _deadline(scan: Scan, found: Found) -> bool:
+    """A day to come is no time limit: it says neither when the run starts nor at which hour it must end."""
+    names = [name.casefold() for name in day_name]
+    day = (found["day"] or "").casefold()
+    ahead = (names.index(day) - scan.today.weekday() - 1) % 7 + 1 if day in names else 1
+    if ahead == 1 and day not in (*names, "tomorrow", "tonight"):
+        return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
+    return scan.ask(
+        found[0], f"a time limit is a length of time; write for example within {ahead} day{'s' * (ahead > 1)}"
+    )
+
+
+def _compiled(text: str, understand: Understand) -> tuple[re.Pattern[str], Understand]:
+    return re.compile(rf"{text}{END}", re.IGNORECASE), understand
+
+
+DATE_RULES = (
+    (_SLASHED, _slashed),
+    *(_compiled(rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
+    _compiled(rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
+    _compiled(
+        r"(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",
+        _last,
+    ),
+    _compiled(rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
+    _compiled(rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
+    _compiled(
+        rf"(?:by|before|until|till|due)\s+(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight|weekend|(?:end\s+of\s+)?"
+        rf"(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS})(?:\s+(?:morning|evening|noon|night))?",
+        _deadline,
+    ),
+    _compiled(rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
+)

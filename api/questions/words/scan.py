@@ -1,0 +1,274 @@
+"""One pass over a sentence: what stands at each place is a rule's, a name, a number, or is asked about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+
+from api.questions.amounts import COUNTS, NUMBER, number
+from api.questions.words.tables import Value, not_asked, other_networks
+from api.questions.words.vocabulary import Named, Vocabulary
+
+END = r"(?=[\s,;/]|$)"
+COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
+COVERED = "costcalc estimates networks that classify the images of ImageNet"
+KEEPS_MINE = frozenset(
+    ["a", "an", "the", "old", "new", "single", "only", "some", "just", "already", "got", "of", "server", "box"]
+)
+_GAP = re.compile(r"[\s,;/]+")
+_WORD = re.compile(r"[^\s,;/]+")
+_COUNT = re.compile(
+    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)", re.I
+)
+_TIMES = re.compile(rf"\s*[x×*]\s*(\d{{1,7}}){END}", re.IGNORECASE)
+_BARE = re.compile(rf"[+-]?{NUMBER}{END}")
+_ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
+_GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
+_NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
+_ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
+
+
+@dataclass
+class Reading:
+    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that say
+    what else to type; `corrected` are misspelt words with those they were read as,
+    `unclear` the parameters that have several values and may have one. `each` says that accelerators are those of one
+    machine, `other_task` that the network is of a task that is not estimated."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+    excluded: dict[str, list[str]] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    corrected: list[tuple[str, str]] = field(default_factory=list)
+    unclear: set[str] = field(default_factory=set)
+    shared: bool = False
+    each: bool = False
+    other_task: bool = False
+
+    def add(self, value: Value) -> None:
+        """One more value; the same again says nothing new."""
+        values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
+        values.extend(text for text in value.text.split(",") if text not in values)
+
+    def put(self, name: str, text: str) -> None:
+        """One more value, which may have commas in it."""
+        values = self.values.setdefault(name, [])
+        if text not in values:
+            values.append(text)
+
+    def ask(self, text: str, told: str) -> None:
+        """Something was meant by the text that is not part of the question; `told` says what to type."""
+        sentence = f'"{text.strip()}": {told}'
+        if sentence not in self.asked:
+            self.asked.append(sentence)
+
+
+Understand = Callable[["Scan", "re.Match[str]"], bool]
+Rules = Iterable[tuple[re.Pattern[str], Understand]]
+
+
+@dataclass
+class Scan:
+    """Where the pass stands in a text. `negated` holds from a word such as `not` to what it excludes, `mine` from one such as
+    `my` to the accelerators that it is said of."""
+
+    text: str
+    words: Vocabulary
+    today: date
+    rules: Rules
+    reading: Reading = field(default_factory=Reading)
+    place: int = 0
+    negated: str = ""
+    mine: bool = False
+
+    def run(self) -> Reading:
+        """Reads the whole text."""
+        while self.place < len(self.text):
+            gap = _GAP.match(self.text, self.place)
+            if gap:
+                self._leave(gap[0])
+                self.place = gap.end()
+            elif not (self._ruled() or self._counted() or self._named() or self._number()):
+                self._unknown()
+        self._end_negation()
+        return self.reading
+
+    def add(self, name: str, text: str) -> bool:
+        """One more value of a parameter, as rules add it."""
+        self.reading.put(name, text)
+        return True
+
+    def ask(self, text: str, told: str) -> bool:
+        """Something that rules read but cannot be asked so."""
+        self.reading.ask(text, told)
+        return True
+
+    def _leave(self, gap: str) -> None:
+        if "," in gap or ";" in gap:
+            self._end_negation()
+            self.mine = False
+
+    def _end_negation(self) -> None:
+        if self.negated:
+            self.reading.ask(
+                self.negated, "what it leaves out is not understood; write for example not aws, or no spot"
+            )
+        self.negated = ""
+
+    def _ruled(self) -> bool:
+        for pattern, understand in self.rules:
+            found = pattern.match(self.text, self.place)
+            if found and found.end() > self.place:
+                negated, self.negated = self.negated, ""
+                if negated and self._is_condition(found[0]):
+                    self.reading.ask(f"{negated} {found[0]}", "this cannot be left out; say what is wanted instead")
+                elif not understand(self, found):
+                    self.negated = negated
+                    continue
+                self.place, self.mine = found.end(), self.mine and not found[0].strip()
+                return True
+        return False
+
+    @staticmethod
+    def _is_condition(text: str) -> bool:
+        return "=" not in text
+
+    def _counted(self) -> bool:
+        """`8 H100`, `eight A100s`, `8xH100`: a number of accelerators, or of machines, then their name."""
+        count = _COUNT.match(self.text, self.place)
+        named = count and self.words.find(self.text, count.end(), ("accelerator", "instance_type"))
+        if not count or not named or self._is_target(count, named):
+            return False
+        many = int(count["number"]) if count["number"] else COUNTS[count["word"].casefold()]
+        self._take(named, many)
+        return True
+
+    def _is_target(self, count: re.Match[str], named: Named) -> bool:
+        """Whether the number before a name is not of it: `76 3090`, or `resnet50 76 a100` where no other target is said."""
+        if not count["number"] or count["sign"]:
+            return False
+        many = int(count["number"])
+        alone = not named.text[0].isdigit() and ("target" in self.reading.values or "%" in self.text)
+        on = _ON.search(self.text, 0, self.place) if not named.text[0].isdigit() else None
+        return many >= 20 and many <= 100 and not (alone or on)
+
+    def _named(self) -> bool:
+        named = self.words.find(self.text, self.place)
+        if named is None:
+            return False
+        mark = named.values[0].parameter
+        if mark == "filler":
+            self._fill(named)
+        elif mark == "not":
+            self._end_negation()
+            self.negated, self.place = named.text, named.end
+        elif mark == "mine":
+            self.mine, self.place = True, named.end
+            self.reading.ignored.append(named.text)
+        else:
+            self._take(named, 0)
+        return True
+
+    def _fill(self, named: Named) -> None:
+        self.reading.ignored.append(named.text)
+        self.mine = self.mine and named.text.casefold() in KEEPS_MINE
+        self.place = named.end
+
+    def _take(self, named: Named, many: int) -> None:
+        """The values of a name or phrase, excluded where it is negated; a machine of the asker's own where it is theirs."""
+        kind, mine, self.place = named.values[0].parameter, self.mine, named.end
+        after = _TIMES.match(self.text, self.place) if kind == "accelerator" else None
+        if after and not many:
+            many, self.place = int(after[1]), after.end()
+        self.mine = False
+        if kind == "each":
+            self.reading.each = True
+        elif kind in ("unasked", "other"):
+            self._ask_instead(named, kind)
+        elif self.negated:
+            self._exclude(named, many)
+        elif kind == "accelerator" and mine:
+            self.reading.put("own", f"{many or 1}x {named.values[0].text}")
+        else:
+            for value in named.values:
+                self.reading.add(value)
+            if many:
+                self.reading.put("accelerators" if kind == "accelerator" else "nodes", str(many))
+
+    def _exclude(self, named: Named, many: int) -> None:
+        """Leaves values out; `or` and `and` go on with others of the same kind."""
+        negated, kind = self.negated, named.values[0].parameter
+        self.negated = ""
+        if many or any(value.excluded for value in named.values) or kind not in EXCLUDABLE:
+            self.reading.ask(f"{negated} {named.text}", "this cannot be left out; say what is wanted instead")
+            return
+        self.reading.add(named.values[0]._replace(excluded=True))
+        more = _GOES_ON.match(self.text, self.place)
+        following = more and self.words.find(self.text, more.end())
+        if following and following.values[0].parameter == kind:
+            self.negated, self.place = negated, more.end()  # type: ignore[union-attr]
+
+    def _ask_instead(self, named: Named, kind: str) -> None:
+        negated, self.negated = self.negated, ""
+        word = named.values[0].text
+        if kind == "unasked":
+            self.reading.ask(f"{negated} {named.text}", not_asked()[word])
+            return
+        network = other_networks()[word]
+        self.reading.other_task = True
+        self.reading.put("model", network.name)
+        self.reading.ask(
+            named.text, f"{network.kind}; {COVERED}. A run of your own is asked about by its name: costcalc recipes add"
+        )
+
+    def _number(self) -> bool:
+        """A bare number is the target where it can be one."""
+        found = _BARE.match(self.text, self.place)
+        if not found:
+            return False
+        value, self.place = number(found[0]), found.end()
+        self.mine = False
+        if value is not None and (0 < value < 1 or 20 <= value <= 100 or self._is_own()):
+            self.reading.put("target", found[0].replace(",", "."))
+        elif self._is_year(found[0]):
+            self.reading.put("as_of", found[0])
+        else:
+            self.reading.ask(found[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
+        return True
+
+    def _is_own(self) -> bool:
+        return any(model in self.words.own for model in self.reading.values.get("model", ()))
+
+    def _is_year(self, text: str) -> bool:
+        return text.isdigit() and 2012 <= int(text) <= self.today.year
+
+    def _unknown(self) -> None:
+        """A misspelt word is read as the known one; any other is asked about."""
+        found = _WORD.match(self.text, self.place)
+        assert found is not None
+        word = found[0]
+        if _ORNAMENT.fullmatch(word):
+            self.place = found.end()
+        elif (known := self.words.corrected(word)) is not None and known != word.casefold():
+            self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
+            self.reading.corrected.append((word, known))
+        else:
+            negated, self.negated, self.mine = self.negated, "", False
+            self.reading.ask(f"{negated} {word}", self._hint(word))
+            self.place = found.end()
+
+    def _hint(self, word: str) -> str:
+        recipes, family = self.words.recipes_of(word), self.words.family(word)
+        if recipes:
+            return f"for the recipes of that name write recipe={recipes}"
+        if family:
+            return f"which one? Write {', '.join(family[:3])}" + (
+                "" if len(family) <= 3 else " or another of that name"
+            )
+        near = self.words.nearest(word)
+        return f"not understood; did you mean {near}?" if near else "not understood"
+
+
+EXCLUDABLE = ("provider", "purchase", "accelerator", "place", "region", "instance_type")

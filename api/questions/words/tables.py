@@ -1,0 +1,60 @@
+"""The packaged tables of words: phrases with what they mean, what cannot be asked in words, and networks of other tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from costcalc.evidence.tables import cells
+
+
+class Value(NamedTuple):
+    """One value of a parameter; of an `excluded` one every other value is meant."""
+
+    parameter: str
+    text: str
+    excluded: bool = False
+
+
+class OtherNetwork(NamedTuple):
+    """A network of another task: its name as a parameter has it, and what it is."""
+
+    name: str
+    kind: str
+
+
+@cache
+def phrases() -> dict[str, tuple[Value, ...]]:
+    """By phrase the values it stands for; words that mark what follows (not, mine) and those without a meaning (filler) are a
+    parameter of that name."""
+    return {word: tuple(map(_value, row["meaning"].split(" & "))) for row in _rows("phrases") for word in _words(row)}
+
+
+@cache
+def not_asked() -> dict[str, str]:
+    """By phrase what to type instead of it."""
+    return {word: row["answer"] for row in _rows("not_asked") for word in _words(row)}
+
+
+@cache
+def other_networks() -> dict[str, OtherNetwork]:
+    """By phrase the network of another task that it names."""
+    return {
+        word: OtherNetwork(row["name"] or word, row["kind"]) for row in _rows("other_networks") for word in _words(row)
+    }
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    text = (files("api.questions.words") / "data" / f"{name}.csv").read_text("utf-8")
+    yield from ({column: str(cell or "") for column, cell in row.items()} for row in cells(f"{name}.csv", text))
+
+
+def _words(row: dict[str, str]) -> list[str]:
+    return row["words"].split(";")
+
+
+def _value(meaning: str) -> Value:
+    name, sign, text = meaning.partition("=")
+    return Value(name.rstrip("!"), text if sign else "", name.endswith("!"))

@@ -1,0 +1,143 @@
+"""A sentence as the parameters of a question, and what of it is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from api.questions.amounts import number, plain, share
+from api.questions.errors import BadParameters
+from api.questions.fields import Parameter
+from api.questions.schemas import CostSchema
+from api.questions.suggestions import either
+from api.questions.words.others import others
+from api.questions.words.plain import plain_text
+from api.questions.words.rules import RULES
+from api.questions.words.scan import Reading, Scan
+from api.questions.words.vocabulary import Vocabulary
+from pricing.packaged.places import places
+
+LONGEST = 2000
+MOST_ASKED = 10
+FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are words
+    without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of everything
+    else that was written, or is missing, what to type. `is_question` says whether there is a network and a target."""
+
+    parameters: Mapping[str, list[str]]
+    told: tuple[str, ...]
+    ignored: tuple[str, ...]
+    corrected: Mapping[str, str]
+    asked: tuple[str, ...]
+    is_question: bool
+    shared: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How the sentence was understood, then what of it was not."""
+        read = "".join(f', reading "{word}" as {known}' for word, known in self.corrected.items())
+        ignored = f" (ignored: {', '.join(self.ignored)})" if self.ignored else ""
+        left_out = "Not in the answer: " if self.is_question else ""
+        return (
+            f"Understood: {' '.join(self.told) or 'nothing'}{read}{ignored}",
+            *(f"{left_out}{each}" for each in self.asked),
+        )
+
+
+def understand(text: str, words: Vocabulary, today: date) -> Understanding:
+    """The question in a sentence, asked on a day. Raises BadParameters for one that is too long."""
+    if len(text) > LONGEST:
+        raise BadParameters({"q": [f"that is {len(text)} characters: write at most {LONGEST}"]})
+    reading = Scan(plain_text(text), words, today, RULES).run()
+    _settle(reading, words)
+    parameters = {name: values for name, values in reading.values.items() if values}
+    excluded = {name: values for name, values in reading.excluded.items() if values}
+    told = [f"{name}={','.join(values)}" for name, values in parameters.items()]
+    for kind, values in excluded.items():
+        name = "region" if kind == "place" else kind
+        rest = others(kind, values, words.names)
+        kept = [each for each in parameters.get(name, ()) if each not in values]
+        parameters[name] = kept or rest
+        told = [line for line in told if not line.startswith(f"{name}=")]
+        told.append(f"{name}={','.join(kept)}" if kept else f"{name} not {either(values)}")
+    return Understanding(
+        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected), _asked(reading, parameters),
+        is_question={"model", "target"} <= parameters.keys() and not reading.other_task, shared=reading.shared,
+    )  # fmt: skip
+
+
+def _once(words: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.casefold() for word in words))
+
+
+def _asked(reading: Reading, parameters: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """What is asked back: of so many questions the first; then what is missing."""
+    missing = []
+    given = {*parameters, *reading.unclear}
+    if "model" not in given:
+        missing.append("Which network? Write its name, such as resnet50; costcalc models lists those that are known")
+    elif "target" not in given and not reading.other_task:
+        missing.append("Which accuracy? Write for example 75.7%")
+    return (*reading.asked[:MOST_ASKED], *missing)
+
+
+def _settle(reading: Reading, words: Vocabulary) -> None:
+    """What the whole sentence decides: places by the provider, counts by machine, and that one parameter has one value."""
+    _targets(reading, words)
+    _one_each(reading)
+    _regions(reading)
+    _accelerators(reading)
+    if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
+        reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
+
+
+def _targets(reading: Reading, words: Vocabulary) -> None:
+    """A number above 1 is a percentage, unless the network is a run of the asker's own."""
+    own = any(model in words.own for model in reading.values.get("model", ()))
+    found = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
+    if found and not own:
+        shares = [
+            text if value is None else plain(value / 100 if 1 < value <= 100 else value)
+            for text, value in found.items()
+        ]
+        reading.values["target"] = list(dict.fromkeys(shares))
+
+
+def _one_each(reading: Reading) -> None:
+    """Several values of a parameter that has one are none: which is meant is asked."""
+    for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single()]:
+        values = reading.values.pop(name)
+        told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
+        reading.unclear.add(name)
+        reading.asked.insert(0, f"Which {name.replace('_', ' ')}: {either(told)}?")
+
+
+@cache
+def _single() -> frozenset[str]:
+    return frozenset(
+        name for name, each in CostSchema().fields.items() if isinstance(each, Parameter) and not each.listed
+    )
+
+
+def _regions(reading: Reading) -> None:
+    """A place where the providers asked about have one region each is those regions."""
+    providers = reading.values.get("provider", [])
+    for place in reading.values.pop("place", []):
+        there = [one for one in places().of(places().codes(place), providers) if one.kind == "region"]
+        by_provider = {one.provider: one.code for one in there}
+        exact = providers and len(there) == len(by_provider) == len(providers)
+        for text in by_provider.values() if exact else [place]:
+            reading.put("region", text)
+
+
+def _accelerators(reading: Reading) -> None:
+    """`H100 GPUs` are H100s."""
+    named = reading.values.get("accelerator", [])
+    if "GPU" in named and any(each not in FAMILIES for each in named):
+        named.remove("GPU")

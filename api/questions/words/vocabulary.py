@@ -1,0 +1,181 @@
+"""Every word that stands for a value: phrases of the packaged tables, and the names of one snapshot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from api.questions.names import Known
+from api.questions.spellings import Spellings
+from api.questions.suggestions import either
+from api.questions.words.tables import Value, not_asked, other_networks, phrases
+from costcalc.evidence.collection import network_forms, normalised
+from costcalc.training import Model
+from pricing.packaged.places import places
+
+LONGEST_NAME_WORDS = 6
+MARKS = ("filler", "not", "mine", "each", "unasked", "other")
+"""What a word can be that is no value: `unasked` cannot be asked in words, `other` is a network of another task."""
+NO_CLOUDS = frozenset(["own", "owned", "sheet", "gpuhunt", "skypilot"])
+KINDS = ("provider", "accelerator", "region", "instance_type", "recipe")
+LEAST_LETTERS = 5
+FEW_SLIPS, MANY_LETTERS = 1, 8  # a longer word may have one slip more
+GRAMMAR = (
+    "within", "under", "below", "without", "except", "excluding", "percent", "hours", "minutes", "dollars", "euros", "budget",
+    "error", "discount", "confidence", "utilization", "between", "maximum", "machines", "instances", "weeks", "months", "years",
+)  # fmt: skip
+"""Words of the rules, for those that are misspelt."""
+_PIECE = re.compile(r"[^\s,;/]+")
+_PATTERN = re.compile(r"[\w.-]+\*")
+_VERSION = re.compile(r"(?:[\s-]*v?\d+(?:\.\d+)*)?(?:[\s-]*\d+(?:\.\d+)?[bm])?(?=[\s,;/]|$)", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a stretch of a text stands for; it ends at `end`."""
+
+    values: tuple[Value, ...]
+    text: str
+    end: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Every known word. Spaces, case, `-`, `_` and `.` do not count where one meaning remains. `own` are the names of the asker's
+    runs, whose targets may have any size."""
+
+    names: Known
+    models: tuple[Model, ...]
+    currencies: Collection[str]
+    own: frozenset[str] = frozenset()
+
+    def find(self, text: str, place: int, only: tuple[str, ...] = ()) -> Named | None:
+        """The longest name or phrase that begins at `place`, of these parameters alone where some are given."""
+        pieces = list(zip(range(LONGEST_NAME_WORDS), _PIECE.finditer(text, place), strict=False))
+        for _, piece in reversed(pieces):
+            words = text[place : piece.end()]
+            values = self._values(words, only)
+            if values:
+                end = piece.end() if values[0].parameter != "other" else _VERSION.match(text, piece.end()).end()  # type: ignore[union-attr]
+                return Named(values, text[place:end], end)
+        return None
+
+    def is_provider(self, word: str) -> bool:
+        """Whether the word names a provider."""
+        return any(value.parameter == "provider" for value in self._values(word, ("provider",)))
+
+    def corrected(self, word: str) -> str | None:
+        """The one known word that this is with a slip or two in its letters; None where it is short, or several are as near."""
+        letters = word.casefold()
+        if len(_DIGITS.sub("", letters)) < LEAST_LETTERS:
+            return None
+        from rapidfuzz.distance import OSA  # only who mistypes waits for its import
+
+        most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
+        near: dict[int, list[str]] = {}
+        for known in self._by_first_letter.get(letters[0], ()):
+            slips = OSA.distance(letters, known, score_cutoff=most)
+            if slips <= most and _DIGITS.findall(known) == _DIGITS.findall(letters):
+                near.setdefault(slips, []).append(known)
+        best = near[min(near)] if near else []
+        return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
+
+    def family(self, word: str) -> list[str]:
+        """Networks whose names begin with this word."""
+        start = normalised(word)
+        return [model.name for model in self.models if len(start) > 2 and normalised(model.name).startswith(start)]
+
+    def recipes_of(self, word: str) -> str | None:
+        """The pattern of the recipes whose names begin with this word."""
+        start = f"{word.casefold()}-"
+        return f"{start}*" if any(name.startswith(start) for name in self.names.recipe) else None
+
+    def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
+        for spelt in dict.fromkeys((words, words.removesuffix("s"))):
+            if not only and (found := self._phrases.find(spelt)):
+                return found[0]
+            if value := self._name(spelt, only):
+                return (value,)
+        return ()
+
+    def _name(self, words: str, only: tuple[str, ...]) -> Value | None:
+        if _PATTERN.fullmatch(words) and (not only or "recipe" in only):
+            return Value("recipe", words)
+        if self._is_loose(words):
+            return None
+        if not only and (model := self._model(words)):
+            return Value("model", model)
+        if not only and (place := places().word(words)):
+            return Value("place", place)
+        for kind in only or KINDS:
+            name = self.names.word(kind, words)
+            if name and name not in NO_CLOUDS:
+                return Value(kind, name)
+        return Value("currency", words) if not only and words in self.currencies else None
+
+    def _is_loose(self, words: str) -> bool:
+        """Whether a name would have to begin or end in a word without meaning: `a 100` is no A100."""
+        pieces = words.casefold().split()
+        return len(pieces) > 1 and any(self._is_filler(piece) for piece in (pieces[0], pieces[-1]))
+
+    def _is_filler(self, word: str) -> bool:
+        values = phrases().get(word, ())
+        return bool(values) and values[0].parameter in MARKS
+
+    def _model(self, words: str) -> str | None:
+        publisher = words.partition("/")[0].casefold() if "/" in words else ""
+        if publisher in self.names.provider or normalised(publisher) in self._models:
+            return None
+        for form in network_forms(words):
+            for spelt in (form, form.replace("/", "")):
+                found = self._models.get(normalised(spelt))
+                if found:
+                    return found
+        return None
+
+    @cached_property
+    def _models(self) -> dict[str, str]:
+        return {normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)}
+
+    @cached_property
+    def _phrases(self) -> Spellings[tuple[Value, ...]]:
+        others = ((word, (Value("other", word),)) for word in other_networks())
+        unasked = ((word, (Value("unasked", word),)) for word in not_asked())
+        return Spellings([*phrases().items(), *unasked, *others])
+
+    @cached_property
+    def _by_first_letter(self) -> dict[str, list[str]]:
+        """The known words that a misspelt one may be meant for; those without a meaning of their own are none."""
+        by_letter: dict[str, list[str]] = {}
+        for word in dict.fromkeys(self._parts()):
+            if len(word) >= LEAST_LETTERS - 1 and word[0].isalpha():
+                by_letter.setdefault(word[0], []).append(word)
+        return by_letter
+
+    def _parts(self) -> Iterator[str]:
+        """The words that names and phrases are made of."""
+        meaningful: Iterable[str] = (word for word, values in phrases().items() if values[0].parameter not in MARKS)
+        known = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
+        networks = (alias for model in self.models for alias in (model.name, *model.aliases))
+        makers = ("nvidia", "reserved", "spot")
+        for name in (*GRAMMAR, *makers, *meaningful, *known, *networks, *places().words()):
+            yield name.casefold()
+            yield from re.split(r"[\s_\-./]+", name.casefold())
+
+    def nearest(self, word: str) -> str | None:
+        """Names to suggest for an unknown word: one slip away, or two of a longer one."""
+        from rapidfuzz.distance import OSA
+
+        letters = word.casefold()
+        most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
+        names = (name for kind in KINDS[:2] for name in self.names.spoken(kind))
+        known = dict.fromkeys((*names, *self._models.values()))
+        near = [
+            name
+            for name in known
+            if len(letters) > 2 and OSA.distance(letters, name.casefold(), score_cutoff=most) <= most
+        ]
+        return either(near[:3]) if near else None

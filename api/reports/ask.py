@@ -1,0 +1,94 @@
+"""`/ask`: a question in a sentence, how it is understood, and the answer to what is understood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from api.questions.errors import BadParameters, NotFound
+from api.questions.schemas import Layout
+from api.questions.words.understanding import Understanding
+from api.reports.cost import CostDocument, CostReport
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class AskDocument:
+    """The JSON answer. `understood` are the parameters of `/cost`, several values with commas between them; `ignored` are words
+    without a meaning of their own; `corrected` has misspelt words with those they were read as. `asked` says of everything else
+    that was written, or is missing, what to type: the answer is given without it. `link` asks exactly what was understood.
+    `answer` is that of `/cost`, null where no network or no target is understood."""
+
+    sentence: str
+    understood: dict[str, str]
+    ignored: tuple[str, ...]
+    corrected: dict[str, str]
+    asked: tuple[str, ...]
+    link: str
+    answer: CostDocument | None
+
+
+@dataclass(frozen=True)
+class AskReport:
+    """One sentence to one service about one snapshot."""
+
+    service: Service
+    catalogue: Catalogue
+    sentence: str
+
+    name: ClassVar[str] = "ask"
+    rest: ClassVar[None] = None
+
+    @cached_property
+    def understanding(self) -> Understanding:
+        """How the sentence is understood; a value that no question takes is asked about."""
+        return self._checked[0]
+
+    @property
+    def cost(self) -> CostReport | None:
+        """The answer to what is understood; None where that is no question."""
+        return self._checked[1]
+
+    @property
+    def layout(self) -> Layout:
+        """How the sentence wants its answer written."""
+        return self._checked[2]
+
+    @cached_property
+    def _checked(self) -> tuple[Understanding, CostReport | None, Layout]:
+        meant = self.service.understand(self.sentence, self.catalogue)
+        if not meant.is_question:
+            return meant, None, Layout()
+        try:
+            query, layout = self.service.question(meant.parameters, self.catalogue)
+        except (BadParameters, NotFound) as refused:
+            lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
+            return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()
+        return meant, CostReport(self.service, self.catalogue, query), layout
+
+    @property
+    def link(self) -> str:
+        """The parameters that ask exactly what is understood, as a query string."""
+        given = {name: ",".join(values) for name, values in self.understanding.parameters.items()}
+        return urlencode(given, safe=",:*")
+
+    def document(self) -> AskDocument:
+        """The JSON document."""
+        meant = self.understanding
+        return AskDocument(
+            sentence=self.sentence,
+            understood={name: ",".join(values) for name, values in meant.parameters.items()},
+            ignored=meant.ignored,
+            corrected=dict(meant.corrected),
+            asked=meant.asked,
+            link=f"/cost?{self.link}",
+            answer=self.cost.document() if self.cost else None,
+        )
+
+
+def ask_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AskReport:
+    """The report that parsed parameters of `/ask` ask for."""
+    return AskReport(service, catalogue, values["q"])

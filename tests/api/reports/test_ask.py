@@ -1,0 +1,70 @@
+"""A sentence is answered on every surface as the exact question is, and how it was understood comes first."""
+
+import pytest
+from click.testing import CliRunner
+from support.slack import answered
+
+from api.cli.main import main
+from api.slack.message import escape
+
+SENTENCE = "resnet50 to 76% on aws in frankfrut, no spot, with nvlink"
+
+
+@pytest.fixture(scope="module")
+def document(app):
+    return app.test_client().get("/ask", query_string={"q": SENTENCE}).json
+
+
+def test_the_answer_is_that_of_the_exact_question(client, document):
+    exact = client.get(document["link"]).json
+    assert document["answer"] == exact
+    assert exact["query"]["provider"] == ["aws"]
+
+
+def test_what_was_understood_corrected_ignored_and_not_understood_is_told(document):
+    understood = document["understood"]
+    assert (understood["model"], understood["target"], understood["region"]) == ("resnet50", "0.76", "eu-central-1")
+    assert "spot" not in understood["purchase"].split(",")
+    assert document["corrected"] == {"frankfrut": "frankfurt"}
+    assert document["ignored"] == ["to", "on", "in", "with"]
+    assert [each.partition(":")[0] for each in document["asked"]] == ['"nvlink"']
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says"),
+    [
+        ("hello", "Which network?"),
+        ("bert on 8 h100", "a language model"),
+        ("resnet50 to 76% on 8 h100 max_hours=soon", "max_hours: must be a number"),
+    ],
+)
+def test_what_is_no_question_says_what_to_type(client, sentence, says):
+    document = client.get("/ask", query_string={"q": sentence}).json
+    assert document["answer"] is None
+    assert says in " ".join(document["asked"])
+    page = client.get("/", query_string={"q": sentence})
+    assert page.status_code == 200
+    assert escape(says) in page.text
+
+
+def test_a_browser_gets_the_page_with_the_sentence_in_its_box(client):
+    page = client.get("/ask", query_string={"q": SENTENCE}, headers={"Accept": "text/html"}).text
+    assert f'value="{SENTENCE}"' in page
+    assert "Understood: model=resnet50 target=0.76 provider=aws region=eu-central-1 purchase not spot" in page
+    assert "Not in the answer: &#34;nvlink&#34;" in page
+    assert 'href="/?model=resnet50&amp;target=0.76&amp;provider=aws' in page
+
+
+def test_the_terminal_says_it_first_and_the_exact_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    told = CliRunner().invoke(main, ["ask", "rn50 76 on my 4090"]).output
+    assert told.startswith("Understood: model=resnet50 target=0.76 own=1x RTX 4090")
+    assert "costcalc cost resnet50 0.76 --own '1x RTX 4090'" in told
+    assert "no CSV" in CliRunner().invoke(main, ["ask", "rn50 76", "--format", "csv"]).output
+
+
+def test_slack_says_it_above_the_answer(slack_app):
+    payload = answered(slack_app.test_client(), "rn50 76 h100, by friday")
+    for text in (payload["text"], payload["blocks"][0]["text"]["text"]):
+        assert text.startswith("Understood: model=resnet50 target=0.76 accelerator=H100")
+        assert 'Not in the answer: "by friday"' in text
