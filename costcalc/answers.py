@@ -272,7 +272,7 @@ class Answer:
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where no
     estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines.
-    `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the cheapest pick with the
+    `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the `lead` with the
     script that most people run, None where no such script reaches the target. `free` has the free tiers that take least time on
     the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
     free tiers, which are estimates then. `owned` has the machines that the asker owns.
@@ -311,6 +311,13 @@ class Answer:
     on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
     hints: tuple[Hint, ...] = ()
+
+    @property
+    def lead(self) -> Estimate:
+        """The pick to act on: the cheapest, or the fastest where the question goes by time. Raises StopIteration where there are
+        no picks."""
+        wanted = "fastest" if self.query.sort == "time" else "cheapest"
+        return next(pick.estimate for pick in self.picks if pick.name == wanted)
 
     def with_best(self) -> Answer:
         """The same, `best` being among the estimates, by rank."""

@@ -109,7 +109,7 @@ class Asked:
         tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
         details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
         bills = tuple(map(details.bill, shown.values()))
-        plain = self._ordinary(picked["cheapest"]) if picked else None
+        plain = self._ordinary(picked["fastest" if query.sort == "time" else "cheapest"]) if picked else None
         estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
         bill_at = dict(zip(shown, bills, strict=True))
         on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())

@@ -71,12 +71,11 @@ def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
 
 def _chosen(answer: Answer) -> Iterator[str]:
     """What to rent, for how much and how long; with whose code."""
-    cheapest = answer.picks[0].estimate
     missed = tuple(name for name in answer.missed if name != "runs_here")
     warning = f"{LACKING[missed]} " if missed else ""
-    yield f"{warning}{_what_to_do(answer, cheapest)}"
+    yield f"{warning}{_what_to_do(answer, answer.lead)}"
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
-    yield " ".join(filter(None, [_code(cheapest), _ordinary(answer), code]))
+    yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
 
 
 def _what_to_do(answer: Answer, each: Estimate) -> str:
@@ -95,24 +94,26 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
 
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in."""
-    faster, surer = _faster(answer), _surest(answer)
-    basis, cheapest = answer.query.basis, answer.picks[0].estimate
-    if faster:
-        figures = f"{priced(faster, basis)}, {against(faster, cheapest, basis)}"
-        yield 0, f"Faster: {_short(faster)}, {figures}."
+    other, surer, basis = _other(answer), _surest(answer), answer.query.basis
+    if other:
+        name = "Cheaper" if answer.query.sort == "time" else "Faster"
+        yield 0, f"{name}: {_short(other)}, {priced(other, basis)}, {against(other, answer.lead, basis)}."
     if seen := _seen_for_less(answer):
         yield 1, seen
-    if surer and surer != faster:
+    if surer and surer != other:
         figures = f"{priced(surer, basis)}, {_hours(surer)}"
         yield 0, f"Surer: {_short(surer)}, {figures}, where its code was logged."
     if free := _free(answer):
         yield 1, free
 
 
-def _faster(answer: Answer) -> Estimate | None:
-    """The balanced pick, or where that is the cheapest a fastest that is not dear; None where that is the cheapest, too."""
+def _other(answer: Answer) -> Estimate | None:
+    """Beside the fastest the cheapest pick; beside the cheapest the balanced one, or where that is the same the fastest, if it is
+    not dear. None where no other is left."""
     picked, basis = {pick.name: pick.estimate for pick in answer.picks}, answer.query.basis
     cheapest, balanced, fastest = (picked[name] for name in ("cheapest", "balanced", "fastest"))
+    if answer.query.sort == "time":
+        return None if cheapest == fastest else cheapest
     if balanced != cheapest:
         return balanced
     dear = fastest.cost(basis).cost > MOST_FOR_SURE * cheapest.cost(basis).cost
@@ -120,9 +121,10 @@ def _faster(answer: Answer) -> Estimate | None:
 
 
 def _surest(answer: Answer) -> Estimate | None:
-    """The surest pick, None where that is the cheapest."""
-    cheapest = answer.picks[0].estimate
-    return next((each.estimate for each in answer.picks if each.name == "surest" and each.estimate != cheapest), None)
+    """The surest pick, None where that is the lead."""
+    return next(
+        (each.estimate for each in answer.picks if each.name == "surest" and each.estimate != answer.lead), None
+    )
 
 
 def _seen_for_less(answer: Answer) -> str:
@@ -194,10 +196,10 @@ def _days(each: Estimate) -> str:
 
 def _ordinary(answer: Answer) -> str:
     """What the script that most people run takes on the same machine, where that is another."""
-    cheapest, each = answer.picks[0].estimate, answer.ordinary
-    if cheapest.recipe_kind not in {"tuned", "record"}:
+    each = answer.ordinary
+    if answer.lead.recipe_kind not in {"tuned", "record"}:
         return ""
-    if each is None:
+    if each is None or each.recipe_kind != "ordinary":
         return "No ordinary script is known to reach it."
     cost = money(each.cost(answer.query.basis).cost, each.currency)
     return f"An ordinary script, {each.recipe}: {cost}, {_hours(each)}."

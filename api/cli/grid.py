@@ -94,8 +94,10 @@ def _row(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int])
     cells = [_wrapped(text, wide) for text, wide in zip(texts, widths, strict=True)]
     for line in zip_longest(*cells, fillvalue=""):
         parts = zip(columns, line, widths, strict=True)
-        yield (" " * BETWEEN).join(
-            part.rjust(wide) if column.figures else part.ljust(wide) for column, part, wide in parts
+        yield (
+            (" " * BETWEEN)
+            .join(part.rjust(wide) if column.figures else part.ljust(wide) for column, part, wide in parts)
+            .rstrip()
         )
 
 

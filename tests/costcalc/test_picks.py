@@ -104,20 +104,20 @@ def check_listed(query, found, listed):
     if "surest" in picked:
         assert picked["surest"].success_probability >= 0.95
         assert cost(query, picked["surest"]) <= 5 * least + Decimal("0.01")
-    check_verdict(query, found, picked["cheapest"])
+    check_verdict(query, found, found.lead)
     unconfirmed = [cost(query, one) for one in listed if not one.confirmed]
     assert not unconfirmed or query.frontier or cost(query, found.unconfirmed) == min(unconfirmed)
 
 
-def check_verdict(query, found, cheapest):
-    """It says the cheapest pick's cost to the cent, its code, and what picks lack."""
+def check_verdict(query, found, lead):
+    """It says the leading pick's cost to the cent, its code, and what picks lack."""
     lines = verdict(found)
     whole = " ".join(lines)
     assert 2 <= len(lines) <= 5
     assert len(whole) <= 700
-    assert cheapest.recipe in whole
-    if cheapest.purchase_option is not FREE:
-        assert f"${cost(query, cheapest):,.2f}" in lines[0]
+    assert lead.recipe in whole
+    if lead.purchase_option is not FREE:
+        assert f"${cost(query, lead):,.2f}" in lines[0]
     assert ("confirmed" in found.missed) == ("confirmed" in lines[0])
 
 

@@ -74,12 +74,12 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
     assert sum(map(len, found.verdict)) <= 700
     assert not re.search(r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|recipe \S+|Next: .*", "", " ".join(found.verdict)))
     picks = {pick.name: pick.estimate for pick in found.picks}
-    whole = " ".join(found.verdict)
-    for label, name in (("Rent", "cheapest"), ("Surer", "surest")):
+    whole, lead = " ".join(found.verdict), "fastest" if found.query.sort == "time" else "cheapest"
+    for label, name in (("Rent", lead), ("Surer", "surest")):
         if f"{label}: " in whole or label == "Rent":
             assert f"{picks[name].cost(found.query.basis).cost:,.2f}" in whole
             assert picks[name].accelerator in whole
-    assert picks["cheapest"].recipe in whole
+    assert picks[lead].recipe in whole
     assert ("confirmed" in found.missed) == (
         "confirmed, so these are rates to check" in whole or "has a confirmed rate" in whole
     )
