@@ -101,7 +101,7 @@ def refresh(
     Raises UnknownSource, StoreBusy, StoreUnavailable.
     """
     named = list(names)
-    specs, skipped = (chosen(named), ()) if named else _configured(chosen(()), environment)
+    specs, skipped = (chosen(named), ()) if named else _configured(_due(store, now), environment)
     limit = _limit(environment, not named and _are_open(specs))
     checker = _Checker(store, now)
     asked = []
@@ -164,6 +164,14 @@ def withdrawable(name: str) -> str:
         return PACKAGED
     [spec] = chosen([name])
     return spec.name
+
+
+def _due(store: Store, now: datetime) -> list[SourceSpec]:
+    """All sources but those that were asked as lately as they may be; where none answered then, it was not they who failed."""
+    if any(gap.source == ANY_SOURCE for gap in store.gaps()):
+        return chosen(())
+    asked = {state.name: state.attempted_at for state in store.status()}
+    return [spec for spec in chosen(()) if not (at := asked.get(spec.name)) or at + spec.at_most_every <= now]
 
 
 def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list[SourceSpec], tuple[SourceResult, ...]]:

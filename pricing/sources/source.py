@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from costcalc.offers import Gap, Offer
@@ -94,7 +94,8 @@ class SourceSpec:
     `build(environment, http)` makes the source and imports its SDK itself. `missing(environment)` says what has to be set
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
     which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
-    of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take.
+    of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take. `at_most_every`: a refresh
+    that names no source asks it no sooner again after an answer.
     """
 
     name: str
@@ -107,6 +108,7 @@ class SourceSpec:
     missing: Callable[[Environment], str | None] = nothing_missing
     is_own: bool = False
     bounds: Bounds = Bounds()
+    at_most_every: timedelta = timedelta(0)
 
     @property
     def is_open(self) -> bool:

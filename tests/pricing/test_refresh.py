@@ -20,6 +20,7 @@ from pricing.sources.source import Collected, CredentialsMissing, Environment, S
 from pricing.store.changes import By
 from pricing.store.store import Store
 
+HOUR = timedelta(hours=1)
 Collect = Callable[[datetime], Collected]
 
 
@@ -129,6 +130,17 @@ def test_who_has_an_account_or_sets_the_seconds_is_waited_for() -> None:
     assert {name for name, spec in SOURCES.items() if not spec.is_open} == {
         "aws", "digitalocean", "gcp", "lambda", "sheet",
     }  # fmt: skip
+
+
+def test_a_source_that_may_be_asked_once_a_day_is_asked_once_a_day_unless_it_is_named(
+    sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources |= {"page": lists("3"), "api": lists("2", provider="gcp")}
+    each = refreshing.SOURCES["page"]
+    monkeypatch.setattr(refreshing, "SOURCES", {**refreshing.SOURCES, "page": replace(each, at_most_every=23 * HOUR)})
+    asked = [{result.name for result in refresh([], store, {}, NOW + hours * HOUR).results} for hours in (0, 1, 23)]
+    assert asked == [{"page", "api"}, {"api"}, {"page", "api"}]
+    assert [result.name for result in refresh(["page"], store, {}, NOW + 24 * HOUR).results] == ["page"]
 
 
 @pytest.mark.parametrize(
