@@ -34,6 +34,7 @@ class Sources(Mapping[str, "SourceSpec"]):
 SOURCES = Sources(
     {
         "aws": "pricing.sources.aws.source",
+        "aws-page": "pricing.sources.aws.page",
         "gcp": "pricing.sources.gcp.source",
         "azure": "pricing.sources.azure.source",
         "lambda": "pricing.sources.small_clouds.lambda_cloud",

@@ -22,7 +22,7 @@ from pricing.sources.source import Collected
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECRET = "a-key-that-nobody-may-see"
-CONTENT_TYPES = {".json": "application/json", ".html": "text/html", ".csv": "text/csv"}
+CONTENT_TYPES = {".json": "application/json", ".html": "text/html", ".csv": "text/csv", ".txt": "text/plain"}
 
 
 @dataclass(frozen=True)

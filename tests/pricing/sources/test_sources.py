@@ -40,7 +40,7 @@ def test_a_source_has_recordings_that_say_where_they_come_from(name: str) -> Non
 @EVERY
 def test_a_source_has_a_test_file(name: str) -> None:
     folder = ROOT / "tests" / "pricing" / "sources"
-    found = [*folder.rglob(f"test_{name}.py"), *folder.glob(f"*{name}/test_*.py")]
+    found = [*folder.rglob(f"test_{name.replace('-', '_')}.py"), *folder.glob(f"*{name}/test_*.py")]
     assert found or name in pages(), f"write tests/pricing/sources/test_{name}.py"
 
 

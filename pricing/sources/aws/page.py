@@ -1,0 +1,207 @@
+"""Amazon Web Services without an account: on demand and spot in every region, as AWS's own pricing pages read them.
+
+The documents behind the pages are not documented: one of locations, one of rates on demand for each region, and one of spot for
+all regions, which holds the lowest zone. They are asked at most once a day. A location's name is taken from the first document,
+since the price list spells nine of them otherwise. What a machine holds the packaged table says; a type with an accelerator that
+it lacks is left out and named.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from msgspec import Struct, ValidationError, convert, field
+
+from costcalc.hardware import Machine
+from costcalc.offers import Gap, Offer, PurchaseOption
+from pricing.packaged.billing import billed
+from pricing.packaged.machine_facts import packaged_machines
+from pricing.scope import Scope
+from pricing.sources.common.amounts import amount, spot
+from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.http import MIB, Http
+from pricing.sources.common.rows import LeftOut, read_rows
+from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
+
+NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
+LOCATIONS = "/locations/1.0/aws/current/locations.json"
+ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"
+SPOT = "/spot.json"
+REGION = "AWS Region"  # beside Local Zones and Wavelength Zones, of which nothing is read
+ACCELERATED = ("GPU", "Machine Learning", "FPGA")
+GZIP = b"\x1f\x8b"  # sent packed whether or not that was asked for, and not always said
+UNPACK_GZIP = 31  # https://docs.python.org/3/library/zlib.html#zlib.decompress
+BOUNDS = Bounds(document_mib=16, memory_mib=128, offers=8_000)
+ROUNDING = Decimal("0.0001")  # spot has four decimals, so that what equals on demand may stand above it
+
+
+class Location(Struct):
+    """A region or a zone of one."""
+
+    name: str
+    code: str
+    type: str
+
+
+class Listed(Struct):
+    """A machine on demand."""
+
+    instance_type: str = field(name="Instance Type")
+    family: str = field(name="Instance Family")
+    price: str
+
+
+class Seen(NamedTuple):
+    """A rate: the region's code, what is rented, and its family where the page says one."""
+
+    region: str
+    instance_type: str
+    rate: str
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AwsPage:
+    """`page` has locations and rates on demand, `spot` the spot rates."""
+
+    page: Endpoint
+    spot: Endpoint
+
+    def collect(self, now: datetime) -> Collected:
+        """Every region's rates. A region, or spot, that cannot be read is a fault; SourceError where no region can."""
+        regions = _regions(_document(self.page, LOCATIONS))
+        listed, faults = dict[str, list[Seen]](), list[Gap]()
+        quoted = _tried(lambda: _quoted(_document(self.spot, SPOT), regions), "spot", faults) or []
+        for each in regions:
+            if found := _tried(partial(self._on_demand, each), each.code, faults):
+                listed[each.code] = found
+        if not listed:
+            raise SourceError("; ".join(gap.reason for gap in faults[:2]) or f"{NAME}: the list of locations is empty")
+        return replace(_collected(listed, quoted, now), faults=tuple(faults))
+
+    def _on_demand(self, location: Location) -> list[Seen]:
+        return _listed(_document(self.page, ON_DEMAND.format(quote(location.name))), location)
+
+
+def _tried(read: Callable[[], list[Seen]], part: str, faults: list[Gap]) -> list[Seen] | None:
+    try:
+        return read()
+    except SourceError as error:
+        faults.append(Gap(NAME, f"{part}: {str(error).removeprefix(f'{NAME}: ')}"))
+        return None
+
+
+def _document(api: Endpoint, path: str) -> Any:
+    content = api.bytes(path)
+    try:
+        if content.startswith(GZIP):
+            unpacked = zlib.decompressobj(UNPACK_GZIP)
+            content = unpacked.decompress(content, BOUNDS.document_mib * MIB)
+            if unpacked.unconsumed_tail:
+                raise SourceError(f"{NAME}: {path} unpacks to more than {BOUNDS.document_mib} MiB")
+        document = json.loads(content)
+    except (ValueError, zlib.error, RecursionError):
+        raise SchemaChanged(f"{NAME}: {path} is unreadable") from None
+    if not isinstance(document, dict) or not document:
+        raise SchemaChanged(f"{NAME}: {path} holds no object")
+    return document
+
+
+def _regions(document: Any) -> list[Location]:
+    try:
+        locations = convert(document, dict[str, Location])
+    except ValidationError as error:
+        raise SchemaChanged(f"{NAME}: the list of locations is unreadable: {error}") from None
+    return [each for each in locations.values() if each.type == REGION]
+
+
+def _listed(document: Any, location: Location) -> list[Seen]:
+    rows = document.get("regions", {}).get(location.name) if isinstance(document.get("regions"), dict) else None
+    try:
+        machines = convert(rows, dict[str, Listed])
+    except ValidationError as error:
+        raise SchemaChanged(f"{NAME}: the list of {location.code} is unreadable: {error}") from None
+    return [Seen(location.code, each.instance_type, each.price, each.family) for each in machines.values()]
+
+
+def _quoted(document: Any, regions: Collection[Location]) -> list[Seen]:
+    """The spot rates of Linux in these regions. Raises SchemaChanged."""
+    codes = {each.code for each in regions}
+    try:
+        return [
+            Seen(region["region"], size["size"], rate)
+            for region in document["config"]["regions"]
+            if region["region"] in codes
+            for family in region["instanceTypes"]
+            for size in family["sizes"]
+            for rate in (column["prices"]["USD"] for column in size["valueColumns"] if column["name"] == "linux")
+            if not rate.startswith("N/A")
+        ]
+    except (KeyError, TypeError, AttributeError):
+        raise SchemaChanged(f"{NAME}: {SPOT} is unreadable") from None
+
+
+def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], now: datetime) -> Collected:
+    """The offers of all rows, and which parts were read whole."""
+    machines = packaged_machines("aws")
+    on_demand = {(each.region, each.instance_type): amount(each.rate) for rows in listed.values() for each in rows}
+
+    def read(seen: Seen) -> Iterator[Offer]:
+        machine = machines.get(seen.instance_type)
+        if machine and machine.accelerators:
+            offer = _offer(seen, machine, now)
+            yield offer if seen.family else _as_spot(offer, on_demand.get((seen.region, seen.instance_type)))
+        elif machine is None and seen.family.startswith(ACCELERATED):
+            raise LeftOut("machine types not known here left out", seen.instance_type)
+
+    found = read_rows(NAME, [*(each for rows in listed.values() for each in rows), *quoted], read)
+    parts = (listed, PurchaseOption.ON_DEMAND), ({each.region for each in quoted}, PurchaseOption.SPOT)
+    scopes = tuple(Scope("aws", frozenset(regions), frozenset([option.value])) for regions, option in parts if regions)
+    return replace(found, whole=scopes if found.whole else ())
+
+
+def _offer(seen: Seen, machine: Machine, now: datetime) -> Offer:
+    offer = Offer(
+        *("aws", seen.region, seen.instance_type, machine, PurchaseOption.ON_DEMAND),
+        hourly_rate=amount(seen.rate),
+        observed_at=now,
+        source=SOURCE,
+    )
+    return billed(offer)
+
+
+def _as_spot(offer: Offer, on_demand: Decimal | None) -> Offer:
+    """At most the rate on demand, where it is above that by its rounding alone."""
+    rate = offer.hourly_rate
+    if on_demand is not None and on_demand < rate <= on_demand + ROUNDING:
+        rate = on_demand
+    return replace(spot(offer, rate), source=SPOT_SOURCE)
+
+
+PAGE = Site(NAME, address("COSTCALC_AWS_PAGE_URL", "https://b0.p.awsstatic.com"))
+SPOT_PAGE = Site(NAME, address("COSTCALC_AWS_SPOT_PAGE_URL", "https://website.spot.ec2.aws.a2z.com"))
+
+
+def build(environment: Environment, http: Http) -> AwsPage:
+    """The source as its settings say."""
+    return AwsPage(PAGE.open(environment, http), SPOT_PAGE.open(environment, http))
+
+
+SPEC = SourceSpec(
+    name=NAME,
+    label="AWS's pricing pages",
+    build=build,
+    rates="on demand and spot, in every region",
+    cannot_see="reserved, Savings Plans, capacity blocks, Local Zones; types with an accelerator that no packaged table has",
+    settings=(*PAGE.settings, *SPOT_PAGE.settings),
+    bounds=BOUNDS,
+    at_most_every=timedelta(hours=23),
+)

@@ -1,0 +1,69 @@
+"""AWS's pricing pages: every region on demand and as spot, without an account."""
+
+import gzip
+from decimal import Decimal
+
+import pytest
+from support.recorded_sources import RECORDED, recorded
+
+from pricing.sources.aws.page import ON_DEMAND
+
+MAP = "aws-page/us-east-1.txt"
+STOCKHOLM = b'"EU (Stockholm)": {"name": "EU (Stockholm)", "code": "eu-north-1", "type": "AWS Region"},'
+ANYWHERE = ON_DEMAND.format("EU (Stockholm)")
+
+
+@pytest.fixture
+def collect(httpserver):
+    """Collects from recorded answers, some of them replaced by path."""
+
+    def collect(**changed):
+        for answer in RECORDED["aws-page"].answers:
+            name = answer.path.rsplit("/", 1)[1].removesuffix(".json")
+            httpserver.expect_request(answer.path).respond_with_data(changed.get(name, answer.body))
+        return RECORDED["aws-page"].collect(httpserver.url_for(""))
+
+    return collect
+
+
+def rates(collected):
+    return {(offer.instance_type, offer.purchase_option.value): offer.hourly_rate for offer in collected.offers}
+
+
+def test_accelerators_are_listed_by_region_on_demand_and_as_spot_of_the_lowest_zone(collect):
+    collected = collect()
+    assert rates(collected) == {
+        ("p5.48xlarge", "on_demand"): Decimal("55.04"),
+        ("p4d.24xlarge", "on_demand"): Decimal("21.957642"),
+        ("g6e.48xlarge", "on_demand"): Decimal("30.13118"),
+        ("trn1.32xlarge", "on_demand"): Decimal("21.5"),
+        ("p5.48xlarge", "spot"): Decimal("20.738"),
+        ("p4d.24xlarge", "spot"): Decimal("18.8352"),
+        ("g6e.48xlarge", "spot"): Decimal("30.13118"),
+    }
+    assert {offer.region for offer in collected.offers} == {"us-east-1"}
+    assert all(offer.first_hand for offer in collected.offers)
+
+
+def test_a_type_whose_accelerator_is_not_known_is_named(collect):
+    assert [gap.reason for gap in collect().gaps] == ["machine types not known here left out: g99.xlarge"]
+
+
+def test_an_answer_that_is_packed_unasked_is_unpacked(collect):
+    assert rates(collect(index=gzip.compress(recorded(MAP)))) == rates(collect())
+
+
+def test_a_region_that_breaks_costs_only_itself_and_ends_nothing(collect, httpserver):
+    httpserver.expect_request(ANYWHERE).respond_with_data("", status=404)
+    both = recorded("aws-page/locations.txt").replace(b"{", b"{" + STOCKHOLM, 1)
+    collected = collect(locations=both)
+    assert rates(collected) == rates(collect())
+    [fault] = collected.faults
+    assert fault.reason.startswith("eu-north-1: ")
+    assert {region for scope in collected.whole for region in scope.regions} == {"us-east-1"}
+
+
+def test_without_spot_the_rates_on_demand_are_read(collect):
+    collected = collect(spot=b"{}")
+    assert {option for _, option in rates(collected)} == {"on_demand"}
+    assert [fault.reason for fault in collected.faults] == ["spot: /spot.json holds no object"]
