@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from api.cli.estimates import best_lines, estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import as_options
-from api.formats.words import folded, highest_accuracy, machine, owned, rates_seen
+from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned
 from api.questions.suggestions import many
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
@@ -52,7 +52,7 @@ def _listed(found: Answer, view: View) -> Iterator[str]:
 def _heading(found: Answer) -> str:
     query = found.query
     goal = f"{query.model} to {query.target:g} {query.metric}"
-    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({rates_seen(found.prices)}), in {query.currency}"
+    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({how_fresh(found.freshness)}), in {query.currency}"
 
 
 def _how_many(found: Answer) -> str:

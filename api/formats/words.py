@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import ceil
 from typing import Protocol
 
-from costcalc.answers import Answer, Estimate, OwnedMachine, Pick, PriceBasis
+from api.questions.suggestions import many
+from costcalc.answers import Answer, Estimate, OwnedMachine, Pick
 from costcalc.assumptions import in_words
+from costcalc.catalogue.freshness import Freshness
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
@@ -175,12 +178,12 @@ def bought(each: Purchase) -> str:
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
-def rates_seen(prices: PriceBasis) -> str:
-    """When the oldest and the newest rate that the question allows were seen."""
-    if prices.oldest_observed_at is None or prices.newest_observed_at is None:
+def how_fresh(rates: Freshness) -> str:
+    """How old the rates are that the question allows, and when prices were last refreshed."""
+    if rates.median_age_days is None:
         return "no rate matches"
-    oldest, newest = f"{prices.oldest_observed_at:%Y-%m-%d}", f"{prices.newest_observed_at:%Y-%m-%d}"
-    return f"rates seen {oldest}" if oldest == newest else f"rates seen {oldest} to {newest}"
+    age = f"half of the rates seen within {many(max(ceil(rates.median_age_days), 1), 'day')}"
+    return f"{age}; refreshed {rates.refreshed_at:%Y-%m-%d %H:%M} UTC" if rates.refreshed_at else age
 
 
 def seen(each: Estimate) -> str:

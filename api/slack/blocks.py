@@ -11,10 +11,10 @@ from api.formats import words
 from api.formats.words import (
     bought,
     hours,
+    how_fresh,
     in_one_line,
     in_region,
     marks_explained,
-    rates_seen,
     seen,
     time,
 )
@@ -84,7 +84,7 @@ def _title(answer: Answer) -> str:
     order = "fastest" if answer.query.sort == "time" else "cheapest"
     many = f"{order} first of {answer.count:,}" if answer.count else "no estimate answers this question"
     title = (
-        f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({rates_seen(answer.prices)})"
+        f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)})"
     )
     asked = " · ".join(f"{escape(name)} {escape(value)}" for name, value in _asked(answer))
     return f"{title}\n{asked}" if asked else title

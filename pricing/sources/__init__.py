@@ -34,7 +34,6 @@ class Sources(Mapping[str, "SourceSpec"]):
 SOURCES = Sources(
     {
         "aws": "pricing.sources.aws.source",
-        "aws-page": "pricing.sources.aws.page",
         "gcp": "pricing.sources.gcp.source",
         "azure": "pricing.sources.azure.source",
         "lambda": "pricing.sources.small_clouds.lambda_cloud",
@@ -56,6 +55,7 @@ SOURCES = Sources(
         "nebius": "pricing.sources.small_clouds.nebius",
         "together": "pricing.sources.small_clouds.together",
         "voltage-park": "pricing.sources.small_clouds.voltage_park",
+        "aws-page": "pricing.sources.aws.page",
         "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",

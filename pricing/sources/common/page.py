@@ -23,7 +23,7 @@ from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.page_rows import Row, document_rows, page_rows
 from pricing.sources.common.page_table import Page, Rate, pages
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
 
 ONCE_A_DAY = timedelta(hours=23)
 HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; costcalc)"}  # some refuse a client that names no browser
@@ -44,6 +44,7 @@ def page_spec(name: str) -> SourceSpec:
         rates=page.lists,
         cannot_see=page.cannot_see,
         settings=site.settings,
+        bounds=Bounds(memory_mib=32),
         at_most_every=ONCE_A_DAY,
     )
 

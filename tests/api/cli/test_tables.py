@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from math import ceil
 
 import pytest
 from click.testing import CliRunner
@@ -179,11 +180,10 @@ def test_an_estimate_that_is_several_picks_stands_once(run):
     assert all(f"\n{name}" in printed for name in ("cheapest,", "fastest,", "balanced"))
 
 
-def test_old_and_second_hand_rates_are_marked_and_the_heading_has_the_dates_of_the_rates(run, client):
+def test_old_and_second_hand_rates_are_marked_and_the_heading_says_how_fresh_rates_are(run, client):
     printed = run(f"cost resnet50 0.757 --as-of {DAY} --limit 300", 400)
     answer = client.get(f"/cost?model=resnet50&target=0.757&as_of={DAY}&limit=300").json
-    dates = [answer["prices"][f"{end}_observed_at"][:10] for end in ("oldest", "newest")]
-    assert f"(rates seen {dates[0]} to {dates[1]})" in printed
+    assert f"(half of the rates seen within {ceil(answer['freshness']['median_age_days'])} days)" in printed
     rows = re.findall(r"^ {4} .*(\d{4}-\d\d-\d\d)(†?‡?) ", printed, re.MULTILINE)
     expected = [(each["sources"]["price"]["observed_at"][:10], _marks(each)) for each in answer["estimates"]]
     assert rows == expected

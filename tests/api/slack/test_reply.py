@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from math import ceil
 from urllib.parse import urlsplit
 
 import pytest
@@ -90,11 +91,11 @@ class TestReply:
             assert by_name[pick["name"]][6] == f"${pick['estimate']['billed_cost']:,.2f}"
         assert "that are not confirmed" in payload["text"]
 
-    def test_the_dates_of_the_rates_are_told_and_old_and_second_hand_ones_are_marked(self, client, payload):
+    def test_how_fresh_rates_are_is_told_and_old_and_second_hand_ones_are_marked(self, client, payload):
         payload = answered(client, "resnet50 0.757 limit=5")
         answer = client.get("/cost?model=resnet50&target=0.757&limit=5").json
-        oldest, newest = (answer["prices"][f"{end}_observed_at"][:10] for end in ("oldest", "newest"))
-        assert f"(rates seen {oldest} to {newest})" in payload["blocks"][0]["text"]["text"]
+        median = ceil(answer["freshness"]["median_age_days"])
+        assert f"(half of the rates seen within {median} days)" in payload["blocks"][0]["text"]["text"]
         shown = [each for each in answer["estimates"] if each["price_age_days"] > 30 and not each["price_first_hand"]]
         assert [row[8].endswith("†‡") for row in table_of(payload)[1:]].count(True) == len(shown) > 0
         for mark in ("†: the rate is more than 30 days old.", "‡: a third party states it"):

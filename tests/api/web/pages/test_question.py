@@ -3,6 +3,7 @@
 import html
 import re
 from html.parser import HTMLParser
+from math import ceil
 
 import pytest
 from support.prices import offer
@@ -21,9 +22,8 @@ def text_of(response):
 def test_without_parameters_it_answers_an_example(client):
     page = text_of(client.get("/"))
     assert "estimates</b> for resnet50 to 0.757 top-1" in page
-    prices = client.get("/cost?model=resnet50&target=0.757").json["prices"]
-    oldest, newest = (prices[f"{end}_observed_at"][:10] for end in ("oldest", "newest"))
-    assert f"(rates seen {oldest} to {newest})" in page
+    median = client.get("/cost?model=resnet50&target=0.757").json["freshness"]["median_age_days"]
+    assert f"(half of the rates seen within {ceil(median)} days)" in page
     assert 'href="/cost.csv?model=resnet50&target=0.757"' in page
 
 
