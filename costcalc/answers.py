@@ -314,8 +314,10 @@ class Answer:
 
     @property
     def lead(self) -> Estimate:
-        """The pick to act on: the cheapest, or the fastest where the question goes by time. Raises StopIteration where there are
-        no picks."""
+        """What to act on: the machine of one's own that costs least, else the cheapest pick, or the fastest where the question
+        goes by time. Raises StopIteration where there is neither."""
+        if self.owned:
+            return min((each.estimate for each in self.owned), key=lambda each: each.cost(self.query.basis).cost)
         wanted = "fastest" if self.query.sort == "time" else "cheapest"
         return next(pick.estimate for pick in self.picks if pick.name == wanted)
 

@@ -51,7 +51,7 @@ from costcalc.interruptions import ObservedInterruptions, Place, newest, observe
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.picks import Requirement, pickable
+from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
 from costcalc.throughput.own_speeds import asked_speed
@@ -65,6 +65,8 @@ UNFILTERED: dict[str, Any] = {
 }
 """What a question asks about where it asks about everything that can be rented."""
 IN_DOLLARS = Market()
+PICK_BY: dict[str, PickName] = {"cost": "cheapest", "time": "fastest"}
+"""The pick to act on, by what the question is sorted by."""
 HOUR_WORTH = 10
 """What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 
@@ -109,7 +111,8 @@ class Asked:
         tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
         details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
         bills = tuple(map(details.bill, shown.values()))
-        plain = self._ordinary(picked["fastest" if query.sort == "time" else "cheapest"]) if picked else None
+        lead = min(mine, key=lambda position: candidates.cost[position], default=picked.get(PICK_BY[query.sort]))
+        plain = None if lead is None else self._ordinary(lead)
         estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
         bill_at = dict(zip(shown, bills, strict=True))
         on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())

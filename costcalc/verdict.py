@@ -82,10 +82,10 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
     asked = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
-    figures = f"{priced(each, query.basis)}{for_runs}, {_hours(each)} ({_range(each)})"
+    figures = f"{priced(each, _basis(answer))}{for_runs}, {_hours(each)} ({_range(each)})"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
-        return f"{asked}Your {mine}: {figures}, for electricity and loss in value."
+        return f"{asked}Your {mine}: {figures}, for electricity and its share of the loss in value."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
         return f"{asked}Use {located(each)}: free, {_hours(each)} of work{waits}."
@@ -94,9 +94,10 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
 
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in."""
-    other, surer, basis = _other(answer), _surest(answer), answer.query.basis
+    other, surer, basis = _other(answer), _surest(answer), _basis(answer)
     if other:
-        name = "Cheaper" if answer.query.sort == "time" else "Faster"
+        less = other.cost(basis).cost < answer.lead.cost(basis).cost
+        name = "Cheaper" if less else "Faster"
         yield 0, f"{name}: {_short(other)}, {priced(other, basis)}, {against(other, answer.lead, basis)}."
     if seen := _seen_for_less(answer):
         yield 1, seen
@@ -107,13 +108,18 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
         yield 1, free
 
 
+def _basis(answer: Answer) -> Basis:
+    """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
+    return "effective" if answer.lead.purchase_option is PurchaseOption.OWNED else answer.query.basis
+
+
 def _other(answer: Answer) -> Estimate | None:
-    """Beside the fastest the cheapest pick; beside the cheapest the balanced one, or where that is the same the fastest, if it is
-    not dear. None where no other is left."""
+    """Beside another lead the cheapest pick; beside the cheapest the balanced one, or where that is the same the fastest unless
+    it is dear. None where no other is left."""
     picked, basis = {pick.name: pick.estimate for pick in answer.picks}, answer.query.basis
     cheapest, balanced, fastest = (picked[name] for name in ("cheapest", "balanced", "fastest"))
-    if answer.query.sort == "time":
-        return None if cheapest == fastest else cheapest
+    if answer.lead != cheapest:
+        return cheapest
     if balanced != cheapest:
         return balanced
     dear = fastest.cost(basis).cost > MOST_FOR_SURE * cheapest.cost(basis).cost
@@ -201,7 +207,7 @@ def _ordinary(answer: Answer) -> str:
         return ""
     if each is None or each.recipe_kind != "ordinary":
         return "No ordinary script is known to reach it."
-    cost = money(each.cost(answer.query.basis).cost, each.currency)
+    cost = money(each.cost(_basis(answer)).cost, each.currency)
     return f"An ordinary script, {each.recipe}: {cost}, {_hours(each)}."
 
 

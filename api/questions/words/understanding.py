@@ -42,10 +42,9 @@ class Understanding:
     def lines(self) -> tuple[str, ...]:
         """How the sentence was understood, then what of it was not."""
         read = "".join(f', reading "{word}" as {known}' for word, known in self.corrected.items())
-        ignored = f" (ignored: {', '.join(self.ignored)})" if self.ignored else ""
         left_out = "Not in the answer: " if self.is_question else ""
         return (
-            f"Understood: {' '.join(self.told) or 'nothing'}{read}{ignored}",
+            f"Understood: {' '.join(self.told) or 'nothing'}{read}",
             *(f"{left_out}{each}" for each in self.asked),
         )
 
