@@ -21,7 +21,8 @@ from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
-from api.questions.suggestions import Guesses, not_by_its_layers, unknown
+from api.questions.suggestions import Guesses, clip, not_by_its_layers, unknown
+from api.questions.words.tables import COVERED, OWN_RUN, other_network
 from api.questions.words.understanding import Understanding, understand
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.answers import Answer
@@ -50,6 +51,9 @@ if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.sign_ins import SignIn
 
 COST = CostSchema()
+UNKNOWN_NETWORK = (
+    "/models lists them all; of another, costcalc recipes add takes your log and costcalc measure your speed"
+)
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT = 8
@@ -256,11 +260,12 @@ class Service:
         model = self.evidence_about(name).find_model(name)
         if model is not None:
             return model
-        told = not_by_its_layers(name)
+        other = other_network(name)
+        told = not_by_its_layers(name) or (other and f"{clip(name)} is {other.kind}; {COVERED}; {OWN_RUN}")
         if told:
             raise NotFound(told, "model")
         suggested = {**{one.run.name: one.run.name for one in self.own.values()}, **self.evidence.suggested}
-        message = guesses.unknown("model", name, suggested, "/models lists them all", suggested)
+        message = guesses.unknown("model", name, suggested, UNKNOWN_NETWORK, suggested)
         if errors:
             raise BadParameters({"model": [message], **errors})
         raise NotFound(message, "model")

@@ -25,7 +25,8 @@ COUNTS = {
         "six": 6,
         "seven": 7,
     },
-    **{"eight": 8, "nine": 9, "ten": 10, "twelve": 12, "dozen": 12, "sixteen": 16, "twenty": 20, "thirty": 30},
+    **{"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "dozen": 12, "fifteen": 15, "sixteen": 16},
+    **{"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90},
     **{"thirty-two": 32, "sixty-four": 64, "hundred": 100},
 }
 HALF = {"half a": Decimal("0.5"), "half an": Decimal("0.5")}

@@ -43,6 +43,12 @@ class AskedBack(NamedTuple):
     names: list[str]
 
 
+def called(name: str) -> list[str]:
+    """The parameters that people call so."""
+    form = squeeze(name)
+    return [field for field, words in CALLED.items() if form in words.split()]
+
+
 def asked_back(message: str) -> AskedBack | None:
     """The parts of a message such as `unknown model "resnet5": did you mean resnet50 or resnet56?`; None of any other."""
     found = ASKED_BACK.fullmatch(message)
@@ -138,8 +144,7 @@ class Guesses:
 
     def unknown_parameter(self, what: str, name: str, fields: Collection[str], where: str) -> str:
         """Says that a parameter (or column) is unknown, and which of these fields is meant, looks like it, or where they are."""
-        form = squeeze(name)
-        named = [field for field, words in CALLED.items() if form in words.split()]
+        named = called(name)
         if not named:
             return self.unknown(what, name, fields, where)
         meant = [field for field in named if field in fields]

@@ -23,7 +23,7 @@ def _date(scan: Scan, found: Found) -> bool:
     if parts["name"] and not _is_month(found):
         return False
     month = _number_of(parts["name"]) if parts["name"] else int(parts["month"] or 0)
-    if not month and not found["when"]:
+    if int(parts["day"] or 0) > 31 or (not month and not found["when"]):
         return False
     return _as_of(scan, found[0], int(parts["year"]), month, int(parts["day"] or 0))
 

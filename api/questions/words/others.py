@@ -1,4 +1,4 @@
-"""What remains of the known values when some are excluded, in as few words as say it."""
+"""What remains of the known values, or of those asked for, when some are excluded: in as few words as say it."""
 
 from __future__ import annotations
 
@@ -15,40 +15,53 @@ NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 """Nobody who writes `no spot` asks for these."""
 
 
-def others(kind: str, excluded: Iterable[str], names: Known) -> list[str]:
-    """Every known value of this kind but the excluded ones."""
+def others(kind: str, asked: Collection[str], excluded: Collection[str], names: Known) -> list[str]:
+    """The values of this kind that were asked for, or else every known one, without the excluded ones."""
+    if kind == "region":
+        return _elsewhere(asked, frozenset(code for each in excluded for code in (*places().codes(each), each)))
     if kind == "purchase":
-        known: Iterable[str] = (option.value for option in PurchaseOption if option not in NOT_RENTED)
+        known: Iterable[str] = asked or (option.value for option in PurchaseOption if option not in NOT_RENTED)
         return [each for each in known if each not in excluded]
-    if kind in ("region", "place"):
-        return _elsewhere([code for each in excluded for code in (*places().codes(each), each)])
     guesses = Guesses()
     without = {name for each in excluded for name in names.resolve(kind, each, guesses)}
+    allowed = {each: set(names.resolve(kind, each, guesses)) for each in asked}
+    if allowed and not without & set().union(*allowed.values()):
+        return list(asked)
+    known = set().union(*allowed.values()) or set(getattr(names, kind)) - NO_CLOUDS
     if kind == "accelerator":
-        return _accelerators(without, names)
-    return [name for name in getattr(names, kind) if name not in without and name not in NO_CLOUDS]
+        return _accelerators(known - without, names)
+    return [name for name in getattr(names, kind) if name in known - without]
 
 
-def _accelerators(without: Collection[str], names: Known) -> list[str]:
+def _accelerators(allowed: Collection[str], names: Known) -> list[str]:
     """Processors are one word unless some of them are excluded."""
-    cpus = [name for name in names.processors if name not in without]
-    rest = [ALONE.get(name, name) for name in names.accelerator if name not in without and name not in names.processors]
+    rest = [ALONE.get(name, name) for name in names.accelerator if name in allowed and name not in names.processors]
+    cpus = [name for name in names.processors if name in allowed]
     return [*rest, *(["CPU"] if len(cpus) == len(names.processors) else cpus)]
 
 
-def _elsewhere(codes: Collection[str]) -> list[str]:
-    """The largest places that hold none of these regions."""
-    return list(_covered(places().regions, 1, frozenset(codes)))
+def _elsewhere(asked: Collection[str], codes: frozenset[str]) -> list[str]:
+    """The places asked for, each in the largest parts that hold none of these regions."""
+    if not asked:
+        return list(_parts(places().regions, 1, codes))
+    found: list[str] = []
+    for place in asked:
+        inside = {*places().codes(place)} or {place}
+        found += _parts(places().of(inside), 1, codes) if inside & codes else [place]
+    return found
 
 
-def _covered(regions: Iterable[Region], depth: int, codes: frozenset[str]) -> Iterator[str]:
+def _parts(regions: Iterable[Region], depth: int, codes: frozenset[str]) -> Iterator[str]:
+    """The names of the places, from continents to regions, of which no region is among the codes; `depth` 1 is the continents."""
     by_name: dict[str, list[Region]] = {}
     for region in regions:
         names = region.city.names
         by_name.setdefault(names[-depth] if depth <= len(names) else region.code, []).append(region)
     for name, inside in by_name.items():
-        whole = {*places().codes(name)} or {name}
-        if not (whole | {one.code for one in inside}) & codes:
+        here, whole = {one.code for one in inside}, {*places().codes(name)}
+        if not here & codes and whole <= here:
             yield places().word(name) or name
-        elif len(inside) > 1 or inside[0].code not in codes:
-            yield from _covered(inside, depth + 1, codes) if name != inside[0].code else ()
+        elif here != {name}:
+            yield from _parts(inside, depth + 1, codes)
+        elif name not in codes:
+            yield name

@@ -5,19 +5,36 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from api.questions.amounts import COUNTS
+
 _QUOTES = str.maketrans("“”„«»‘’–—", '"""""' + "''--")
 _MARKS = re.compile(
     r"(?<=\S)[?!:.…]+(?=\s|[,;]|$)|(?<!\S)[-(\[*_~`]+(?=[A-Za-z(])|[()\[\]{}`]+(?=[\s,;?!.:]|$)|(?<=\s)-+(?=\s)"
 )
 _QUOTED = re.compile(r"(?<![=\w])[\"']([^\"'=]+)[\"'](?!\w)")
-_POSSESSIVE = re.compile(r"(?<=\w)'s\b(?=\s+\w)")
 _SPELT = (
     (re.compile(r"\bswiss franc", re.IGNORECASE), "franc"),
     (re.compile(r"\b(?:us|american) dollar", re.IGNORECASE), "dollar"),
+    (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
+    (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
+    (
+        re.compile(
+            r"\b([a-z]{2}-[a-z]+-\d)[a-f]\b|\b((?:us|europe|asia|australia|me|africa|[a-z]+america)-[a-z]+\d+)-[a-f]\b"
+        ),
+        r"\1\2",
+    ),
     (re.compile(r"\bu\.\s?s\.(?:\s?a\.)?", re.IGNORECASE), "US"),
     (re.compile(r"\bu\.\s?k\.", re.IGNORECASE), "UK"),
     (re.compile(r"\be\.\s?u\.", re.IGNORECASE), "EU"),
 )
+
+_ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
+_TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
+_IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
+_HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+)?(hundred|thousand|grand)\b", re.IGNORECASE)
+_POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
+_AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d))")
+_MEMORY_FIRST = re.compile(r"\b(\d{2,3})\s?gi?b\s+([ahv]\d{3})s?\b", re.IGNORECASE)
 
 
 def plain_text(text: str) -> str:
@@ -25,5 +42,23 @@ def plain_text(text: str) -> str:
     plain = unescape(text).translate(_QUOTES)
     for pattern, word in _SPELT:
         plain = pattern.sub(word, plain)
-    plain = _QUOTED.sub(r"\1", plain)
+    plain = _in_digits(_QUOTED.sub(r"\1", plain))
+    plain = _AT.sub(" ", plain)
+    plain = _MEMORY_FIRST.sub(r"\2-\1GB", plain)
     return _MARKS.sub("", plain).strip()
+
+
+def _in_digits(text: str) -> str:
+    """Tens and hundreds in digits: `seventy-six percent`, `two hundred dollars`, `a grand`."""
+    text = _HUNDREDS.sub(_hundreds, text)
+    text = _IN_TENS.sub(lambda found: str(_value(found[1]) + (_value(found[2]) if found[2] else 0)), text)
+    return _POINT.sub(lambda found: f"{found[1]}.{_value(found[2])}", text)
+
+
+def _hundreds(found: re.Match[str]) -> str:
+    many = _value(found[1] or "one") * (100 if found[2].lower() == "hundred" else 1000)
+    return f"${many}" if found[2].lower() == "grand" else str(many)
+
+
+def _value(word: str) -> int:
+    return int(word) if word.isdigit() else COUNTS[word.lower()]

@@ -8,19 +8,22 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from api.questions.amounts import COUNTS, NUMBER, number
-from api.questions.words.tables import Value, not_asked, other_networks
+from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
 
 END = r"(?=[\s,;/]|$)"
 COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
-COVERED = "costcalc estimates networks that classify the images of ImageNet"
 KEEPS_MINE = frozenset(
     ["a", "an", "the", "old", "new", "single", "only", "some", "just", "already", "got", "of", "server", "box"]
 )
+BEFORE_PLACES = frozenset(
+    ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location"]
+)
+_LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
 _WORD = re.compile(r"[^\s,;/]+")
 _COUNT = re.compile(
-    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)", re.I
+    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:gpus?\s+)?", re.I
 )
 _TIMES = re.compile(rf"\s*[x×*]\s*(\d{{1,7}}){END}", re.IGNORECASE)
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
@@ -159,7 +162,7 @@ class Scan:
         if named is None:
             return False
         mark = named.values[0].parameter
-        if mark == "filler":
+        if mark == "filler" or (named.text == "us" and self._is_pronoun()):
             self._fill(named)
         elif mark == "not":
             self._end_negation()
@@ -170,6 +173,12 @@ class Scan:
         else:
             self._take(named, 0)
         return True
+
+    def _is_pronoun(self) -> bool:
+        """Whether `us` are people: after a word such as `charge`, but not `in` or `the`."""
+        before = _LAST_WORD.search(self.text, 0, self.place)
+        word = before[1].casefold() if before else ""
+        return word not in BEFORE_PLACES and self.words.is_filler(word)
 
     def _fill(self, named: Named) -> None:
         self.reading.ignored.append(named.text)
@@ -219,9 +228,7 @@ class Scan:
         network = other_networks()[word]
         self.reading.other_task = True
         self.reading.put("model", network.name)
-        self.reading.ask(
-            named.text, f"{network.kind}; {COVERED}. A run of your own is asked about by its name: costcalc recipes add"
-        )
+        self.reading.ask(named.text, f"this is {network.kind}; {COVERED}; {OWN_RUN}")
 
     def _number(self) -> bool:
         """A bare number is the target where it can be one."""
@@ -230,7 +237,7 @@ class Scan:
             return False
         value, self.place = number(found[0]), found.end()
         self.mine = False
-        if value is not None and (0 < value < 1 or 20 <= value <= 100 or self._is_own()):
+        if value is not None and (0 < value < 1 or 20 <= value < 100 or self._is_own()):
             self.reading.put("target", found[0].replace(",", "."))
         elif self._is_year(found[0]):
             self.reading.put("as_of", found[0])

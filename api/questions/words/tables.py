@@ -7,7 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
+
+COVERED = "costcalc estimates networks that classify the images of ImageNet"
+OWN_RUN = "a run of your own is asked about by its name: costcalc recipes add"
 
 
 class Value(NamedTuple):
@@ -44,6 +48,12 @@ def other_networks() -> dict[str, OtherNetwork]:
     return {
         word: OtherNetwork(row["name"] or word, row["kind"]) for row in _rows("other_networks") for word in _words(row)
     }
+
+
+def other_network(name: str) -> OtherNetwork | None:
+    """The network of another task that has this name; None for any other name."""
+    form = squeeze(name)
+    return next((network for word, network in other_networks().items() if squeeze(word) == form), None)
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:

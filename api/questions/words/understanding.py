@@ -60,11 +60,8 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     told = [f"{name}={','.join(values)}" for name, values in parameters.items()]
     for kind, values in excluded.items():
         name = "region" if kind == "place" else kind
-        rest = others(kind, values, words.names)
-        kept = [each for each in parameters.get(name, ()) if each not in values]
-        parameters[name] = kept or rest
-        told = [line for line in told if not line.startswith(f"{name}=")]
-        told.append(f"{name}={','.join(kept)}" if kept else f"{name} not {either(values)}")
+        parameters[name] = others(name, parameters.get(name, ()), values, words.names)
+        told.append(f"{name} not {either(values)}")
     return Understanding(
         parameters, tuple(told), _once(reading.ignored), dict(reading.corrected), _asked(reading, parameters),
         is_question={"model", "target"} <= parameters.keys() and not reading.other_task, shared=reading.shared,

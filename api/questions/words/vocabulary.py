@@ -29,7 +29,12 @@ GRAMMAR = (
 """Words of the rules, for those that are misspelt."""
 _PIECE = re.compile(r"[^\s,;/]+")
 _PATTERN = re.compile(r"[\w.-]+\*")
-_VERSION = re.compile(r"(?:[\s-]*v?\d+(?:\.\d+)*)?(?:[\s-]*\d+(?:\.\d+)?[bm])?(?=[\s,;/]|$)", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?:[\s-]*(?:v?\d+(?:\.\d+)*|\d+(?:\.\d+)?[bm]|tiny|mini|small|base|medium|large|xl|turbo|instruct|chat)(?=[\s,;/-]|$))*",
+    re.IGNORECASE,
+)
+_HUB_NAME = re.compile(r"(?:[\w.-]+/)?([a-z]{3,})[-_.\d][\w.-]*(?=[\s,;]|$)", re.IGNORECASE)
+_SERIES = re.compile(r"(?!v\d)[a-z]+\d+[a-z]*(?:-[a-z]+)?", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -61,7 +66,14 @@ class Vocabulary:
             if values:
                 end = piece.end() if values[0].parameter != "other" else _VERSION.match(text, piece.end()).end()  # type: ignore[union-attr]
                 return Named(values, text[place:end], end)
-        return None
+        return self._other_task(text, place) if not only else None
+
+    @staticmethod
+    def _other_task(text: str, place: int) -> Named | None:
+        """A network of another task under a longer name than we know: `mistralai/Mistral-7B-v0.1`."""
+        found = _HUB_NAME.match(text, place)
+        named = found and found[1].casefold() in other_networks()
+        return Named((Value("other", found[1].casefold()),), found[0], found.end()) if found and named else None
 
     def is_provider(self, word: str) -> bool:
         """Whether the word names a provider."""
@@ -94,10 +106,10 @@ class Vocabulary:
         return f"{start}*" if any(name.startswith(start) for name in self.names.recipe) else None
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
-        for spelt in dict.fromkeys((words, words.removesuffix("s"))):
+        for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
             if not only and (found := self._phrases.find(spelt)):
                 return found[0]
-            if value := self._name(spelt, only):
+            if value := self._name(spelt, only) or self._series(spelt, only):
                 return (value,)
         return ()
 
@@ -116,12 +128,22 @@ class Vocabulary:
                 return Value(kind, name)
         return Value("currency", words) if not only and words in self.currencies else None
 
+    def _series(self, words: str, only: tuple[str, ...]) -> Value | None:
+        """All machine types of a series: `p4d`, `a2-highgpu`."""
+        starts = tuple(f"{words.casefold()}{sign}" for sign in ".-")
+        if (only and "instance_type" not in only) or not _SERIES.fullmatch(words):
+            return None
+        types = [name for name in self.names.instance_type if name.casefold().startswith(starts)]
+        return Value("instance_type", ",".join(types)) if types else None
+
     def _is_loose(self, words: str) -> bool:
         """Whether a name would have to begin or end in a word without meaning: `a 100` is no A100."""
         pieces = words.casefold().split()
-        return len(pieces) > 1 and any(self._is_filler(piece) for piece in (pieces[0], pieces[-1]))
+        return len(pieces) > 1 and any(self.is_filler(piece) for piece in (pieces[0], pieces[-1]))
 
-    def _is_filler(self, word: str) -> bool:
+    @staticmethod
+    def is_filler(word: str) -> bool:
+        """Whether this word has no meaning of its own."""
         values = phrases().get(word, ())
         return bool(values) and values[0].parameter in MARKS
 

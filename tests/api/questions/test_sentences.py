@@ -72,4 +72,4 @@ def _has(given, name, value):
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_sentence_means_what_a_person_takes_it_to_mean(words, sentence):
     understanding = understand(sentence, words, TODAY)
-    assert not list(differences(SENTENCES[sentence], understanding, words)), (understanding.line, understanding.asked)
+    assert not list(differences(SENTENCES[sentence], understanding, words)), understanding.lines

@@ -34,7 +34,7 @@ class TestMistakes:
             ("resnet50 target=757", "such as 0.757 or 75.7%"),
             ("resnet50 0.757 spott", "as spot"),
             ("resnet50 0.757 provder=aws", "did you mean provider"),
-            ("resnet50 0.757 gpus=8", "did you mean accelerators?"),
+            ("resnet50 0.757 gpus=8", "accelerators=8"),
             ("resnet50 0.757 provider=amazn", "did you mean"),
             ("resnett50 0.757", "resnet50"),
             ("resnet50 0.757 under 50", "Write under $50 or within 50h"),
