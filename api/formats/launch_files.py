@@ -14,6 +14,7 @@ from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
+from costcalc.programs import Program
 from costcalc.text import line
 
 Settings = dict[str, Any]
@@ -63,8 +64,17 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         f"Probability of reaching the target in one run: {one.success_probability:.2f}. Rate of "
         f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
     )
+    yield from _code(report.program(one), one.recipe_command)
     yield f"The question: {to_url(report.question)}"
     yield "Start it with: " + START[report.launcher][_is_spot(one)].format(file=file_name(report))
+
+
+def _code(program: Program | None, command: str | None) -> Iterator[str]:
+    """Where the recipe's code is, and what its authors run."""
+    if program and program.repository:
+        yield f"Code: {program.repository} ({program.licence or 'licence not stated'}); {program.source}"
+    if command:
+        yield f"Its authors run: {command}"
 
 
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:

@@ -15,6 +15,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.picks import PickName
+from costcalc.programs import Program
 from costcalc.query import EstimateQuery
 from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
 
@@ -60,6 +61,11 @@ class LaunchReport:
         first = found[0].estimate
         others = self._launchable(each for each in answer.estimates if each != first and _like(each) == _like(first))
         return (found[0], *others)[: self.query.limit]
+
+    def program(self, estimate: Estimate) -> Program | None:
+        """The code of an estimate's recipe, None where nobody described it."""
+        recipes = self.service.evidence_about(self.query.model).recipes_of(self.query.model)
+        return next((each.program for each in recipes if each.name == estimate.recipe), None)
 
     def _launchable(self, estimates: Iterable[Estimate]) -> list[Launchable]:
         return [one for each in estimates if (one := launchable(self.launcher, each))]

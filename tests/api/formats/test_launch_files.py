@@ -106,6 +106,12 @@ def test_a_command_arrives_as_it_was_written(understood):
     assert understood[8]["run"] == ['python train.py --name "a: b"\nls']
 
 
+def test_the_file_names_the_public_code_and_what_its_authors_run(report):
+    text = launch_file(report(to="skypilot", recipe="mosaicml-mild-*")).decode()
+    assert "# Code: https://github.com/mosaicml/" in text
+    assert "# Its authors run: composer main.py" in text
+
+
 def test_without_a_command_the_file_says_where_it_goes_and_spends_nothing(report):
     assert "exit 1" in yaml.safe_load(launch_file(report(to="skypilot")))["run"]
 
