@@ -9,7 +9,7 @@ from api.questions.spellings import ALONE
 from api.questions.suggestions import Guesses
 from api.questions.words.vocabulary import NO_CLOUDS
 from costcalc.offers import PurchaseOption
-from pricing.packaged.places import Region, places
+from pricing.packaged.places import EVERYBODY_S, Region, places
 
 NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 """Nobody who writes `no spot` asks for these."""
@@ -54,7 +54,7 @@ def _elsewhere(asked: Collection[str], codes: frozenset[str]) -> list[str]:
 def _parts(regions: Iterable[Region], depth: int, codes: frozenset[str]) -> Iterator[str]:
     """The names of the places, from continents to regions, of which no region is among the codes; `depth` 1 is the continents."""
     by_name: dict[str, list[Region]] = {}
-    for region in regions:
+    for region in (one for one in regions if one.kind in EVERYBODY_S):
         names = region.city.names
         by_name.setdefault(names[-depth] if depth <= len(names) else region.code, []).append(region)
     for name, inside in by_name.items():

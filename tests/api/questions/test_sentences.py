@@ -6,9 +6,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from support.services import packaged_service
 
+from api.questions.suggestions import Guesses
 from api.questions.words.understanding import understand
+from pricing.packaged.places import places
 
 TODAY = date(2026, 11, 24)
 SENTENCES = {
@@ -19,8 +20,7 @@ SENTENCES = {
 
 
 @pytest.fixture(scope="module")
-def words():
-    service = packaged_service()
+def words(service):
     return service.words(service.catalogue())
 
 
@@ -73,3 +73,38 @@ def _has(given, name, value):
 def test_a_sentence_means_what_a_person_takes_it_to_mean(words, sentence):
     understanding = understand(sentence, words, TODAY)
     assert not list(differences(SENTENCES[sentence], understanding, words)), understanding.lines
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_is_understood_is_a_question_that_is_answered(service, words, sentence):
+    understanding = understand(sentence, words, TODAY)
+    if understanding.is_question:
+        service.question(understanding.parameters, service.catalogue())
+
+
+@pytest.mark.parametrize(
+    ("asked", "without"), [("", "us"), ("", "europe"), ("europe", "germany"), ("asia", "china"), ("", "frankfurt")]
+)
+def test_without_a_place_every_other_region_remains(service, words, asked, without):
+    understanding = understand(f"resnet50 76% {asked} but not in {without}", words, TODAY)
+    query, _ = service.question(understanding.parameters, service.catalogue())
+    everywhere = {one.code for one in places().regions if one.kind == "region"}
+    wanted = {*places().codes(asked)} & everywhere if asked else everywhere
+    assert {*query.region} & everywhere == wanted - {*places().codes(without)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "without", "remains"),
+    [("", "tpu", "H100"), ("nvidia", "a100", "V100"), ("gpus", "amd", "T4"), ("", "cpu", "TPU v3")],
+)
+def test_without_accelerators_every_other_one_remains(service, words, asked, without, remains):
+    understanding = understand(f"resnet50 76% {asked}, no {without}", words, TODAY)
+    query, _ = service.question(understanding.parameters, service.catalogue())
+    left_out = words.names.resolve("accelerator", without, Guesses())
+    allowed = (
+        words.names.resolve("accelerator", "gpu" if asked == "gpus" else asked, Guesses())
+        if asked
+        else words.names.accelerator
+    )
+    assert remains in query.accelerator
+    assert {*query.accelerator} == {*allowed} - {*left_out}
