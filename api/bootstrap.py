@@ -21,7 +21,7 @@ from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import PackagedTableError
-from pricing.sources import SOURCES
+from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs, stands_or_stood
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
@@ -74,6 +74,11 @@ class WatchedPrices:
         """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
         with _within_reach():
             return self.worker.history(instance_types)
+
+    def public(self) -> Catalogue:
+        """The newest snapshot without what may not be passed on. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.without(NOT_PUBLIC)
 
     def trouble(self) -> str | None:
         """What to do about a store that is gone, or where to read why it cannot be reached, which may name hosts; None while it
@@ -165,6 +170,11 @@ class FixedPrices:
         """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
         with _within_reach():
             return self.open_store().load_history(instance_types) if self.open_store else self.fixed
+
+    def public(self) -> Catalogue:
+        """The newest snapshot without what may not be passed on. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_without(NOT_PUBLIC) if self.open_store else self.fixed
 
     def trouble(self) -> str | None:
         """None: there is no store to lose."""

@@ -76,6 +76,10 @@ class Prices(Protocol):
         """A catalogue of all that was ever observed of these machine types. Raises NotReady likewise."""
         ...
 
+    def public(self) -> Catalogue:
+        """The newest snapshot without what may not be passed on. Raises NotReady likewise."""
+        ...
+
     def trouble(self) -> str | None:
         """Why the store cannot be reached; None while it can."""
         ...

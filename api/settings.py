@@ -20,6 +20,7 @@ _ORIGIN = re.compile(r"https?://[^/\s@?#]+")
 _WEB_ADDRESS = re.compile(r"https?://[^/\s?#]+(/[^\s?#]*)?")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _INTERVAL = re.compile(r"(\d{1,6}) ?([smhd])")
+_KEY = re.compile(r"[0-9a-fA-F]{64}")
 _USER_INFO = re.compile(r"//[^/\s]*@")
 _QUERY = re.compile(r"(?<=\S)\?\S+$")  # an address may carry its key there
 
@@ -85,6 +86,12 @@ def _interval(text: str) -> timedelta | None:
     if not match or not int(match[1]):
         raise ValueError("write a length of time, such as 1h or 30m, or off")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def _edition_key(text: str) -> str:
+    if not _KEY.fullmatch(text):
+        raise ValueError("write 64 hexadecimal digits, such as `openssl rand -hex 32` prints")
+    return text
 
 
 def _store(text: str) -> str:
@@ -236,6 +243,12 @@ class Settings:
         "How often `costcalc serve` refreshes the prices by itself, such as 1h or 30m, first right after its start; `off`"
         " for never. Of all servers that share a store, one does.",
         _interval,
+    )
+    edition_key: str | None = _setting(
+        None,
+        "The private key, of 64 hexadecimal digits, with which `costcalc prices publish` and `/prices/latest` sign editions.",
+        _edition_key,
+        secret=True,
     )
     cache_answers: int = _setting(
         "512", "The number of encoded answers that a worker keeps in memory; 0 keeps none.", _whole(0)

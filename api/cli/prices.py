@@ -28,11 +28,12 @@ from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR
+from pricing import editions
 from pricing import export as exporting
 from pricing import refresh as refreshing
 from pricing.packaged.tables import PackagedTableError
 from pricing.recording import Recording
-from pricing.sources import SOURCES
+from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.store import backups
 from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
@@ -175,14 +176,30 @@ def status(settings: Settings) -> None:
 @_faults_told()
 def export(settings: Settings, folder: Path) -> None:
     """Writes what the store knows as the next packaged edition, and says how it differs from the present one."""
-    own = [spec.name for spec in SOURCES.values() if spec.is_own]
     store = Store(settings.database_url)
     store.fill(utc_now())
     try:
-        for line in exporting.export(store.all_offers(own), folder, utc_now()):
+        for line in exporting.export(store.all_offers(NOT_PUBLIC), folder, utc_now()):
             click.echo(line)
     except OSError as error:
         stop(error, FAILED)
+
+
+@_faults_told()
+def publish(settings: Settings, folder: Path) -> None:
+    """Writes an edition of what may be passed on, as the latest and as that of the day."""
+    store, now = Store(settings.database_url), utc_now().replace(microsecond=0)
+    store.fill(now)
+    content = editions.make(store.load_without(NOT_PUBLIC), now, settings.edition_key)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("latest", f"{now:%Y-%m-%d}"):
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        stop(error, FAILED)
+    key = settings.edition_key
+    signed = f"signed; trust it by COSTCALC_EDITION_TRUSTED={editions.public_key(key)}" if key else "not signed"
+    click.echo(f"{folder / 'latest'}: {len(content) / 1000:,.0f} kB, {signed}")
 
 
 @_faults_told()

@@ -17,7 +17,7 @@ from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.tokens import Tokens
-from api.web import access, asker, health, hosts, launch, own_runs, plan, questions, slack
+from api.web import access, asker, editions, health, hosts, launch, own_runs, plan, questions, slack
 from api.web.access import check_access
 from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
@@ -49,6 +49,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app = Flask("api.web")
     app.config.update(
         COSTCALC_PRIVATE=bool(chosen.api_tokens),
+        COSTCALC_EDITION_KEY=chosen.edition_key,
         MAX_CONTENT_LENGTH=MOST_BODY_BYTES,
         SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS,
     )
@@ -62,7 +63,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions[plan.EXTENSION] = Turns()
     app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, questions, launch, plan, own_runs, question, documents, health, slack):
+    for module in (access, questions, launch, editions, plan, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)

@@ -30,6 +30,7 @@ PICTURES = {
     "svg": "image/svg+xml",
 }  # by their paths alone
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
+EDITIONS = {"edition": "application/octet-stream"}
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
 ROWS_ON_PAGE = 50
@@ -170,7 +171,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | PAGES)[kind])
+    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | EDITIONS | PAGES)[kind])
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:

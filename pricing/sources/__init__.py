@@ -33,6 +33,7 @@ class Sources(Mapping[str, "SourceSpec"]):
 
 SOURCES = Sources(
     {
+        "edition": "pricing.sources.published.edition",
         "aws": "pricing.sources.aws.source",
         "gcp": "pricing.sources.gcp.source",
         "azure": "pricing.sources.azure.source",
@@ -62,3 +63,6 @@ SOURCES = Sources(
     }
 )
 """Every price source: command line, settings, documentation and tests derive from this table."""
+
+NOT_PUBLIC = frozenset({"aws", "aws-page", "digitalocean", "gcp", "lambda", "sheet"})
+"""The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""

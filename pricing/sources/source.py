@@ -95,7 +95,8 @@ class SourceSpec:
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
     which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
     of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take. `at_most_every`: a refresh
-    that names no source asks it no sooner again after an answer.
+    that names no source asks it no sooner again after an answer. `passed_on`: whether its terms, as far as they are known,
+    let its rates be passed on.
     """
 
     name: str
@@ -109,11 +110,17 @@ class SourceSpec:
     is_own: bool = False
     bounds: Bounds = Bounds()
     at_most_every: timedelta = timedelta(0)
+    passed_on: bool = True
 
     @property
     def is_open(self) -> bool:
         """Whether anybody may ask it, without an account or a file."""
         return self.needs.startswith("nothing")
+
+    @property
+    def is_public(self) -> bool:
+        """Whether an edition may hold its rates: never those of one's own or read with an account."""
+        return self.passed_on and self.is_open and not self.is_own
 
     @property
     def secrets(self) -> frozenset[str]:

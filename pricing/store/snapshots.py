@@ -68,12 +68,18 @@ def observed_of_types(connection: Connection, instance_types: Collection[str]) -
 
 def observed_by_others(connection: Connection, origins: Collection[str]) -> Book:
     """All rows that any book holds, but for those that one of these sources brought."""
+    earlier = (_by_others(book, origins) for book in _read_parts(connection, true()))
+    return _united([*earlier, current_by_others(connection, origins)])
 
-    def wanted(book: Book) -> Book:
-        chosen: Flags = np.array([name not in origins for name in book.origins], bool)
-        return book.taken(chosen[book.named["origin"]])
 
-    return _united([*map(wanted, _read_parts(connection, true())), wanted(newest_book(connection))])
+def current_by_others(connection: Connection, origins: Collection[str]) -> Book:
+    """What the newest book holds, but for the rows that one of these sources brought."""
+    return _by_others(newest_book(connection), origins)
+
+
+def _by_others(book: Book, origins: Collection[str]) -> Book:
+    chosen: Flags = np.array([name not in origins for name in book.origins], bool)
+    return book.taken(chosen[book.named["origin"]])
 
 
 def segment_parts(book: Book) -> Iterator[dict[str, Any]]:

@@ -143,6 +143,12 @@ class Store:
             catalogue = snapshots.observed_by_others(connection, without).catalogue("")
         return tuple(dict.fromkeys(map(catalogue.offer, range(len(catalogue)))))
 
+    def load_without(self, origins: Collection[str]) -> Catalogue:
+        """The catalogue of the newest snapshot without the rates of these sources."""
+        with self._database.reading(bulk=True) as connection:
+            row = snapshots.newest(connection)
+            return snapshots.current_by_others(connection, origins).catalogue(row.id if row else "")
+
     def standing_offers(self, origin: str) -> tuple[Offer, ...]:
         """What a source last said of each of its offers that has not ended."""
         with self._database.reading(bulk=True) as connection:

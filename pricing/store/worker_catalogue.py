@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -100,6 +100,10 @@ class WorkerCatalogue:
     def history(self, instance_types: tuple[str, ...]) -> Catalogue:
         """A catalogue of all that was ever observed of these machine types. Raises StoreError."""
         return self._opened().load_history(instance_types)
+
+    def without(self, origins: Collection[str]) -> Catalogue:
+        """The catalogue of the newest snapshot without the rates of these sources. Raises StoreError."""
+        return self._opened().load_without(origins)
 
     def own_runs(self) -> tuple[OwnRun, ...]:
         """What people measured or ran themselves, as of the last look at the store."""

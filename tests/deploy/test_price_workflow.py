@@ -31,13 +31,18 @@ exec {python} -c 'from api.cli.main import main; main()' "$@"
 """
 
 
+GH = """#!/bin/sh
+exit 0
+"""
+
+
 @pytest.fixture
 def workspace(tmp_path):
     """A copy of the project, and beside it what the steps call."""
     for name in ("api", "costcalc", "own_runs", "pricing", "tests", "tools"):
         shutil.copytree(ROOT / name, tmp_path / "work" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path / "work")
-    for name, script in (("python", PYTHON), ("costcalc", COSTCALC)):
+    for name, script in (("python", PYTHON), ("costcalc", COSTCALC), ("gh", GH)):
         file = tmp_path / "bin" / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(script.format(python=sys.executable))

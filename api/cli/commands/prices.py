@@ -77,6 +77,19 @@ def export(folder: Path) -> None:
 
 
 @prices.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def publish(folder: Path) -> None:
+    """Write the current rates that may be passed on into FOLDER, for other stores to fetch.
+
+    They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account, your
+    own price sheet, and what a provider's terms keep from being passed on are left out.
+    """
+    from api.cli import prices as commands
+
+    commands.publish(settings_of_environment(), folder)
+
+
+@prices.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def backup(file: Path) -> None:
     """Copy the SQLite store into the new FILE.

@@ -25,7 +25,7 @@ from api.web.launch import LAUNCH
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
+from api.web.responses import EDITIONS, JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
 
@@ -74,6 +74,7 @@ _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {
     PICTURES["png"]: _BYTES,
     LAUNCH_FILES["yaml"]: {},
+    EDITIONS["edition"]: _BYTES,
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
@@ -117,6 +118,7 @@ OPERATIONS = (
     Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),
+    Operation("/prices/latest", "The current rates that may be passed on, as an edition", media=EDITIONS["edition"]),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),

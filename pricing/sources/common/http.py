@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
 STALLS_RETRIED = 1
 THROTTLED_WAITS_LONGER = 20  # times: with 0, 20 and 40 seconds the quota of the next minute is there
-TOO_MANY_REQUESTS = 429
+UNCHANGED, TOO_MANY_REQUESTS = 304, 429
 RETRIED = (TOO_MANY_REQUESTS, 500, 502, 503, 504)
 MIB = 2**20
 MOST_STREAMED_MIB = 2048  # of a document that is read in pieces; AWS's largest region has 450
@@ -143,6 +143,16 @@ class Http:
         """A whole document, unpacked, of which no recording is kept. Raises HttpError."""
         with self.stream(url, self._most_mib) as stream:
             return bytes(stream.read())
+
+    def get_unless(self, url: str, tag: str) -> tuple[str, bytes] | None:
+        """The entity tag and the bytes of a document, or None where it still has this tag. Raises HttpError."""
+        try:
+            with self._send("GET", url, headers={"If-None-Match": tag} if tag else None, stream=True) as response:
+                return response.headers.get("ETag", ""), self._whole(response, url)
+        except HttpError as error:
+            if error.status == UNCHANGED:
+                return None
+            raise
 
     @contextmanager
     def stream(self, url: str, most_mib: int = MOST_STREAMED_MIB) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pricing.sources import SOURCES
+from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.sources.common.page_table import pages
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +42,10 @@ def test_a_source_has_a_test_file(name: str) -> None:
     folder = ROOT / "tests" / "pricing" / "sources"
     found = [*folder.rglob(f"test_{name.replace('-', '_')}.py"), *folder.glob(f"*{name}/test_*.py")]
     assert found or name in pages(), f"write tests/pricing/sources/test_{name}.py"
+
+
+def test_what_no_edition_may_hold_is_known_without_importing_a_source() -> None:
+    assert {name for name, spec in SOURCES.items() if not spec.is_public} == NOT_PUBLIC
 
 
 def test_every_description_is_of_a_listed_source() -> None:

@@ -1,0 +1,1 @@
+"""Rates that somebody else's costcalc read and published."""

@@ -1,0 +1,32 @@
+"""`/prices/latest` hands on what may be passed on, and nothing else."""
+
+import pytest
+from fakes.edition import KEY
+from support.prices import NOW, listed, offer
+from support.services import service_of
+
+from api.bootstrap import FixedPrices
+from api.settings import Settings
+from api.web.app import create_app
+from pricing import editions
+from pricing.store.store import Store
+
+
+@pytest.fixture
+def client(tmp_path):
+    """A server whose store has the rates of the package, of a public source, of one with an account and of somebody's own."""
+    store = Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    for origin in ("packaged", "vultr", "aws", "aws-page", "sheet"):
+        store.publish(listed(origin, offer(region=origin)), NOW)
+    prices = FixedPrices(store.load_current(), lambda: store)
+    return create_app(service_of(prices), Settings(edition_key=KEY)).test_client()
+
+
+def test_it_holds_packaged_and_public_rates_signed(client):
+    read = editions.read(client.get("/prices/latest").data, [editions.public_key(KEY)])
+    assert {read.offer(row).region for row in range(len(read))} == {"packaged", "vultr"}
+
+
+def test_it_is_sent_only_where_it_has_changed(client):
+    tag = client.get("/prices/latest").headers["ETag"]
+    assert client.get("/prices/latest", headers={"If-None-Match": tag}).status_code == 304
