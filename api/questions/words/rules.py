@@ -164,8 +164,9 @@ def _term(scan: Scan, found: Found) -> bool:
 
 
 def _accelerators(scan: Scan, found: Found) -> bool:
-    if scan.words.find(scan.text, found.end() + 1, ("accelerator",)):
-        return False  # 8 GPUs of a name that follows
+    longer = scan.words.find(scan.text, found.start("kind"), ("accelerator",))
+    if (longer and longer.end > found.end()) or scan.words.find(scan.text, found.end() + 1, ("accelerator",)):
+        return False  # 8 TPU v3, 8 GPUs of a name that follows
     kind = found["kind"].lower()[:3]
     if scan.mine:
         return scan.ask(f"my {found[0]}", "which? Name them, as in own=2xRTX4090")
@@ -224,6 +225,9 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Understand]]:
         (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{money}{END}", _money_but_not_most),
         (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{money}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
          _electricity),
+        (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+         lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
+        (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", _ask("write it as under $0.50")),
         (rf"(?:{MOST}\s*)?{money}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
          rf"{END}", _per_hour),
         (rf"{LEAST}\s*{money}{END}", _money_but_not_most),

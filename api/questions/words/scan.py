@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
 
 from api.questions.amounts import COUNTS, NUMBER, number
-from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
+from api.questions.words.reading import Reading
+from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
 
 END = r"(?=[\s,;/]|$)"
@@ -31,41 +33,6 @@ _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselve
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
-
-
-@dataclass
-class Reading:
-    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that say
-    what else to type; `corrected` are misspelt words with those they were read as,
-    `unclear` the parameters that have several values and may have one. `each` says that accelerators are those of one
-    machine, `other_task` that the network is of a task that is not estimated."""
-
-    values: dict[str, list[str]] = field(default_factory=dict)
-    excluded: dict[str, list[str]] = field(default_factory=dict)
-    ignored: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    corrected: list[tuple[str, str]] = field(default_factory=list)
-    unclear: set[str] = field(default_factory=set)
-    shared: bool = False
-    each: bool = False
-    other_task: bool = False
-
-    def add(self, value: Value) -> None:
-        """One more value; the same again says nothing new."""
-        values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
-        values.extend(text for text in value.text.split(",") if text not in values)
-
-    def put(self, name: str, text: str) -> None:
-        """One more value, which may have commas in it."""
-        values = self.values.setdefault(name, [])
-        if text not in values:
-            values.append(text)
-
-    def ask(self, text: str, told: str) -> None:
-        """Something was meant by the text that is not part of the question; `told` says what to type."""
-        sentence = f'"{text.strip()}": {told}'
-        if sentence not in self.asked:
-            self.asked.append(sentence)
 
 
 Understand = Callable[["Scan", "re.Match[str]"], bool]
@@ -237,13 +204,16 @@ class Scan:
             return False
         value, self.place = number(found[0]), found.end()
         self.mine = False
-        if value is not None and (0 < value < 1 or 20 <= value < 100 or self._is_own()):
+        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own()):
             self.reading.put("target", found[0].replace(",", "."))
         elif self._is_year(found[0]):
             self.reading.put("as_of", found[0])
         else:
             self.reading.ask(found[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
         return True
+
+    def _may_be_percent(self, value: Decimal) -> bool:
+        return 20 <= value < 100 and "target" not in self.reading.values
 
     def _is_own(self) -> bool:
         return any(model in self.words.own for model in self.reading.values.get("model", ()))
@@ -267,13 +237,11 @@ class Scan:
             self.place = found.end()
 
     def _hint(self, word: str) -> str:
-        recipes, family = self.words.recipes_of(word), self.words.family(word)
+        family, recipes = self.words.family(word), self.words.recipes_of(word)
+        if family:
+            return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
         if recipes:
             return f"for the recipes of that name write recipe={recipes}"
-        if family:
-            return f"which one? Write {', '.join(family[:3])}" + (
-                "" if len(family) <= 3 else " or another of that name"
-            )
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
 

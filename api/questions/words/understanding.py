@@ -14,8 +14,9 @@ from api.questions.schemas import CostSchema
 from api.questions.suggestions import either
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
+from api.questions.words.reading import Reading
 from api.questions.words.rules import RULES
-from api.questions.words.scan import Reading, Scan
+from api.questions.words.scan import Scan
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
@@ -79,7 +80,8 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]]) -> tuple[str, 
     if "model" not in given:
         missing.append("Which network? Write its name, such as resnet50; costcalc models lists those that are known")
     elif "target" not in given and not reading.other_task:
-        missing.append("Which accuracy? Write for example 75.7%")
+        most = "; the highest for a sum is found by costcalc accuracy MODEL --budget 100" * ("max_cost" in given)
+        missing.append(f"Which accuracy? Write for example 75.7%{most}")
     return (*reading.asked[:MOST_ASKED], *missing)
 
 

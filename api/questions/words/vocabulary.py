@@ -89,6 +89,8 @@ class Vocabulary:
         most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
         near: dict[int, list[str]] = {}
         for known in self._by_first_letter.get(letters[0], ()):
+            if known.rstrip("s") == letters.rstrip("s"):
+                continue  # words of English that a name is the plural of
             slips = OSA.distance(letters, known, score_cutoff=most)
             if slips <= most and _DIGITS.findall(known) == _DIGITS.findall(letters):
                 near.setdefault(slips, []).append(known)

@@ -1,0 +1,42 @@
+"""What has been understood of a sentence so far, and what is asked back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from api.questions.words.tables import Value
+
+
+@dataclass
+class Reading:
+    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that say
+    what else to type; `corrected` are misspelt words with those they were read as,
+    `unclear` the parameters that have several values and may have one. `each` says that accelerators are those of one
+    machine, `other_task` that the network is of a task that is not estimated."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+    excluded: dict[str, list[str]] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    corrected: list[tuple[str, str]] = field(default_factory=list)
+    unclear: set[str] = field(default_factory=set)
+    shared: bool = False
+    each: bool = False
+    other_task: bool = False
+
+    def add(self, value: Value) -> None:
+        """One more value; the same again says nothing new."""
+        values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
+        values.extend(text for text in value.text.split(",") if text not in values)
+
+    def put(self, name: str, text: str) -> None:
+        """One more value, which may have commas in it."""
+        values = self.values.setdefault(name, [])
+        if text not in values:
+            values.append(text)
+
+    def ask(self, text: str, told: str) -> None:
+        """Something was meant by the text that is not part of the question; `told` says what to type."""
+        sentence = f'"{text.strip()}": {told}'
+        if sentence not in self.asked:
+            self.asked.append(sentence)
