@@ -50,8 +50,9 @@ class Parameter(fields.Field[Any]):
 
     def schema(self) -> JsonSchema:
         """JSON Schema of one text, or of several between commas where it is listed."""
-        pattern = {} if self.breaks else {"pattern": f"^[^{UNSEEN}]*$"}
-        return {"type": "string"} if self.listed else {"type": "string", "maxLength": self.longest, **pattern}
+        seen = f"([^{UNSEEN}]|[{self.breaks}])" if self.breaks else f"[^{UNSEEN}]"
+        text = {"type": "string", "pattern": f"^{seen}*$"}
+        return text if self.listed else text | {"maxLength": self.longest}
 
     def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
         if self.listed:

@@ -331,7 +331,7 @@ class TrendSchema(CostSchema):
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
 
-        exclude = (*COST_LAYOUT, "limit", "offset", "sort", "frontier", "recipes", "regions", "own")
+        exclude = (*COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "frontier", "recipes", "regions", "own")
 
 
 class AccuracySchema(CostSchema):
