@@ -22,6 +22,11 @@ settings.load_profile("busy")
 ALL = os.environ.get("CI") == "true"  # no test may be left out
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a time limit of their own are long: they come first, so that no process waits for one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+
+
 @pytest.hookimpl(wrapper=True)
 def _leave_out_what_needs_a_missing_program(item: pytest.Item) -> Iterator[None]:
     try:

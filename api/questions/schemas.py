@@ -429,10 +429,10 @@ class CompareSchema(CostSchema):
     format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
     a = Text(
         "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
-        example="aws:p3.8xlarge",
+        example="aws:p4d.24xlarge",
         required=True,
     )
-    b = Text("the machine to compare it with, written likewise", example="aws:p3.16xlarge:2", required=True)
+    b = Text("the machine to compare it with, written likewise", example="aws:p4d.24xlarge:2", required=True)
 
     own_example = "a=own:1xRTX4090"
 

@@ -1,8 +1,11 @@
 """Ten random faults while clients ask: `python -m benchmarks faults` breaks two hundred."""
 
+import pytest
+
 from benchmarks import faults
 
 
+@pytest.mark.timeout(900)
 def test_ten_faults_do_no_harm(capsys):
     survived = faults.main(["--seed", "3", "--count", "10"])
     assert survived, capsys.readouterr().out

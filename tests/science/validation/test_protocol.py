@@ -121,8 +121,9 @@ CHECKS = (
 )
 
 
+@pytest.mark.timeout(900)
 def test_the_whole_protocol_keeps_what_the_page_promises(packaged_evidence, method_page):
-    """One test, as all of it takes the better part of a minute."""
+    """One test, as all of it takes a minute and more."""
     published = load_published()
     found = experiments(published)
     scored = report(published, found)
