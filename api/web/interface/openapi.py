@@ -77,7 +77,7 @@ _BODIES: dict[str, Json] = {
     EDITIONS["edition"]: _BYTES,
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
-_CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number"]}}
+_CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number", "boolean"]}}
 _PLAN_ROW = {
     "type": "object",
     "properties": dict.fromkeys(ROW.fields, _CELLS),
