@@ -6,10 +6,10 @@ import re
 from calendar import day_name, month_name
 from datetime import date, timedelta
 
-from api.questions.amounts import COUNTS, DATES
-from api.questions.words.scan import COUNT_WORDS, END, Scan, Understand
+from api.questions.amounts import DATES
+from api.questions.words.patterns import COUNT_WORDS, END, Found, counted
+from api.questions.words.scan import Scan, Understand
 
-Found = re.Match[str]
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
 MONTHS = "|".join(name for name in month_name if name)
 WEEKDAYS = "|".join(day_name)
@@ -80,7 +80,7 @@ def _last(scan: Scan, found: Found) -> bool:
 
 def _ago(scan: Scan, found: Found) -> bool:
     word, unit = found["n"].lower(), found["unit"].lower()
-    many = int(word) if word.isdigit() else COUNTS[word]
+    many = counted(word)
     if unit in ("day", "week"):
         return scan.add("as_of", f"{scan.today - timedelta(many * (7 if unit == 'week' else 1))}")
     back = _months_back(scan.today, many * (12 if unit == "year" else 1))

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from api.questions.amounts import COUNTS, NUMBER, number
+from api.questions.amounts import NUMBER, number
+from api.questions.words.patterns import COUNT_WORDS, END, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
 
-END = r"(?=[\s,;/]|$)"
-COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
 KEEPS_MINE = frozenset(
     ["a", "an", "the", "old", "new", "single", "only", "some", "just", "already", "got", "of", "server", "box"]
 )
@@ -111,7 +110,7 @@ class Scan:
         named = count and self.words.find(self.text, count.end(), ("accelerator", "instance_type"))
         if not count or not named or self._is_target(count, named):
             return False
-        many = int(count["number"]) if count["number"] else COUNTS[count["word"].casefold()]
+        many = counted(count["number"] or count["word"])
         self._take(named, many)
         return True
 

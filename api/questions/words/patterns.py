@@ -1,0 +1,43 @@
+"""The patterns that rules are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from api.questions.amounts import COUNTS, NUMBER
+
+if TYPE_CHECKING:
+    from api.questions.words.scan import Understand
+
+Found = re.Match[str]
+END = r"(?=[\s,;/]|$)"
+COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
+MOST = (
+    r"(?:(?:in\s+|for\s+|costs?\s+)?(?:(?:no|not)\s+(?:more|longer)\s+than|(?:less|fewer|cheaper|faster|shorter|quicker)\s+than|"
+    r"under|below|up\s+to|at\s+most|not\s+(?:over|above|exceeding)|max(?:imum|\.)?(?:\s+of)?|(?:a\s+)?limit\s+of)|within|inside|"
+    r"<=?|≤)"
+)
+LEAST = (
+    r"(?:(?:more|longer|greater|higher|bigger|larger)\s+than|over|above|at\s+least|min(?:imum|\.)?(?:\s+of)?|exceeding|beyond|"
+    r">=?|≥)"
+)
+PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
+N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
+PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|min|minutes?)"
+
+
+def compiled(*rules: tuple[str, Understand]) -> Iterator[tuple[re.Pattern[str], Understand]]:
+    """Rules with their patterns compiled."""
+    yield from ((re.compile(text, re.IGNORECASE), understand) for text, understand in rules)
+
+
+def asks(told: str) -> Understand:
+    """A rule for what cannot be asked so: it says what to type."""
+    return lambda scan, found: scan.ask(found[0], told)
+
+
+def counted(text: str) -> int:
+    """A whole number in digits or as a word."""
+    return int(text) if text.isdigit() else COUNTS[text.casefold()]

@@ -1,0 +1,147 @@
+"""Rules for shares and for amounts of money: targets, discounts, confidence, budgets; and any parameter as name=value."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from api.questions import amounts
+from api.questions.amounts import MONEY, NUMBER, plain
+from api.questions.schemas import CostSchema
+from api.questions.suggestions import Guesses, called
+from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, Found, N, asks, compiled
+from api.questions.words.scan import Scan, Understand
+
+_AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
+PARAMETERS = CostSchema().fields
+
+
+def _pair(scan: Scan, found: Found) -> bool:
+    """Any parameter as name=value; names that people use for one of ours are that one."""
+    name, value = found[1].lower().replace("-", "_"), found[2].strip("\"'")
+    if name == "share":
+        scan.reading.shared = value.lower() in ("true", "yes", "1")
+        return True
+    meant = [name] if name in PARAMETERS else [each for each in called(name) if each in PARAMETERS]
+    if len(meant) == 1:
+        return scan.add(meant[0], value)
+    told = Guesses().unknown_parameter("parameter", name, PARAMETERS, "the reference lists all of them")
+    return scan.ask(found[0], told)
+
+
+def _share(scan: Scan, _: Found) -> bool:
+    scan.reading.shared = True
+    return True
+
+
+def _fraction(found: Found, of: Decimal = Decimal(0)) -> str:
+    amount = amounts.number(found["percent"])
+    assert amount is not None
+    return plain(abs(of - amount) / 100)
+
+
+def _share_of(name: str) -> Understand:
+    return lambda scan, found: scan.add(name, _fraction(found))
+
+
+def _discount(scan: Scan, found: Found) -> bool:
+    provider = found.groupdict().get("provider")
+    if provider and not scan.words.is_provider(provider):
+        return False
+    return scan.add("discount", f"{provider.lower()}:{_fraction(found)}" if provider else _fraction(found))
+
+
+def _error(scan: Scan, found: Found) -> bool:
+    if found["top"]:
+        scan.add("metric", f"top{found['top']}")
+    return scan.add("target", _fraction(found, Decimal(100)))
+
+
+def _target(scan: Scan, found: Found) -> bool:
+    share = Decimal(_fraction(found))
+    if not 0 < share <= 1:
+        return scan.ask(found[0], "an accuracy is above 0 and at most 100%")
+    return scan.add("target", plain(share))
+
+
+def _top(scan: Scan, found: Found) -> bool:
+    return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(found[1].lower(), found[1]) }")
+
+
+def _money(scan: Scan, found: Found) -> bool:
+    """An amount with its currency, or as a budget; declined where a number has neither."""
+    money = amounts.money(found["money"])
+    if money is None or (money.code is None and not found.groupdict().get("budget") and not found["thousand"]):
+        return False
+    if (
+        found["after"]
+        and "target" not in scan.reading.values
+        and (money.amount < 1 or _AMOUNT.match(scan.text, found.end()))
+    ):
+        return False  # the target, and of `76 CHF 100` the currency is that of the second number
+    if money.code and money.code != "USD":
+        scan.add("currency", money.code)
+    return scan.add("max_cost", plain(money.amount))
+
+
+def _money_but_not_most(scan: Scan, found: Found) -> bool:
+    money = amounts.money(found["money"])
+    if money is None or money.code is None:
+        return False
+    return scan.ask(found[0], "only the most that it may cost is asked for, as in under $50")
+
+
+def _per_hour(scan: Scan, found: Found) -> bool:
+    money = amounts.money(found["money"])
+    if money is None or money.code is None:
+        return False
+    return scan.ask(found[0], "a limit on a rate is not asked for; write under $50 for the whole run")
+
+
+def _electricity(scan: Scan, found: Found) -> bool:
+    money = amounts.money(found["money"])
+    assert money is not None
+    if money.code and money.code != "USD":
+        scan.add("currency", money.code)
+    return scan.add("electricity", plain(money.amount))
+
+
+_MONEY = rf"(?P<money>{MONEY})"
+_APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
+_OFTEN = "how often is part of another question: costcalc commitments with --runs-per-month"
+SHARES_AND_MONEY = tuple(
+    compiled(
+        (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
+        (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
+        (rf"share{END}", _share),
+        (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
+        (rf"{PERCENT}\s*(?:off|discount){_APART}{END}", _discount),
+        (rf"{PERCENT}\s*(?P<provider>[\w-]+)\s+discount{_APART}{END}", _discount),
+        (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
+        (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
+        (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
+        (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
+        (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
+        (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
+        (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
+        (rf"up\s+to\s+{PERCENT}", _target),
+        (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
+        (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
+        (rf"top[-_ ]?([15]|one|five){END}", _top),
+        (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
+        (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _money_but_not_most),
+        (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+         _electricity),
+        (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+         lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
+        (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
+        (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
+         rf"{END}", _per_hour),
+        (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
+        (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
+        (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
+        (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
+        (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
+        (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(_OFTEN)),
+    )
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""Rules for lengths of time, and for numbers of accelerators, machines and runs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from api.questions import amounts
+from api.questions.amounts import NUMBER, SPAN, plain
+from api.questions.spellings import term
+from api.questions.words.patterns import COUNT_WORDS, END, LEAST, MOST, PERIOD, Found, N, asks, compiled, counted
+from api.questions.words.scan import Scan, Understand
+
+OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelerators?)"
+OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
+EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
+LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
+OTHER_UNITS = (
+    r"(?:gi?b|tb|mb|epochs?|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
+    r"parameters|classes|images?/s|img/s)"
+)
+
+
+def _hours(scan: Scan, found: Found) -> bool:
+    hours = amounts.hours(found["span"])
+    assert hours is not None
+    return scan.add("max_hours", plain(hours))
+
+
+def _and_a_half(scan: Scan, found: Found) -> bool:
+    parts = (amounts.hours(found["span"]), amounts.hours(f"half a {found['span'].split()[-1]}"))
+    return scan.add("max_hours", plain(sum(filter(None, parts), Decimal(0))))
+
+
+def _hours_and_minutes(scan: Scan, found: Found) -> bool:
+    return scan.add("max_hours", plain(int(found["hours"]) + Decimal(found["minutes"]) / 60))
+
+
+def _long(scan: Scan, found: Found) -> bool:
+    count = counted(found["n"])
+    return scan.add("max_hours", plain(count * LIMIT_HOURS[found["unit"].lower()]))
+
+
+def _term(scan: Scan, found: Found) -> bool:
+    count = counted(found["n"])
+    known = term(f"{count} {found['unit']}")
+    return scan.add("term", known) if known else False
+
+
+def _accelerators(scan: Scan, found: Found) -> bool:
+    longer = scan.words.find(scan.text, found.start("kind"), ("accelerator",))
+    if (longer and longer.end > found.end()) or scan.words.find(scan.text, found.end() + 1, ("accelerator",)):
+        return False  # 8 TPU v3, 8 GPUs of a name that follows
+    kind = found["kind"].lower()[:3]
+    if scan.mine:
+        return scan.ask(f"my {found[0]}", "which? Name them, as in own=2xRTX4090")
+    if kind in ("gpu", "tpu"):
+        scan.add("accelerator", kind.upper())
+    return scan.add("accelerators", str(counted(found["n"])))
+
+
+def _nodes(scan: Scan, found: Found) -> bool:
+    """`4 nodes of 8 A100`, `4 x 8 A100`: the number of accelerators that follows is that of each."""
+    scan.reading.each = True
+    return scan.add("nodes", str(counted(found["n"])))
+
+
+def _counts(name: str) -> Understand:
+    return lambda scan, found: scan.add(name, str(counted(found["n"])))
+
+
+def _age(scan: Scan, found: Found) -> bool:
+    hours = amounts.hours(found["span"])
+    assert hours is not None
+    return scan.add("max_price_age", plain(hours / 24)) if hours >= 24 else False
+
+
+def _no_unit(scan: Scan, found: Found) -> bool:
+    return scan.ask(found[0], f"dollars or hours? Write under ${found[1]} or within {found[1]}h")
+
+
+_SPAN = rf"(?P<span>{SPAN})"
+_WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?)\s*)"
+TIMES_AND_COUNTS = tuple(
+    compiled(
+        (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
+        (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
+        (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
+        (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
+        (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
+         _hours_and_minutes),
+        (rf"{LEAST}\s*{_SPAN}{END}", asks("only the longest that it may take is asked for, as in within 8 hours")),
+        (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours in each day are not asked for; write within 3 days")),
+        (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
+        (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
+        (rf"(?!an?\s){_SPAN}{END}", _hours),
+        (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
+        (rf"(?:{MOST}|{LEAST})\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
+         asks("only an exact number is asked for, as in 8 GPUs")),
+        (rf"{N}[\s-]*[x×*]?\s*{OF_GPUS}{END}", _accelerators),
+        (rf"{N}[\s-]*{OF_NODES}\s*(?:of|with|having|each\s+with|x|×|\*)\s*(?:the\s+)?(?={EACH})", _nodes),
+        (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
+        (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
+        (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
+        (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("the batch size is that of the recipe; recipe= chooses one")),
+        (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
+         asks("this is not asked for here")),
+        (rf"{MOST}\s*({NUMBER}){END}", _no_unit),
+    )
+)  # fmt: skip
