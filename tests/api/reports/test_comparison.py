@@ -109,7 +109,7 @@ def test_a_machine_that_one_provider_alone_has_needs_no_provider(client):
 @pytest.mark.parametrize(
     ("tail", "name", "told"),
     [
-        ("b=aws:p3.16xlarge", "a", "missing: add a=aws:p3.8xlarge"),
+        ("b=aws:p3.16xlarge", "a", "missing: add a=aws:p4d.24xlarge"),
         ("a=aws&b=aws:p3.16xlarge", "a", "must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090"),
         ("a=awz:p3.2xlarge&b=aws:p3.16xlarge", "a", "did you mean aws"),
         ("a=aws:p3.3xlarge&b=aws:p3.16xlarge", "a", "p3.2xlarge"),
