@@ -33,6 +33,7 @@ _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 10
 _IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
 _HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+)?(hundred|thousand|grand)\b", re.IGNORECASE)
 _POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
+_COMPARED = re.compile(r"(?<=[a-z])([<>]=?|[≤≥])(?=\s?[$€£]?\d)", re.IGNORECASE)
 _AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d))")
 _MEMORY_FIRST = re.compile(r"\b(\d{2,3})\s?gi?b\s+([ahv]\d{3})s?\b", re.IGNORECASE)
 
@@ -43,6 +44,7 @@ def plain_text(text: str) -> str:
     for pattern, word in _SPELT:
         plain = pattern.sub(word, plain)
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
+    plain = _COMPARED.sub(r" \1 ", plain)
     plain = _AT.sub(" ", plain)
     plain = _MEMORY_FIRST.sub(r"\2-\1GB", plain)
     return _MARKS.sub("", plain).strip()

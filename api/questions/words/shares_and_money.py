@@ -139,6 +139,7 @@ SHARES_AND_MONEY = tuple(
          rf"{END}", _per_hour),
         (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
         (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
+        (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
         (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
         (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
         (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),

@@ -26,6 +26,12 @@ def _hours(scan: Scan, found: Found) -> bool:
     return scan.add("max_hours", plain(hours))
 
 
+def _bare_hours(scan: Scan, found: Found) -> bool:
+    hours = amounts.number(found["hours"])
+    assert hours is not None
+    return scan.add("max_hours", plain(hours))
+
+
 def _and_a_half(scan: Scan, found: Found) -> bool:
     parts = (amounts.hours(found["span"]), amounts.hours(f"half a {found['span'].split()[-1]}"))
     return scan.add("max_hours", plain(sum(filter(None, parts), Decimal(0))))
@@ -93,6 +99,9 @@ TIMES_AND_COUNTS = tuple(
         (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
         (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
         (rf"(?!an?\s){_SPAN}{END}", _hours),
+        (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
+        (rf"(?:\d+|{COUNT_WORDS})\s*(?:-|to|or)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
+         asks("only an exact number is asked for, as in 8 GPUs")),
         (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
         (rf"(?:{MOST}|{LEAST})\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
          asks("only an exact number is asked for, as in 8 GPUs")),

@@ -20,6 +20,9 @@ from api.questions.words.scan import Scan
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
+OTHER_NETWORKS = (
+    "costcalc models lists them; of another, costcalc recipes add takes your log and costcalc measure your speed"
+)
 LONGEST = 2000
 MOST_ASKED = 10
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
@@ -78,7 +81,7 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]]) -> tuple[str, 
     missing = []
     given = {*parameters, *reading.unclear}
     if "model" not in given:
-        missing.append("Which network? Write its name, such as resnet50; costcalc models lists those that are known")
+        missing.append(f"Which network? Write its name, such as resnet50; {OTHER_NETWORKS}")
     elif "target" not in given and not reading.other_task:
         most = "; the highest for a sum is found by costcalc accuracy MODEL --budget 100" * ("max_cost" in given)
         missing.append(f"Which accuracy? Write for example 75.7%{most}")
