@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.memory import sampled
 from benchmarks.timing import report
+from pricing.editions import public_key
 from pricing.refresh import LIMIT_VARIABLE
 from pricing.sources import SOURCES
 from pricing.store.store import Store
@@ -31,9 +32,11 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from fakes import aws
 from fakes.azure import FakeAzure
+from fakes.edition import KEY, edition
 from fakes.gcp import COMPUTE, FakeGcp
 from fakes.hostile import KINDS, hostile
 from pytest_httpserver import HTTPServer
+from support.prices import offer
 from support.recorded_sources import RECORDED, recorded
 
 MOST_MIB = 700
@@ -95,8 +98,8 @@ def honest_sources() -> Iterator[dict[str, dict[str, str]]]:
     """By source, the settings by which it asks servers that mean no harm."""
     with ExitStack() as stack:
         server = stack.enter_context(HTTPServer(threaded=True))
-        for source in RECORDED.values():
-            source.serve(server)
+        for name, source in RECORDED.items():
+            source.serve(server, f"/{name}")
         skus = json.loads(recorded("gcp/skus_compute_engine.json"))["skus"]
         items = json.loads(recorded("azure/retail_prices.json"))["Items"]
         elements = [aws.element(aws.product("p3.8xlarge"), "12.24", {})]
@@ -105,7 +108,8 @@ def honest_sources() -> Iterator[dict[str, dict[str, str]]]:
         amazon = stack.enter_context(aws.FakeAws(elements=elements).running())
         url = server.url_for("").rstrip("/")
         yield {
-            **{name: source.environment(url) for name, source in RECORDED.items()},
+            **{name: source.environment(f"{url}/{name}") for name, source in RECORDED.items()},
+            "edition": {"COSTCALC_PRICES_LATEST": edition(offer()).serve(server), "COSTCALC_EDITION_TRUSTED": public_key(KEY)},
             "aws": {"AWS_ENDPOINT_URL": amazon.url, "COSTCALC_AWS_REGIONS": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"},
             "gcp": {f"COSTCALC_GCP_{api}_URL": google.url for api in ("BILLING", "COMPUTE", "TPU")},
             "azure": {"COSTCALC_AZURE_PRICES_URL": microsoft.url},

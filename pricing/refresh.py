@@ -32,6 +32,7 @@ from pricing.store.store import SourceState, Store
 
 LIMIT_SECONDS, QUICK_SECONDS = 1800.0, 55.0
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
+EDITION = "edition"  # the source that reads what others published
 REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once it was listed unchanged for so long
 SETTINGS = (
     SourceSetting(
@@ -167,11 +168,21 @@ def withdrawable(name: str) -> str:
 
 
 def _due(store: Store, now: datetime) -> list[SourceSpec]:
-    """All sources but those that were asked as lately as they may be; where none answered then, it was not they who failed."""
+    """All sources but those that were asked as lately as they may be, or whose rates a published edition has so lately.
+
+    Where none answered last time, it was not they who failed.
+    """
     if any(gap.source == ANY_SOURCE for gap in store.gaps()):
         return chosen(())
-    asked = {state.name: state.attempted_at for state in store.status()}
-    return [spec for spec in chosen(()) if not (at := asked.get(spec.name)) or at + spec.at_most_every <= now]
+    states = {state.name: state for state in store.status()}
+    published = states[EDITION].observed_at if EDITION in states else None
+
+    def is_due(spec: SourceSpec) -> bool:
+        state = states.get(spec.name)
+        lately = [state.attempted_at if state else None, published if spec.is_public else None]
+        return all(at is None or at + spec.at_most_every <= now for at in lately)
+
+    return list(filter(is_due, chosen(())))
 
 
 def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list[SourceSpec], tuple[SourceResult, ...]]:

@@ -35,11 +35,11 @@ class Answer:
     query: Mapping[str, str] | None = None
     content_type: str = "application/json"
 
-    def expect(self, server: HTTPServer) -> Any:
-        return server.expect_request(self.path, method=self.method, query_string=self.query)
+    def expect(self, server: HTTPServer, below: str = "") -> Any:
+        return server.expect_request(below + self.path, method=self.method, query_string=self.query)
 
-    def serve(self, server: HTTPServer) -> None:
-        self.expect(server).respond_with_data(self.body, content_type=self.content_type)
+    def serve(self, server: HTTPServer, below: str = "") -> None:
+        self.expect(server, below).respond_with_data(self.body, content_type=self.content_type)
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,10 @@ class RecordedSource:
         """The answer with the prices: the last one asked for."""
         return self.answers[-1]
 
-    def serve(self, server: HTTPServer) -> None:
+    def serve(self, server: HTTPServer, below: str = "") -> None:
+        """`below` tells sources of one server apart: several have the path `/pricing`."""
         for answer in self.answers:
-            answer.serve(server)
+            answer.serve(server, below)
 
     def serve_all_but_prices(self, server: HTTPServer) -> None:
         for answer in self.answers[:-1]:
