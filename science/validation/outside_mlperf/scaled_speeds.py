@@ -51,14 +51,14 @@ class ScaledSpeeds:
     def transformers(self, *, measured: bool) -> list[Case]:
         """The rates of transformers and their kin, without any of the same organisation; where the accelerator shall not be
         `measured`, without any rate of its chip. The baseline does as many multiply-adds a second as ResNet-50 would."""
-        groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+        groups: dict[tuple[str, str | None], list[str]] = defaultdict(list)
         for name, organisation in self._scored_transformers.items():
             if name in self._known:
-                groups[organisation, self._known[name].row.accelerator].append(name)
+                groups[organisation, None if measured else self._known[name].row.accelerator].append(name)
         return [
             case
             for (organisation, accelerator), names in groups.items()
-            for case in self._transformers(organisation, names, None if measured else accelerator)
+            for case in self._transformers(organisation, names, accelerator)
         ]
 
     def best_without_the_code(self) -> list[Case]:
