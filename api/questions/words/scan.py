@@ -17,6 +17,7 @@ from api.questions.words.vocabulary import Named, Vocabulary
 KEEPS_MINE = frozenset(
     ["a", "an", "the", "old", "new", "single", "only", "some", "just", "already", "got", "of", "server", "box"]
 )
+MOST_ASKED = 10
 BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location"]
 )
@@ -91,7 +92,7 @@ class Scan:
             found = pattern.match(self.text, self.place)
             if found and found.end() > self.place:
                 negated, self.negated = self.negated, ""
-                if negated and self._is_condition(found[0]):
+                if negated and "=" not in found[0]:
                     self.reading.ask(f"{negated} {found[0]}", "this cannot be left out; say what is wanted instead")
                 elif not understand(self, found):
                     self.negated = negated
@@ -99,10 +100,6 @@ class Scan:
                 self.place, self.mine = found.end(), self.mine and not found[0].strip()
                 return True
         return False
-
-    @staticmethod
-    def _is_condition(text: str) -> bool:
-        return "=" not in text
 
     def _counted(self) -> bool:
         """`8 H100`, `eight A100s`, `8xH100`: a number of accelerators, or of machines, then their name."""
@@ -227,7 +224,7 @@ class Scan:
         word = found[0]
         if _ORNAMENT.fullmatch(word):
             self.place = found.end()
-        elif (known := self.words.corrected(word)) is not None and known != word.casefold():
+        elif known := self._corrected(word):
             self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
             self.reading.corrected.append((word, known))
         else:
@@ -235,7 +232,14 @@ class Scan:
             self.reading.ask(f"{negated} {word}", self._hint(word))
             self.place = found.end()
 
+    def _corrected(self, word: str) -> str | None:
+        """The known word that is meant; none for a word that another was read as, and after much that is not understood."""
+        done = len(self.reading.asked) >= MOST_ASKED or any(word == known for _, known in self.reading.corrected)
+        return None if done else self.words.corrected(word)
+
     def _hint(self, word: str) -> str:
+        if len(self.reading.asked) >= MOST_ASKED:
+            return "not understood"
         family, recipes = self.words.family(word), self.words.recipes_of(word)
         if family:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)

@@ -16,7 +16,7 @@ from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
 from api.questions.words.rules import RULES
-from api.questions.words.scan import Scan
+from api.questions.words.scan import MOST_ASKED, Scan
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
@@ -24,7 +24,6 @@ OTHER_NETWORKS = (
     "costcalc models lists them; of another, costcalc recipes add takes your log and costcalc measure your speed"
 )
 LONGEST = 2000
-MOST_ASKED = 10
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
@@ -85,7 +84,9 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]]) -> tuple[str, 
     elif "target" not in given and not reading.other_task:
         most = "; the highest for a sum is found by costcalc accuracy MODEL --budget 100" * ("max_cost" in given)
         missing.append(f"Which accuracy? Write for example 75.7%{most}")
-    return (*reading.asked[:MOST_ASKED], *missing)
+    more = len(reading.asked) - MOST_ASKED
+    rest = [f"{more} more words or numbers are not understood"] if more > 0 else []
+    return (*reading.asked[:MOST_ASKED], *rest, *missing)
 
 
 def _settle(reading: Reading, words: Vocabulary) -> None:

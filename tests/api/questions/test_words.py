@@ -168,6 +168,11 @@ def test_dates_are_counted_from_today(words, text, as_of):
     assert read(f"resnet50 76% {text}", words).parameters["as_of"] == [as_of]
 
 
+def test_of_much_that_is_not_understood_the_first_is_told_and_the_rest_counted(words):
+    told = read("resnet50 76% " + " ".join(f"qq{number}q" for number in range(30)), words).asked
+    assert (len(told), told[-1]) == (11, "20 more words or numbers are not understood")
+
+
 def test_a_sentence_has_an_end(words):
     with pytest.raises(BadParameters, match="that is 2001 characters"):
         read("x" * 2001, words)
