@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
+from scipy.sparse import csr_array
 
 from costcalc.throughput.reference_model import Key, Term
 from costcalc.units import Flags, Floats, Indices
@@ -82,7 +83,8 @@ def _reweighted(design: Floats, target: Floats, noise: float, degrees: float) ->
 
     Rows of `design` beyond the target are sums that may not be positive; those in use came to their bound.
     """
-    rows, kernel = len(target), design @ design.T
+    rows, effects = len(target), csr_array(design)  # of which a row has a dozen
+    kernel = (effects @ effects.T).toarray()
     weights, pull, variance = np.ones(rows), np.zeros(len(design)), np.full(rows, noise**2)
     for _ in range(ROUNDS):
         variance = noise**2 / weights
