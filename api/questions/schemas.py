@@ -445,7 +445,7 @@ class CompareSchema(CostSchema):
         exclude = (
             *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
             "accelerators", "nodes", "own", "max_hours", "max_cost", "basis", "sort", "limit", "offset", "frontier", "recipes",
-            "regions",
+            "regions", "rates",
         )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def test_two_clicks_and_one_field_narrow_the_question(look, client, scripts):
     found = answer(client, f"{ASKED}&provider=aws&purchase=on_demand&max_hours=4")
     assert f"{found['count']} estimates" in page.locator(".summary").inner_text()
     first = rows(page).first.inner_text()
-    assert f"${found['estimates'][0]['billed_cost']:,.2f}" in first
+    assert f"${found['picks'][0]['estimate']['billed_cost']:,.2f}" in first
     page.get_by_role("link", name=re.compile("max hours: 4")).click()
     assert f"{answer(client, f'{ASKED}&provider=aws&purchase=on_demand')['count']} estimates" in page.content()
 
