@@ -38,7 +38,7 @@ class Program:
 class Support:
     """Whether programs of a framework run on chips of a vendor, those introduced up to a year where `until` names one.
 
-    `framework` is a stack, or a family of frameworks for all its stacks that have no row of their own.
+    `framework` is a stack, a stack and a family such as mlperf-mxnet, or a family for all its stacks without a row of their own.
     """
 
     framework: str
@@ -51,11 +51,11 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSupport:
-    """On which accelerators programs run: `logged` has the chips on which each stack was seen to run."""
+    """On which accelerators programs run: `logged` has the chips on which a stack of a framework family was seen to run."""
 
     rows: tuple[Support, ...]
     accelerators: Mapping[str, Accelerator]
-    logged: Mapping[str, Collection[str]]
+    logged: Mapping[tuple[str, str], Collection[str]]
 
     def runs(self, stack: str, framework_family: str, accelerator: str) -> bool | None:
         """Whether a program runs on an accelerator: it was logged on that chip, or a row of the table says so; None where
@@ -63,9 +63,9 @@ class ProgramSupport:
         chip = self.accelerators.get(accelerator)
         if chip is None:
             return None
-        if chip.chip in self.logged.get(stack, ()):
+        if chip.chip in self.logged.get((stack, framework_family), ()):
             return True
-        for framework in (stack, framework_family):
+        for framework in (f"{stack}-{framework_family}", stack, framework_family):
             for row in self.rows:
                 if (row.framework, row.vendor) == (framework, chip.vendor) and _is_of(chip, row.until):
                     return row.runs

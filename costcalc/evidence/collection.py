@@ -98,12 +98,11 @@ class Evidence:
     @cached_property
     def programs(self) -> ProgramSupport:
         """On which accelerators the programs of recipes run."""
-        logged: dict[str, set[str]] = {}
+        logged: dict[tuple[str, str], set[str]] = defaultdict(set)
         ran: tuple[Recipe | Throughput, ...] = (*self.recipes, *self.later, *self.throughputs)
-        systems = [(one.stack, one.system) for one in ran]
-        for stack, system in systems:
-            if system and system.accelerator in self.accelerators:
-                logged.setdefault(stack, set()).add(self.accelerators[system.accelerator].chip)
+        for one in ran:
+            if one.system and one.system.accelerator in self.accelerators:
+                logged[one.stack, one.framework_family].add(self.accelerators[one.system.accelerator].chip)
         return ProgramSupport(self.support, self.accelerators, logged)
 
     @cached_property

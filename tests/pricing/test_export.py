@@ -98,15 +98,16 @@ def test_what_breaks_a_rule_is_left_out_and_named(store: Store, tmp_path: Path) 
     assert not [row for row in rows(tmp_path, "offers.csv") if row["region"] == "moon-1"]
 
 
-def test_the_command_leaves_ones_own_sheet_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_leaves_out_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'prices.sqlite3'}"
     store = Store(url)
     store.fill(NOW)
     store.publish(listed("sheet", offer("0.48", provider="mine", source="our contract")), NOW)
-    store.publish(listed("aws", offer("2.5", region="moon-1")), NOW)
+    store.publish(listed("aws", offer("2.4", region="mars-1")), NOW)
+    store.publish(listed("azure", offer("2.5", region="moon-1")), NOW)
     monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
     done = CliRunner().invoke(main, ["prices", "export", str(tmp_path / "edition")])
     assert (done.exit_code, done.output) == (0, "aws: 1 new offers, 0 other rates, 0 ended\n")
     held = rows(tmp_path / "edition", "offers.csv")
-    assert not [row for row in held if row["provider"] == "mine"]
+    assert not [row for row in held if row["provider"] == "mine" or row["region"] == "mars-1"]
     assert [Decimal(row["hourly_rate"]) for row in held if row["region"] == "moon-1"] == [Decimal("2.5")]

@@ -68,8 +68,8 @@ def try_source(source: str, save: Path | None) -> None:
 def export(folder: Path) -> None:
     """Write the next packaged prices into FOLDER.
 
-    They are the present ones with what the store has learned since; the command says how they differ. Your own price sheet is
-    left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
+    They are the present ones with what the store has learned since; the command says how they differ. Your own price sheet
+    and rates read with an account are left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
     """
     from api.cli import prices as commands
 
@@ -79,7 +79,7 @@ def export(folder: Path) -> None:
 @prices.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def publish(folder: Path) -> None:
-    """Write the current rates that may be passed on into FOLDER, for other stores to fetch.
+    """Write the rates that others may have into FOLDER, signed.
 
     They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account, your
     own price sheet, and what a provider's terms keep from being passed on are left out.

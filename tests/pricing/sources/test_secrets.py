@@ -22,7 +22,13 @@ from pricing.sources import running as collecting
 from pricing.sources.common.http import Http
 
 WORD = "hunter2"
-ASIDE = {"COSTCALC_AWS_READ_SECONDS": "1", "COSTCALC_REFRESH_SECONDS": "60", "AWS_EC2_METADATA_DISABLED": "true"}
+KEY = "5eed" * 16
+ASIDE = {
+    "COSTCALC_EDITION_KEY": KEY,
+    "COSTCALC_AWS_READ_SECONDS": "1",
+    "COSTCALC_REFRESH_SECONDS": "60",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
 
 
 def secret_settings() -> list[str]:
@@ -88,5 +94,8 @@ def test_no_secret_is_told_anywhere(tmp_path: Path, caplog: pytest.LogCaptureFix
     everywhere = {"output": "\n".join(said), "log": caplog.text, "store": stored(tmp_path / "prices.sqlite3")}
     assert "answered 401" in everywhere["output"] or echo.status != 401
     assert {
-        where: text[max(text.find(WORD) - 200, 0) :][:400] for where, text in everywhere.items() if WORD in text
+        (where, secret): text[max(text.find(secret) - 200, 0) :][:400]
+        for where, text in everywhere.items()
+        for secret in (WORD, KEY)
+        if secret in text
     } == {}
