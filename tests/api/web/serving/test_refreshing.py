@@ -60,9 +60,9 @@ def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers
         RECORDED[name].serve(httpserver, f"/{name}")
         addresses |= RECORDED[name].environment(f"{url}/{name}")
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
-    server, started = servers("one", url, **addresses), datetime.now(UTC)
+    server, started = servers("one", url, COSTCALC_WORKERS="1", **addresses), datetime.now(UTC)
     wait_for_line(server, "prices refreshed from")
-    wait_for(lambda: server.get(COST).json()["freshness"]["refreshed_at"])  # until its workers look
+    wait_for(lambda: server.get(COST).json()["freshness"]["refreshed_at"])  # until its worker looks
     answer = server.get(COST).json()
     assert started - timedelta(seconds=60) < datetime.fromisoformat(answer["prices"]["newest_observed_at"])
     assert started - timedelta(seconds=60) < datetime.fromisoformat(answer["freshness"]["refreshed_at"])
@@ -71,7 +71,7 @@ def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers
 
 
 def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
-    server = servers("offline", "http://127.0.0.1:9", COSTCALC_REFRESH_SECONDS="5")
+    server = servers("offline", "http://127.0.0.1:9", COSTCALC_WORKERS="1", COSTCALC_REFRESH_SECONDS="5")
     before = server.get(COST).json()
     wait_for_line(server, "prices not refreshed")
     wait_for(lambda: server.get(COST).json()["prices"]["gaps"])
