@@ -143,6 +143,8 @@ def test_examples_in_the_pages_form_find_something(client):
         re.findall(r'name="(\w+)"[^>]* placeholder="(?:e\.g\. )?([^"]+)"', client.get("/").get_data(as_text=True))
     )
     assert len(form) > 5
+    page = client.get("/", query_string={"q": html.unescape(form.pop("q"))}, follow_redirects=True)
+    assert 'id="estimates"' in page.get_data(as_text=True)
     for name, value in form.items():
         asked = QUESTION | (MACHINE if name in OWNED_BY else {}) | {name: html.unescape(value)}
         assert client.get(f"/cost?{urlencode(asked)}").json["count"] > 0, (name, value)

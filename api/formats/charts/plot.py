@@ -19,7 +19,7 @@ from costcalc.assumptions import in_words
 from costcalc.query import Basis
 from costcalc.units import Indices
 
-MOST_DRAWN = 8000  # an estimate takes some 60 bytes of the page and 15 microseconds
+MOST_DRAWN = 4000  # an estimate takes some 60 bytes of the page and 15 microseconds
 FINE = 1000  # units of the drawing of ranges, which is stretched
 NEAR = (0.16, 0.06)
 BETWEEN_TICKS, LAST_TICK = 0.16, 0.96
