@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import splu
 
 from costcalc.throughput.reference_model import Key, Term
 from costcalc.units import Flags, Floats, Indices
@@ -83,34 +84,37 @@ def _reweighted(design: Floats, target: Floats, noise: float, degrees: float) ->
 
     Rows of `design` beyond the target are sums that may not be positive; those in use came to their bound.
     """
-    rows, effects = len(target), csr_array(design)  # of which a row has a dozen
-    kernel = (effects @ effects.T).toarray()
-    weights, pull, variance = np.ones(rows), np.zeros(len(design)), np.full(rows, noise**2)
-    for _ in range(ROUNDS):
-        variance = noise**2 / weights
-        pull = _pulls(kernel, target, variance, np.flatnonzero(pull[rows:]))
-        residual = (target - kernel[:rows] @ pull) / noise
-        weights = np.minimum(1.0, (degrees + 1) / (degrees + residual**2))
-    used = np.r_[np.ones(rows, bool), pull[rows:] < 0]
-    return design.T @ pull, used, np.r_[variance, np.full(used.sum() - rows, EXACT)]
-
-
-def _pulls(kernel: Floats, target: Floats, variance: Floats, held: Indices) -> Floats:
-    """How much each row and each bounded sum moves the effects: `design.T` times this are the most probable ones.
-
-    Only sums that would be positive have to be held down; `held` are those to begin with.
-    """
     rows = len(target)
-    data = cho_factor(kernel[:rows, :rows] + np.diag(variance))
-    free, pull = cho_solve(data, target), np.zeros(len(kernel))
+    measured, sums = csr_array(design[:rows]), csr_array(design[rows:])  # a row has a dozen effects
+    effects, down, variance = np.zeros(design.shape[1]), np.zeros(len(design) - rows), np.full(rows, noise**2)
+    for _ in range(ROUNDS):
+        effects, down = _most_probable(measured, target, variance, sums, np.flatnonzero(down))
+        weights = np.minimum(1.0, (degrees + 1) / (degrees + ((target - measured @ effects) / noise) ** 2))
+        used, last = np.r_[np.ones(rows, bool), down > 0], variance
+        variance = noise**2 / weights
+    return effects, used, np.r_[last, np.full(used.sum() - rows, EXACT)]
+
+
+def _most_probable(
+    measured: csr_array, target: Floats, variance: Floats, sums: csr_array, held: Indices
+) -> tuple[Floats, Floats]:
+    """The most probable effects, and by how much each bounded sum had to be held down.
+
+    Only sums that would be positive have to be; `held` are those to begin with.
+    """
+    weighted = measured.T.multiply(1 / variance).tocsr()
+    both = csc_array(eye_array(measured.shape[1]) + weighted @ measured)
+    precision = splu(
+        both, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )  # it needs no pivots
+    free, down = precision.solve(weighted @ target), np.zeros(sums.shape[0])
     while True:
-        across = kernel[:rows, rows + held]
-        against = cho_solve(data, across)
-        down = _least(across.T @ free, kernel[np.ix_(rows + held, rows + held)] - across.T @ against)
-        pull[:rows], pull[rows + held] = free + against @ down, -down
-        positive = np.setdiff1d(np.flatnonzero(kernel[rows:] @ pull > TOLERANCE), held)
+        against = precision.solve(sums[held].T.toarray())
+        down[held] = _least(sums[held] @ free, sums[held] @ against)
+        effects = free - against @ down[held]
+        positive = np.setdiff1d(np.flatnonzero(sums @ effects > TOLERANCE), held)
         if not len(positive):
-            return pull
+            return effects, down
         held = np.r_[held, positive]
 
 

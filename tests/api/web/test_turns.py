@@ -18,7 +18,7 @@ from api.web.serving.front import create_front
 from api.web.turns import Turns
 
 ROW_SECONDS = 0.01
-MANY, FEW = 300, 3
+MANY, FEW = 100, 3
 
 
 @pytest.fixture

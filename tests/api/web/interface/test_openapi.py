@@ -111,7 +111,7 @@ def hold(case):
 
 
 @ASKED_WELL.parametrize()
-@asked(6)
+@asked(4)
 def test_what_the_document_allows_is_answered_as_it_says(case):
     hold(case)
 
@@ -123,7 +123,7 @@ def test_so_it_is_as_a_sheet_as_a_picture_and_on_the_page(case):
 
 
 @ASKED_BADLY.parametrize()
-@asked(10)
+@asked(6)
 def test_what_the_document_forbids_is_refused_as_it_says(case):
     hold(case)
 
