@@ -1,9 +1,13 @@
-"""What it costs, and how long it takes, to train a model to an accuracy: the engine and its public names."""
+"""What it costs, and how long it takes, to train a model to an accuracy: the engine, and the public names.
+
+`cost` and `session` answer as HTTP does; they are made in `api.python` and only named here.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from api.python import CostAnswer, Refused, Session, cost, session
     from costcalc.answers import Answer
     from costcalc.catalogue.catalogue import Catalogue
     from costcalc.estimate import answer
@@ -19,13 +23,20 @@ _HOMES = {
     "answer": "costcalc.estimate",
     "load_evidence": "costcalc.evidence",
 }
-__all__ = ["Answer", "Catalogue", "EstimateQuery", "answer", "load_evidence"]
+_EDGE = ("CostAnswer", "Refused", "Session", "cost", "session")
+__all__ = [
+    "Answer", "Catalogue", "CostAnswer", "EstimateQuery", "Refused", "Session", "answer", "cost", "load_evidence", "session",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """A public name, imported from its module at its first use: `import costcalc` alone costs nothing."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _EDGE:
+        from api import python
+
+        return getattr(python, name)
     if name != "__version__":
         raise AttributeError(f"module 'costcalc' has no attribute {name!r}")
     from importlib.metadata import version  # 20 ms that a question from a terminal need not wait for

@@ -14,6 +14,7 @@ from api.mcp.models import recipes_report, trainable_report
 from api.questions import register
 from api.questions.errors import BadParameters
 from api.questions.fields import Parameter
+from api.questions.parsing import as_texts
 from api.questions.register import QUESTIONS, Question
 from api.questions.schemas import LayoutSchema, ModelQuestionSchema
 from api.reports.own_runs import own_recipes_report
@@ -51,7 +52,7 @@ class Tool:
 
     def answer(self, service: Service, given: Mapping[str, Any]) -> Json:
         """The short answer. Raises Refused saying what to write instead."""
-        arguments = {name: _texts(value) for name, value in given.items() if value is not None}
+        arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
         sheets = {name: ["this says how a sheet looks: leave it out here"] for name in arguments if name in SHEET_ONLY}
         if sheets:
             raise BadParameters(sheets)
@@ -101,10 +102,3 @@ def _described(field: Parameter) -> Json:
     taken = {"anyOf": [one, {"type": "array", "items": one}]} if field.listed else one
     told = taken | {"description": field.meaning}
     return told if field.example is None else told | {"examples": [field.example]}
-
-
-def _texts(value: Any) -> list[str]:
-    """An argument as a query string would have it."""
-    if isinstance(value, (list, tuple)):
-        return [text for each in value for text in _texts(each)]
-    return [str(value).lower() if isinstance(value, bool) else str(value)]

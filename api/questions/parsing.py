@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
+from enum import Enum
 from typing import Any
 
 from marshmallow import Schema, ValidationError
@@ -30,6 +32,17 @@ def parse(
     known = {name: values for name, values in given.items() if name in schema.fields and values}
     values, found = _load(schema, known, optional)
     return values, {**errors, **found, **_unknown_currency(values)}
+
+
+def as_texts(value: Any) -> list[str]:
+    """A value, or several, as a query string would have them."""
+    if isinstance(value, (list, tuple)):
+        return [text for each in value for text in as_texts(each)]
+    if isinstance(value, bool):
+        return [str(value).lower()]
+    if isinstance(value, date):
+        return [value.isoformat()]
+    return [str(value.value if isinstance(value, Enum) else value)]
 
 
 def _load(schema: Schema, known: dict[str, list[str]], optional: tuple[str, ...]) -> tuple[dict[str, Any], Errors]:

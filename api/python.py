@@ -1,0 +1,154 @@
+"""The answers in Python: `costcalc.cost("resnet50", 0.757, provider="aws")`, with the names, messages and figures of HTTP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from api.bootstrap import build_once
+from api.formats import words
+from api.formats.sheet_columns import estimate_columns, shared_columns
+from api.questions.errors import Refused
+from api.questions.parsing import as_texts
+from api.questions.schemas import COST_LAYOUT, CostSchema, LayoutSchema
+from api.reports.cost import CostReport, cost_report
+from api.service import Service
+from api.settings import read_settings
+from costcalc.answers import Answer, Estimate
+
+QUESTION = CostSchema(exclude=(*LayoutSchema().fields, *COST_LAYOUT))
+NO_PANDAS = "a.df() needs the package pandas, run: pip install pandas"
+
+
+@dataclass(frozen=True)
+class Session:
+    """Evidence and prices, read once for as many questions as one likes. New prices need a new session."""
+
+    service: Service
+
+    def cost(self, model: str = "", target: Any = None, **parameters: Any) -> CostAnswer:
+        """What it costs, and how long it takes, to train `model` to `target`; the `parameters` are those of `GET /cost`.
+
+        Those that take several values take a list too. Raises Refused with the message that HTTP answers.
+        """
+        given = {"model": model, "target": target, **parameters}
+        arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
+        catalogue = self.service.catalogue()
+        values, _ = self.service.parse(QUESTION, arguments, catalogue)
+        return CostAnswer(cost_report(self.service, catalogue, values))
+
+
+def session() -> Session:
+    """A session on the store, or on the packaged prices where there is none; the settings are those of the environment.
+
+    Raises CannotStart where the store or a table cannot be read.
+    """
+    return Session(build_once(read_settings(os.environ)))
+
+
+def cost(model: str = "", target: Any = None, **parameters: Any) -> CostAnswer:
+    """The answer to one question, as `Session.cost` gives it."""
+    return session().cost(model, target, **parameters)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a notebook shows."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Writes it to a file, as SVG."""
+        Path(path).write_text(self.svg, "utf-8")
+
+
+@dataclass(frozen=True)
+class CostAnswer:
+    """The answer to a question: as text its verdict, in a notebook a table."""
+
+    report: CostReport
+
+    @cached_property
+    def answer(self) -> Answer:
+        """All of it, with the fields of the JSON answer of `/cost`."""
+        return self.report.answer
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What to do, in two to five lines."""
+        return self.answer.verdict
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates in the order of the question, `limit` of them."""
+        return self.answer.estimates
+
+    @property
+    def cheapest(self) -> Estimate | None:
+        """The pick that costs least; None where nothing is found."""
+        return self.pick("cheapest")
+
+    def pick(self, name: str) -> Estimate | None:
+        """The `cheapest`, `fastest`, `balanced` or `surest`; None where there is none."""
+        return next((pick.estimate for pick in self.answer.picks if pick.name == name), None)
+
+    def df(self) -> Any:
+        """The estimates as a table of pandas, with the columns of CSV. Raises ImportError where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(NO_PANDAS) from None
+        columns = [*estimate_columns(), *shared_columns(self.answer)]
+        return pandas.DataFrame({name: [_plain(read(each)) for each in self.estimates] for name, read in columns})
+
+    def plot(self) -> Picture:
+        """Cost against time, of everything that one can rent now."""
+        from api.formats.charts.cost_and_time import figure
+
+        return Picture(figure(self.report).svg())
+
+    def __str__(self) -> str:
+        return "\n".join(self.verdict)
+
+    def __repr__(self) -> str:
+        return f"{self.report.query.model} to {words.goal(self.report.query)}\n{self}"
+
+    def _repr_html_(self) -> str:
+        rows = [_cells(each, self.answer) for each in self.answer.best or self.estimates]
+        return "".join(f"<p>{escape(line)}</p>" for line in self.verdict) + (_table(rows) if rows else "")
+
+
+HEADINGS = ("Pick", "Machine", "Region", "Bought", "Recipe", "Hours", "Cost", "Rate seen")
+
+
+def _cells(each: Estimate, answer: Answer) -> Sequence[str]:
+    machine = f"{words.machine(each)}, {words.accelerators(each)}"
+    paid = words.cost(each, answer.query.basis)
+    told = words.bought(each), each.recipe, words.time(each), paid, words.rate_seen(each)
+    return words.names_of(each, answer), machine, each.region, *told
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _plain(value: Any) -> Any:
+    """Money as a float and a kind as its word, which pandas can count with."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.value if isinstance(value, Enum) else value
+
+
+__all__ = ["CostAnswer", "Picture", "Refused", "Session", "cost", "session"]
