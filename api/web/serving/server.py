@@ -25,7 +25,7 @@ from typing import Any
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.server import Server as Granian
+from granian.server import MPServer
 
 from api.settings import Settings
 from api.web.serving.refreshing import Refreshing
@@ -35,6 +35,7 @@ from pricing.packaged.catalogue import packaged_catalogue
 
 HEADER_SECONDS = 10
 STOP_SECONDS = 15
+TELL_AGAIN_SECONDS = 1
 # https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html
 M_ARENA_MAX, HEAPS = -8, 2
 M_MMAP_THRESHOLD, LARGE_BYTES = -3, 256 * 1024
@@ -45,6 +46,21 @@ SWITCH_SECONDS = 0.001  # after which a thread that works lets another go on; Py
 
 class CannotListen(Exception):
     """The address is taken, or is not this machine's; the message says which."""
+
+
+class _Server(MPServer):
+    """Granian tells a worker once to stop, which a worker misses that has loaded but not begun to serve; ours tells it again."""
+
+    def _stop_workers(self) -> None:
+        threading.Thread(target=self._tell_again, daemon=True).start()
+        super()._stop_workers()
+
+    def _tell_again(self) -> None:
+        while self.wrks:
+            time.sleep(TELL_AGAIN_SECONDS)
+            for worker in list(self.wrks):
+                with suppress(ProcessLookupError):
+                    worker.terminate()
 
 
 class _NoCrashLoop(dict[int, float]):
@@ -64,7 +80,7 @@ def serve(settings: Settings) -> None:
     _allow_many_files()
     with tempfile.TemporaryDirectory(prefix="costcalc-workers-") as folder:
         os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
-        server = Granian(
+        server = _Server(
             "costcalc",
             **_place(settings.bind),
             interface=Interfaces.ASGINL,

@@ -217,13 +217,15 @@ def test_it_stops_although_a_client_has_left_before_its_answer_was_made(tmp_path
     assert "refused to gracefully stop" not in server.log.read_text()
 
 
-def test_it_stops_at_once_while_its_workers_still_load(tmp_path):
-    log, environment = tmp_path / "log", clean_environment(tmp_path, COSTCALC_WORKERS="1")
+@pytest.mark.parametrize("hearing", [[True], [True, False]], ids=["while they load", "before they serve"])
+def test_it_stops_although_its_workers_do_not_serve_yet(tmp_path, hearing):
+    log, environment = tmp_path / "log", clean_environment(tmp_path, COSTCALC_WORKERS="1", COSTCALC_REFRESH="off")
     with log.open("w") as output:
         command = [COSTCALC, "serve", "--bind", "127.0.0.1:0"]
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
     try:
-        wait_for(lambda: [hears(worker) for worker in children(process.pid)] == [True], 30)
+        for expected in hearing:
+            wait_for(lambda now=expected: [hears(worker) for worker in children(process.pid)] == [now], 60)
     finally:
         process.terminate()
         assert process.wait(30) == 0
