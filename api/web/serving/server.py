@@ -53,14 +53,14 @@ class _Server(MPServer):
 
     def _stop_workers(self) -> None:
         threading.Thread(target=self._tell_again, daemon=True).start()
-        super()._stop_workers()
+        super()._stop_workers()  # type: ignore[no-untyped-call]
 
     def _tell_again(self) -> None:
         while self.wrks:
             time.sleep(TELL_AGAIN_SECONDS)
             for worker in list(self.wrks):
                 with suppress(ProcessLookupError):
-                    worker.terminate()
+                    worker.terminate()  # type: ignore[no-untyped-call]
 
 
 class _NoCrashLoop(dict[int, float]):
