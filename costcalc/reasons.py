@@ -45,11 +45,11 @@ def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
     logged = "Its code was logged on this accelerator, so that its cost is known most closely"
     if each == cheapest:
         return f"{logged}."
-    return f"{logged}: within {_percent(each, basis)} %, that of the cheapest within {_percent(cheapest, basis)} %."
+    return f"{logged}: within {within_percent(each, basis)} %, that of the cheapest within {within_percent(cheapest, basis)} %."
 
 
-def _percent(each: Estimate, basis: Basis) -> int:
-    """How far the farther end of the 80 % range of its cost is from the cost."""
+def within_percent(each: Estimate, basis: Basis) -> int:
+    """How far the farther end of the 80 % range of its cost is from the cost, in percent of it."""
     cost, low, high = each.cost(basis)
     return round(max(high - cost, cost - low) / cost * 100) if cost else 0
 

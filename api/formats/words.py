@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import ceil
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Estimate, OwnedMachine, Pick
 from costcalc.assumptions import in_words
 from costcalc.catalogue.freshness import Freshness
 from costcalc.hardware import counted
-from costcalc.money import money
+from costcalc.money import cents, money
 from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.query import Basis
+from costcalc.reasons import within_percent
 from costcalc.training import Metric
 
+CLOSE, FAIR = 25, 50  # percent
 REGIONS = {"unspecified": "", "any": ", any region"}
 OLD, SECOND_HAND, NONE_FREE = "†", "‡", "∅"
 MEANINGS = {
@@ -151,6 +153,17 @@ def rate_seen(each: Estimate) -> str:
     return ago if each.price_first_hand else f"{ago}, by a third party"
 
 
+def hourly(each: Estimate) -> str:
+    """What all its machines cost an hour: `$21.96 an hour`."""
+    return f"{money(cents(each.hourly_rate), each.currency)} an hour"
+
+
+def hand(each: Estimate) -> str:
+    """Who states a rate, and when it was last seen: `by the provider, 3 days ago`."""
+    alike = "by two sources alike" if each.confirmed else "by a third party"
+    return f"{'by the provider' if each.price_first_hand else alike}, {rate_seen(each).partition(',')[0]}"
+
+
 def names_of(each: Estimate, answer: Answer) -> str:
     """The names of the picks that an estimate is: `cheapest, surest`; empty where it is none."""
     return ", ".join(pick.name for pick in answer.picks if pick.estimate == each)
@@ -170,6 +183,19 @@ def folded(answer: Answer) -> str:
     )
     counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
     return f"Also {counted}; limit=1000 lists all." if counted else ""
+
+
+class Sureness(NamedTuple):
+    """How well a cost is known: 1 to 3 steps, and in words how far off it may be."""
+
+    steps: int
+    words: str
+
+
+def sureness(each: Estimate, basis: Basis) -> Sureness:
+    """How far the farther end of the 80 % range of its cost is from the cost."""
+    percent = within_percent(each, basis)
+    return Sureness(1 + (percent <= FAIR) + (percent <= CLOSE), f"within {percent} %")
 
 
 def bought(each: Purchase) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.formats import words
 from api.formats.charts.figure import Band, Entry, Figure, nothing
 from api.formats.charts.frame import MOST_COLOURS
-from api.formats.charts.marks import area, dearer, free
+from api.formats.charts.marks import area, free
 from api.formats.charts.plot import Plot, plot
 from api.reports.cost import CostReport
 
@@ -29,11 +29,10 @@ def figure(report: CostReport) -> Figure:
         f"{query.currency} {share}",
         area(drawn),
         list(_legend(drawn)),
-        [Band("dearer", 20, dearer(drawn))] if drawn.beyond else [],
-        [Band("free", 24 * len(drawn.free), free(drawn))] if drawn.free else [],
+        below=[Band("free", 24 * len(drawn.free), free(drawn))] if drawn.free else [],
     )
 
 
 def _legend(drawn: Plot) -> list[Entry]:
-    providers = [Entry(f"{entry.name} {entry.many}", entry.colour) for entry in drawn.legend]
+    providers = [Entry(name, colour) for name, colour in drawn.legend]
     return providers + [Entry(names, MOST_COLOURS, shape) for shape, names in drawn.shapes]

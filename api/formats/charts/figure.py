@@ -39,7 +39,7 @@ class Dress(NamedTuple):
         marks = "".join(f".p{number}{{color:{colour}}}" for number, colour in enumerate(self.palette))
         return (
             f".paper{{fill:{self.paper}}}.shade{{fill:{self.shade}}}text{{fill:{self.soft}}}.ink text,text.ink{{fill:{self.ink}}}"
-            f".grid line{{stroke:{self.line}}}.ranges{{stroke:{self.soft}}}.ink{{color:{self.ink}}}"
+            f".grid line{{stroke:{self.line}}}.behind{{color:{self.soft}}}.ink{{color:{self.ink}}}"
             f".front use{{stroke:{self.paper}}}{marks}"
         )
 
@@ -51,10 +51,11 @@ DARK = Dress(
 )  # fmt: skip
 STYLE = (
     "text{font-size:11px}.title{font-size:14px;font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}"
-    "use{fill:currentColor}line,.ring,.hollow{stroke:currentColor}.ranges{fill:none;opacity:.11}.behind{opacity:.6}.beyond{opacity:.45}.faint{opacity:.5}.ring,.hollow{fill:none}"
+    "use{fill:currentColor}line,.ring,.hollow{stroke:currentColor}.behind{opacity:.35}.faint{opacity:.5}.ring,.hollow{fill:none}"
     "line{stroke-width:1.5}.grid line{stroke-width:1}.dashed line{stroke-dasharray:4 3}.front-ranges{opacity:.35}"
     ".thin line{stroke-width:1}"
-    ".names text{font-size:12px;font-weight:600}.front use{stroke-width:1}.ring,.hollow{stroke-width:2}"
+    ".names text{font-size:11px}.names tspan:not(.what){font-weight:600}"
+    ".names .more,.names .what{opacity:.75}.front use{stroke-width:1}.ring,.hollow{stroke-width:2}"
     f"{LIGHT.rules()}@media(prefers-color-scheme:dark){{{DARK.rules()}}}"
 )
 
@@ -116,7 +117,7 @@ class Entry(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A row above or below the area, for what its scale of costs does not hold."""
+    """A row below the area, for what its scale of costs does not hold."""
 
     name: str
     height: int
@@ -167,15 +168,11 @@ class Figure:
     y_title: str = ""
     area: str = ""
     legend: Sequence[Entry] = ()
-    above: Sequence[Band] = ()
     below: Sequence[Band] = ()
 
     def svg(self) -> str:
         """The picture in light colours, or in dark ones where the reader prefers these."""
         parts, bottom = [], TOP
-        for band in self.above:
-            parts.append(_band(band, bottom))
-            bottom += band.height + 6
         parts.append(self._area(bottom))
         bottom += HEIGHT
         for band in self.below:

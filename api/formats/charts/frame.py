@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
@@ -9,9 +10,10 @@ from math import ceil, floor, log10
 import numpy as np
 
 from api.formats.charts.figure import Tick
-from api.reports.cost import Points
+from api.reports.cost import Point, Points
+from costcalc.answers import Answer
 from costcalc.money import SIGNS
-from costcalc.units import Floats
+from costcalc.units import Flags, Floats
 
 MINUTE, DAY = 1 / 60, 24
 TIMES = tuple(
@@ -25,8 +27,8 @@ TIMES = tuple(
 )
 THOUSANDS = ((1e12, "T"), (1e9, "bn"), (1e6, "M"), (1e3, "k"), (1, ""))
 FEW_DECADES = 3
-FAR_ABOVE = 3
-"""How many times the dearest estimate that nothing beats costs what the picture still shows at its place."""
+FAR_ABOVE = 20
+"""How many times the balanced pick costs what the chart still shows."""
 MARGIN = 0.03
 
 COLOURED = ("aws", "gcp", "azure")
@@ -99,15 +101,13 @@ class Frame:
     providers: tuple[str, ...]
 
     @classmethod
-    def of(cls, points: Points, waiting: Iterable[float] = ()) -> Frame:
-        """That of these points and of what is free and ends after so many hours."""
-        found = points.figures
-        cost, front = found.cost, found.on_frontier & (found.cost > 0)
-        shown = found.pickable & (cost <= (cost[front].max(initial=0) or 1) * FAR_ABOVE)
-        ends = found.ranges(np.flatnonzero(front))
-        costs = np.concatenate([cost[shown], ends.cost_low, ends.cost_high])
-        hours = np.concatenate([found.hours[found.pickable], np.fromiter(waiting, float)])
-        return cls(Axis.around(hours), Axis.around(costs), coloured(points.drawn("provider")))
+    def of(cls, points: Points, shown: Flags, chosen: Sequence[Point], waiting: Iterable[float] = ()) -> Frame:
+        """That of the points that are shown and of what is free and ends after so many hours; the providers of those that one may
+        choose have the colours."""
+        costs = [cost for point in chosen for cost in (point.cost_low, point.cost_high)]
+        hours = np.concatenate([points.figures.hours[shown], np.fromiter(waiting, float)])
+        providers = Counter(point.provider for point in chosen)
+        return cls(Axis.around(hours), Axis.around([*points.figures.cost[shown].tolist(), *costs]), coloured(providers))
 
     def colour(self, provider: str) -> int:
         """The number of a provider's colour."""
@@ -116,6 +116,12 @@ class Frame:
     def name(self, provider: str) -> str:
         """What stands in the legend."""
         return provider if provider in self.providers else REST
+
+
+def most_shown(answer: Answer) -> float:
+    """The cost at which the chart ends: FAR_ABOVE times the balanced pick, and no pick lies beyond."""
+    costs = {pick.name: float(pick.estimate.cost(answer.query.basis).cost) for pick in answer.picks}
+    return max(FAR_ABOVE * costs.get("balanced", 0.0), max(costs.values(), default=0.0)) or float("inf")
 
 
 def coloured(counted: Mapping[str, int]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The marks of cost against time as SVG, for the page and for pictures alike."""
+"""The marks of the chart of the decision as SVG, for the page and for pictures alike."""
 
 from __future__ import annotations
 
@@ -7,31 +7,22 @@ from collections.abc import Callable, Iterable
 from markupsafe import Markup, escape
 
 from api.formats.charts.figure import grid
-from api.formats.charts.plot import Mark, Plot, Segment
+from api.formats.charts.plot import Chosen, Label, Mark, Plot, Segment
 
 Link = Callable[[Mark], str]
 
 
 def area(plot: Plot, link: Link | None = None) -> Markup:
-    """What lies between the axes; with a `link`, each estimate on the frontier leads to its own address."""
-    behind = "".join(
-        f'<g class="behind p{colour}" aria-hidden="true">{"".join(map(_sign, marks))}</g>'
-        for colour, marks in plot.behind
-    )
-    names = "".join(_beside(mark, -9) for mark in plot.names)
+    """What lies between the axes; with a `link`, each estimate that one may choose leads to its own address."""
+    dearer = f"+{plot.dearer:,} dearer than {plot.most}" if plot.dearer else ""
     return Markup(
         f"{grid((x for x, _ in plot.across), (y for y, _ in plot.up))}"
-        '<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" width="100%" height="100%" aria-hidden="true">'
-        f'<path class="ranges" d="{plot.ranges}"/></svg>{behind}{_lines("steps ink", plot.steps)}'
-        f'{_lines("front-ranges ink thin", plot.front_ranges)}{"".join(_front(mark, link) for mark in plot.front)}'
-        f'<g class="names ink" aria-hidden="true">{names}</g>'
+        f'<g class="behind" aria-hidden="true">{"".join(map(_sign, plot.behind))}</g>'
+        f'{_lines("steps ink", plot.steps)}{_lines("front-ranges ink thin", plot.ranges)}'
+        f'<text class="end" x="100%" dx="-8" y="15">{escape(dearer)}</text>'
+        f'{"".join(_front(each, link) for each in plot.chosen)}'
+        f'<g class="names ink" aria-hidden="true">{"".join(map(_label, plot.labels))}</g>'
     )  # fmt: skip
-
-
-def dearer(plot: Plot) -> Markup:
-    """The row of what costs more than the axis holds."""
-    uses = (f'<use href="#{m.shape}" class="p{m.colour}" x="{m.x}" y="50%"/>' for m in plot.beyond)
-    return Markup(f'<g class="beyond" aria-hidden="true">{"".join(uses)}</g>')
 
 
 def free(plot: Plot) -> Markup:
@@ -47,9 +38,18 @@ def _sign(mark: Mark) -> str:
     return f'<use href="#{mark.shape}" x="{mark.x}" y="{mark.y}"/>'
 
 
-def _beside(mark: Mark, dy: int) -> str:
+def _beside(mark: Mark, dy: int, inside: str | None = None, css: str = "") -> str:
     side, dx = ("end", -9) if mark.left else ("", 9)
-    return f'<text class="{side}" x="{mark.x}" y="{mark.y}" dx="{dx}" dy="{dy}">{escape(mark.words)}</text>'
+    text = escape(mark.words) if inside is None else inside
+    return f'<text class="{side}{css}" x="{mark.x}" y="{mark.y}" dx="{dx}" dy="{dy}">{text}</text>'
+
+
+def _label(label: Label) -> str:
+    """On the side where nothing lies: above the frontier to the right, below it to the left."""
+    name = f"<tspan>{escape(label.names)}</tspan> " if label.names else ""
+    inside = f'{name}{escape(label.figures)}<tspan class="what">, {escape(label.machine)}</tspan>'
+    mark = label.mark._replace(left=label.left)
+    return _beside(mark, 15 if label.left else -6, inside, "" if label.names else " more")
 
 
 def _lines(css: str, segments: Iterable[Segment]) -> str:
@@ -57,9 +57,10 @@ def _lines(css: str, segments: Iterable[Segment]) -> str:
     return f'<g class="{css}" aria-hidden="true">{"".join(lines)}</g>'
 
 
-def _front(mark: Mark, link: Link | None) -> str:
-    words = escape(mark.words)
+def _front(each: Chosen, link: Link | None) -> str:
+    mark, words = each.mark, escape(each.mark.words)
     inside = f"<title>{words}</title>{_sign(mark)}"
     if link is None:
         return f'<g class="front p{mark.colour}" role="img" aria-label="{words}">{inside}</g>'
-    return f'<a class="front p{mark.colour}" href="{escape(link(mark))}" aria-label="{words}">{inside}</a>'
+    figures = f'data-cost="{each.cost:.2f}" data-hours="{each.hours:.4f}"'
+    return f'<a class="front p{mark.colour}" href="{escape(link(mark))}" aria-label="{words}" {figures}>{inside}</a>'

@@ -1,10 +1,10 @@
-"""Cost against time as the page draws it: places in percent, so that one drawing fits every width, for a template to write."""
+"""The chart of the decision: places in percent, so that one drawing fits every width, for the page and for pictures alike."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,16 +12,19 @@ import numpy as np
 
 from api.formats import words
 from api.formats.charts.figure import Tick
-from api.formats.charts.frame import MOST_COLOURS, REST, SHAPES, Axis, Frame, short
+from api.formats.charts.frame import SHAPES, Axis, Frame, most_shown, short
 from api.reports.cost import Point, Points
-from costcalc.answers import Answer, Estimate, Overview
+from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
+from costcalc.hardware import counted
+from costcalc.money import money
 from costcalc.query import Basis
 from costcalc.units import Indices
 
 MOST_DRAWN = 4000  # an estimate takes some 60 bytes of the page and 15 microseconds
-FINE = 1000  # units of the drawing of ranges, which is stretched
-NEAR = (0.16, 0.06)
+MOST_NAMED = 6
+APART = 0.11
+"""Of the height of the chart, between two names."""
 BETWEEN_TICKS, LAST_TICK = 0.16, 0.96
 
 
@@ -37,12 +40,22 @@ class Mark(NamedTuple):
     left: bool = False
 
 
-class ColourCount(NamedTuple):
-    """A name of the legend with its colour and how many estimates have it."""
+class Chosen(NamedTuple):
+    """An estimate that one may choose, on the frontier or a pick: its sign, its hours on the calendar and its cost."""
 
-    name: str
-    colour: int
-    many: int
+    mark: Mark
+    hours: float
+    cost: float
+
+
+class Label(NamedTuple):
+    """What is written beside a sign: the names of its picks, its cost and time, and what is rented; on its left or its right."""
+
+    mark: Mark
+    names: str
+    figures: str
+    machine: str
+    left: bool = False
 
 
 class Segment(NamedTuple):
@@ -63,7 +76,7 @@ class Track(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What ties a pick to the picture: its sign there, and where its cost and its time lie."""
+    """What ties an estimate to a picture: its sign there, and where its cost and its time lie."""
 
     shape: str
     colour: int
@@ -73,55 +86,66 @@ class Card(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """All that the picture shows: points by colour, the ranges of all as one path, the frontier with its ranges, and margins for
-    what is free and for what costs more than the axis holds. `cards` are the picks by their names. Of very many points only
-    every `one_in`-th is drawn, beside the whole frontier; `many_beyond` counts all that cost more."""
+    """All that the chart shows: the axes with their ends, in grey what something beats on both cost and time, in colour what one
+    may choose, the ranges of the picks, some names, and a margin for what is free.
+
+    Of very many points only every `one_in`-th is drawn, beside all of the frontier; `dearer` counts those that cost more than
+    the chart shows. `signs` are the shape and colour of each pick by its name.
+    """
 
     across: list[tuple[str, str]]
     up: list[tuple[str, str]]
+    hours: Axis
+    cost: Axis
     one_in: int
-    ranges: str
-    behind: list[tuple[int, list[Mark]]]
+    behind: list[Mark]
     steps: list[Segment]
-    front_ranges: list[Segment]
-    front: list[Mark]
-    beyond: list[Mark]
-    many_beyond: int
-    free: list[Mark]
-    names: list[Mark]
-    legend: list[ColourCount]
-    shapes: list[tuple[str, str]]
+    ranges: list[Segment]
+    chosen: list[Chosen]
+    labels: list[Label]
+    dearer: int
     most: str
-    cards: dict[str, Card]
+    free: list[Mark]
+    legend: list[tuple[str, int]]
+    shapes: list[tuple[str, str]]
+    signs: dict[str, tuple[str, int]]
 
 
 def plot(answer: Answer, points: Points) -> Plot:
-    """The picture of an answer, all of whose estimates are these points."""
-    frame = Frame.of(points, [each.calendar_hours for each in answer.free])
-    cost, on_frontier, pickable = points.figures.cost, points.figures.on_frontier, points.figures.pickable
-    inside = pickable & (cost > 0) & (cost <= frame.cost.high)
-    beyond = np.flatnonzero(pickable & (cost > frame.cost.high))
-    front = sorted(points.at(np.flatnonzero(inside & on_frontier)), key=lambda point: point.hours)
-    one_in = 1 + int(pickable.sum()) // MOST_DRAWN
-    drawn = np.flatnonzero(inside & ~on_frontier)[::one_in]
+    """The chart of an answer, all of whose estimates are these points."""
+    currency, figures = answer.query.currency, points.figures
+    picked = {pick.estimate.rank for pick in answer.picks}
+    choosable = figures.on_frontier.copy()
+    choosable[[rank - 1 for rank in picked]] = True
+    most = most_shown(answer)
+    shown = figures.pickable & (figures.cost > 0) & (figures.cost <= most)
+    chosen = sorted(points.at(np.flatnonzero(shown & choosable)), key=lambda point: (point.hours, point.cost))
+    frame = Frame.of(points, shown, chosen, [each.calendar_hours for each in answer.free])
+    one_in = 1 + int(figures.pickable.sum()) // MOST_DRAWN
+    drawn = np.flatnonzero(shown & ~choosable)[::one_in]
+    front = [point for point in chosen if point.frontier]
     return Plot(
         across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
-        up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(answer.query.currency)],
+        up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(currency)],
+        hours=frame.hours,
+        cost=frame.cost,
         one_in=one_in,
-        ranges=_ranges(frame, points.figures, drawn),
-        behind=_by_colour(_marks(frame, points, drawn)),
+        behind=list(_marks(frame, points, drawn)),
         steps=list(_steps(frame, front)),
-        front_ranges=[segment for point in front for segment in _ends(frame, point)],
-        front=[_told(frame, point, answer.query.currency) for point in front],
-        beyond=list(_marks(frame, points, beyond[::one_in])),
-        many_beyond=len(beyond),
-        free=list(_free(frame, answer, points.at(np.flatnonzero(pickable & (cost == 0))))),
-        names=list(_names(frame, answer)),
-        legend=_legend(frame, points),
+        ranges=[line for point in chosen if point.rank in picked for line in _ends(frame, point)],
+        chosen=[Chosen(_told(frame, point, currency), point.hours, point.cost) for point in chosen],
+        labels=_labels(frame, answer, chosen),
+        dearer=int((figures.pickable & (figures.cost > most)).sum()),
+        most=short(float(f"{most:.2g}"), currency),
+        free=list(_free(frame, answer, points.at(np.flatnonzero(figures.pickable & (figures.cost == 0))))),
+        legend=_legend(frame, chosen),
         shapes=_shapes(points),
-        most=short(float(f"{frame.cost.high:.1g}"), answer.query.currency),
-        cards={pick.name: card(frame, pick.estimate, answer.query.basis) for pick in answer.picks},
+        signs={pick.name: _sign(frame, pick.estimate) for pick in answer.picks},
     )
+
+
+def _sign(frame: Frame, each: Estimate) -> tuple[str, int]:
+    return SHAPES[each.purchase_option], frame.colour(each.provider)
 
 
 def card(frame: Frame, each: Estimate, basis: Basis) -> Card:
@@ -163,15 +187,24 @@ def _mark(frame: Frame, point: Point) -> Mark:
 
 
 def _told(frame: Frame, point: Point, currency: str) -> Mark:
-    """With its figures in words."""
-    nodes = f"{point.nodes} × " if point.nodes > 1 else ""
-    bought = point.purchase_option.replace("_", " ")
-    told = (
-        f"{in_words(point.hours)} ({in_words(point.hours_low)} to {in_words(point.hours_high)}), "
-        f"{point.cost:,.2f} {currency} ({point.cost_low:,.2f} to {point.cost_high:,.2f}): "
-        f"{point.provider} {nodes}{point.instance_type}, {point.accelerators} × {point.accelerator}, {bought}"
+    """With a sentence: what to rent, its cost and its time."""
+    cost, low, high = (
+        money(Decimal(f"{amount:.2f}"), currency) for amount in (point.cost, point.cost_low, point.cost_high)
     )
+    span = f" ({low} to {high})" if low != high else ""
+    hours = f"{in_words(point.hours)} ({in_words(point.hours_low)} to {in_words(point.hours_high)})"
+    bought = " ".join(filter(None, [point.purchase_option.replace("_", " "), point.term]))
+    told = f"{_rented(point)} at {point.provider} ({_machines(point)}), {bought}: {cost}{span}, {hours}"
     return _mark(frame, point)._replace(words=told)
+
+
+def _rented(point: Point) -> str:
+    return counted(point.accelerators, point.accelerator)
+
+
+def _machines(point: Point) -> str:
+    nodes = f"{point.nodes} x " if point.nodes > 1 else ""
+    return words.in_region(f"{nodes}{point.instance_type}", point.region)
 
 
 def _marks(frame: Frame, points: Points, positions: Indices) -> Iterator[Mark]:
@@ -180,22 +213,6 @@ def _marks(frame: Frame, points: Points, positions: Indices) -> Iterator[Mark]:
     down = map(_percent, (1 - frame.cost.places(points.figures.cost[positions])).tolist())
     for x, y, point in zip(across, down, points.at(positions), strict=True):
         yield Mark(x, y, SHAPES[point.purchase_option], frame.colour(point.provider), point.rank)
-
-
-def _by_colour(marks: Iterable[Mark]) -> list[tuple[int, list[Mark]]]:
-    by_colour: dict[int, list[Mark]] = {}
-    for mark in marks:
-        by_colour.setdefault(mark.colour, []).append(mark)
-    return sorted(by_colour.items(), reverse=True)  # those without a colour of their own lie below
-
-
-def _ranges(frame: Frame, found: Overview, positions: Indices) -> str:
-    """Both ranges of each as a cross, in one SVG path."""
-    ends = found.ranges(positions)
-    across = map(frame.hours.places, (found.hours[positions], ends.hours_low, ends.hours_high))
-    down = (1 - frame.cost.places(each) for each in (found.cost[positions], ends.cost_low, ends.cost_high))
-    places = zip(*(np.rint(each * FINE).astype(int).tolist() for each in (*across, *down)), strict=True)
-    return "".join(f"M{low} {y}H{high}M{x} {bottom}V{top}" for x, low, high, y, bottom, top in places)
 
 
 def _ends(frame: Frame, point: Point) -> Iterator[Segment]:
@@ -229,28 +246,6 @@ def _beside(frame: Frame, each: Estimate) -> Mark:
     return Mark(_percent(at), "50%", SHAPES["free"], frame.colour(each.provider), 0, told, at > 1 / 2)
 
 
-def _names(frame: Frame, answer: Answer) -> Iterator[Mark]:
-    """The picks by name; those at one place share their line."""
-    named: dict[tuple[float, float], list[str]] = {}
-    for pick in answer.picks:
-        cost = float(pick.estimate.cost(answer.query.basis).cost)
-        if 0 < cost <= frame.cost.high:
-            at = frame.hours.at(pick.estimate.calendar_hours), frame.cost.at(cost)
-            near = (place for place in named if all(abs(a - b) < n for a, b, n in zip(place, at, NEAR, strict=True)))
-            named.setdefault(next(near, at), []).append(pick.name)
-    for (x, y), names in named.items():
-        yield Mark(_percent(x), _percent(1 - y), "", 0, 0, ", ".join(names), x > 1 / 2)
-
-
-def _legend(frame: Frame, points: Points) -> list[ColourCount]:
-    counted: Counter[str] = Counter()
-    for provider, number in points.drawn("provider").items():
-        counted[frame.name(provider)] += number
-    entries = [ColourCount(name, frame.colour(name), counted[name]) for name in frame.providers if counted[name]]
-    rest = [ColourCount(REST, MOST_COLOURS, counted[REST])] if counted[REST] else []
-    return sorted(entries, key=lambda entry: -entry.many) + rest
-
-
 def _shapes(points: Points) -> list[tuple[str, str]]:
     """The shapes that occur with the ways to buy that they stand for."""
     used = points.drawn("purchase")
@@ -259,3 +254,31 @@ def _shapes(points: Points) -> list[tuple[str, str]]:
         if option in used:
             by_shape.setdefault(shape, []).append(option.replace("_", " "))
     return [(shape, ", ".join(options)) for shape, options in by_shape.items()]
+
+
+def _labels(frame: Frame, answer: Answer, chosen: list[Point]) -> list[Label]:
+    """Those of the picks, and of others as far as there is room between them, MOST_NAMED in all."""
+    names: dict[int, list[str]] = {}
+    for pick in answer.picks:
+        names.setdefault(pick.estimate.rank, []).append(pick.name)
+    kept: dict[Point, bool] = {}  # with the side
+    for point in sorted(chosen, key=lambda point: point.rank not in names):
+        height, left = frame.cost.at(point.cost), frame.hours.at(point.hours) > 1 / 2
+        near = [side for each, side in kept.items() if abs(frame.cost.at(each.cost) - height) < APART]
+        if len(kept) < MOST_NAMED and not (near and point.rank not in names) and len(near) < 2:
+            kept[point] = not near[0] if near else left
+    return [
+        _label(frame, point, ", ".join(names.get(point.rank, ())), answer.query.currency)._replace(left=left)
+        for point, left in kept.items()
+    ]
+
+
+def _label(frame: Frame, point: Point, names: str, currency: str) -> Label:
+    cost = money(Decimal(f"{point.cost:.2f}"), currency)
+    return Label(_mark(frame, point), names, f"{cost}, {in_words(point.hours)}", _rented(point))
+
+
+def _legend(frame: Frame, chosen: list[Point]) -> list[tuple[str, int]]:
+    """The providers of what one may choose, with their colours."""
+    names = dict.fromkeys(frame.name(point.provider) for point in chosen)
+    return sorted(((name, frame.colour(name)) for name in names), key=lambda entry: entry[1])

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template, request, url_for
 
 from api.formats import words
 from api.formats.charts import marks
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
-from api.questions.links import narrowed, to_url
+from api.questions.links import narrowed, text_of, to_url
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
+from api.service import with_moment
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
@@ -36,6 +37,7 @@ LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
 OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
+WITHOUT = {"accuracy": ("target",), "commitments": OF_ONE_RUN, "trend": ("as_of",)}
 
 
 class Pages(NamedTuple):
@@ -46,6 +48,36 @@ class Pages(NamedTuple):
     before: int | None
     after: int | None
     ending: int | None
+
+
+class NamedPick(NamedTuple):
+    """A picked estimate with all its names; `first` is that of the reason."""
+
+    first: str
+    names: str
+    reason: str
+    estimate: Estimate
+
+
+class Headline(NamedTuple):
+    """A verdict: its first sentence, and what follows in lines."""
+
+    first: str
+    further: list[str]
+
+    @classmethod
+    def of(cls, verdict: Sequence[str]) -> Headline:
+        """That of a verdict, which may be empty."""
+        first, *lines = verdict or ("No estimate answers this question.",)
+        sentence, _, rest = first.partition(". ")
+        return cls(sentence.removesuffix("."), [line for line in (rest, *lines) if line])
+
+
+class Preview(NamedTuple):
+    """The address of an answer and of its picture, for other sites."""
+
+    address: str
+    picture: str
 
 
 @blueprint.get(PATH)
@@ -92,8 +124,12 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "waiting": waiting,
         "taking": partial(taking, query),
         "explained": lambda estimate: explained(query, estimate),
-        "then_and_now": _then_and_now(report),
-        "beside": {name: _beside(query, name) for name in ("accuracy", "commitments")},
+        "headline": Headline.of(answer.verdict),
+        "picks": list(_named(answer)),
+        "today": _today(report),
+        "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
+        "preview": _preview(query),
+        "beside": {name: _beside(query, name) for name in ("accuracy", "commitments", "trend")},
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
         "drawn": marks,
@@ -110,19 +146,31 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     }
 
 
-def _then_and_now(report: CostReport) -> list[tuple[str, Estimate | None, Estimate | None]]:
-    """By the name of each pick, the one at the date asked for and the one of today; nothing where no date is asked for."""
+def _named(answer: Answer) -> Iterator[NamedPick]:
+    """Each picked estimate once."""
+    for pick in answer.picks:
+        if not words.same_as(pick, answer):
+            yield NamedPick(pick.name, words.names_of(pick.estimate, answer), pick.reason, pick.estimate)
+
+
+def _today(report: CostReport) -> Estimate | None:
+    """The lead of today, where another date is asked for; None too where nothing is found today."""
     if report.query.as_of is None:
-        return []
+        return None
     today = report.service.answer(replace(report.query, as_of=None, limit=1, offset=0), report.catalogue)
-    then, now = ({pick.name: pick.estimate for pick in answer.picks} for answer in (report.answer, today))
-    return [(name, then.get(name), now.get(name)) for name in dict.fromkeys((*then, *now))]
+    return today.lead if today.picks else None
+
+
+def _preview(query: EstimateQuery) -> Preview:
+    root = request.host_url.rstrip("/")
+    page, picture = url_for("pages.page"), f"{url_for('questions.cost')}.png"
+    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}")
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
-    """The same question about accuracy, or about commitments."""
+    """The same question about accuracy, commitments or its past."""
     asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
-    return to_url(asked, "", {"accuracy": ("target",), "commitments": OF_ONE_RUN}[name])
+    return to_url(asked, "", WITHOUT[name])
 
 
 def explained(query: EstimateQuery, estimate: Estimate) -> str:

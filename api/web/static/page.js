@@ -70,3 +70,113 @@ for (const button of document.querySelectorAll("button.remove")) {
     else button.textContent = "The server did not remove it";
   });
 }
+
+const chart = document.querySelector("svg.decide");
+const points = chart ? [...chart.querySelectorAll("a.front")] : [];
+if (points.length) {
+  // Points are walked with the arrow keys; a budget and a deadline are lines that are dragged, or moved with the keys.
+  const told = document.querySelector(".follows"), output = told.querySelector("output"), ask = told.querySelector("a");
+  const limits = {}, of = (point, name) => Number(point.dataset[name]);
+  const names = { cost: "max_cost", hours: "max_hours" };
+  const axes = Object.fromEntries(["cost", "hours"].map((name) => [name, chart.dataset[name].split(" ").map(Number)]));
+  const place = (name, value) => Math.log(value / axes[name][0]) / Math.log(axes[name][1] / axes[name][0]);
+  const value = (name, at) => axes[name][0] * (axes[name][1] / axes[name][0]) ** Math.min(Math.max(at, 0), 1);
+  const short = (name, number) => {
+    if (name === "cost") return new Intl.NumberFormat("en", { style: "currency", currency: chart.dataset.currency }).format(number);
+    const [size, unit] = number < 1 ? [number * 60, "min"] : number < 48 ? [number, "h"] : [number / 24, "days"];
+    return `${Number(size.toPrecision(2))} ${unit}`;
+  };
+  const roundedUp = (number) => {
+    const step = 10 ** (Math.floor(Math.log10(number)) - 3);
+    return Number((Math.ceil(number / step) * step).toPrecision(4));
+  };
+  const say = (sentence) => { output.textContent = sentence; };
+  const hint = "Drag the dashed lines for a budget or a deadline; the arrow keys walk along the line.";
+  const fits = (point) => Object.entries(limits).every(([name, most]) => of(point, name) <= most * 1.000001);
+  const decide = () => {
+    const within = points.filter(fits), by = limits.hours ? "cost" : "hours";
+    const best = within.toSorted((a, b) => of(a, by) - of(b, by))[0];
+    for (const point of points) {
+      point.classList.toggle("out", !fits(point));
+      point.classList.toggle("now", point === best && Object.keys(limits).length > 0);
+    }
+    const asked = Object.entries(limits).map(([name, most]) => `${name === "cost" ? "for at most" : "within"} ${short(name, most)}`);
+    if (!asked.length) say(hint);
+    else if (best) say(`Rent ${best.getAttribute("aria-label")}. It is the ${by === "cost" ? "cheapest" : "fastest"} ${asked.join(" and ")}.`);
+    else say(`Nothing here ends ${asked.join(" and ")}.`);
+    const address = new URL(location.href);
+    for (const [name, parameter] of Object.entries(names))
+      if (limits[name]) address.searchParams.set(parameter, roundedUp(limits[name]));
+    ask.href = address.href;
+    ask.hidden = !asked.length;
+  };
+  const make = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, text] of Object.entries(attributes)) made.setAttribute(name, text);
+    return made;
+  };
+  for (const name of ["cost", "hours"]) {
+    const upright = name === "hours";
+    const title = upright ? "Deadline" : "Budget";
+    const line = make("g", { class: upright ? "line upright" : "line", tabindex: 0, role: "slider", "aria-label": title,
+      "aria-orientation": upright ? "horizontal" : "vertical", "aria-valuemin": axes[name][0], "aria-valuemax": axes[name][1] });
+    const drawn = make("line", upright ? { y2: "100%" } : { x2: "100%" });
+    const wide = make("rect", upright ? { width: 22, height: "100%" } : { width: "100%", height: 22 });
+    const text = make("text", upright ? { y: "100%", dy: -6 } : { x: "100%", class: "end", dx: -8 });
+    line.append(drawn, wide, text);
+    chart.prepend(line);
+    const put = (number) => {
+      const at = number ? place(name, number) : 1, share = `${(upright ? at : 1 - at) * 100}%`;
+      for (const end of upright ? ["x1", "x2"] : ["y1", "y2"]) drawn.setAttribute(end, share);
+      wide.setAttribute(upright ? "x" : "y", share);
+      wide.style.transform = upright ? "translateX(-11px)" : "translateY(-11px)";
+      text.setAttribute(upright ? "x" : "y", share);
+      text.textContent = number ? short(name, number) : title;
+      if (upright) text.setAttribute("class", at > 0.7 ? "end" : "");
+      text.setAttribute("dx", upright ? (at > 0.7 ? -6 : 6) : -8);
+      if (!upright) text.setAttribute("dy", number ? -6 : 30);
+      line.setAttribute("aria-valuenow", number ?? axes[name][1]);
+      line.setAttribute("aria-valuetext", number ? short(name, number) : "none");
+      if (number) limits[name] = number;
+      else delete limits[name];
+      decide();
+    };
+    const move = (event) => {
+      const box = chart.getBoundingClientRect();
+      const at = upright ? (event.clientX - box.left) / box.width : 1 - (event.clientY - box.top) / box.height;
+      put(at >= 0.995 ? null : value(name, at));
+    };
+    line.addEventListener("pointerdown", (event) => {
+      line.setPointerCapture(event.pointerId);
+      line.addEventListener("pointermove", move);
+      line.focus();
+      event.preventDefault();
+    });
+    line.addEventListener("lostpointercapture", () => line.removeEventListener("pointermove", move));
+    line.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
+      if (event.key === "Escape" || event.key === "End") put(null);
+      if (!step) return;
+      event.preventDefault();
+      const stops = points.map((point) => of(point, name)).sort((a, b) => a - b), now = limits[name] ?? Infinity;
+      put(step > 0 ? stops.find((stop) => stop > now * 1.001) : stops.findLast((stop) => stop < now * 0.999) ?? stops[0]);
+    });
+    put(null);
+  }
+  points.forEach((point, number) => {
+    if (number) point.setAttribute("tabindex", -1);
+    point.addEventListener("pointerenter", () => say(point.getAttribute("aria-label")));
+    point.addEventListener("pointerleave", decide);
+    point.addEventListener("focus", () => say(point.getAttribute("aria-label")));
+    point.addEventListener("blur", decide);
+    point.addEventListener("keydown", (event) => {
+      const next = points[number + ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] ?? NaN)];
+      if (!next) return;
+      event.preventDefault();
+      point.setAttribute("tabindex", -1);
+      next.setAttribute("tabindex", 0);
+      next.focus();
+    });
+  });
+  told.hidden = false;
+}

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from api.formats.charts.figure import Place, stepped
-from api.formats.charts.plot import plot
+from api.formats.charts.plot import MOST_NAMED, plot
 from api.reports.cost import CostReport
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,20 +23,30 @@ def words(tree):
     return [group.get("aria-label") for group in tree.iter(f"{SVG}g") if group.get("aria-label")]
 
 
+def most_shown(found):
+    costs = {pick["name"]: pick["estimate"]["billed_cost"] for pick in found["picks"]}
+    return max(20 * costs["balanced"], *costs.values())
+
+
 def plot_of(service, given):
     catalogue = service.catalogue()
     report = CostReport(service, catalogue, service.question(given, catalogue)[0])
     return plot(report.answer, report.glance.points)
 
 
-def test_the_frontier_is_drawn_with_the_figures_of_the_same_question(client):
-    every = client.get(f"/cost?{ASKED}&limit=1000&frontier=true&sort=time").json["estimates"]
+def test_the_frontier_and_the_picks_are_drawn_with_the_figures_of_the_same_question(client):
+    found = client.get(f"/cost?{ASKED}&limit=1000&sort=time").json
+    picked, most = {pick["estimate"]["rank"] for pick in found["picks"]}, most_shown(found)
+    every = [
+        each
+        for each in found["estimates"]
+        if (each["frontier"] and each["billed_cost"] <= most) or each["rank"] in picked
+    ]
     told = words(drawing(client, f"/cost.svg?{ASKED}"))
     assert len(told) == len(every)
     for each, line in zip(every, told, strict=True):
         assert (
-            f"{each['billed_cost']:,.2f} USD ({each['billed_cost_low']:,.2f} to {each['billed_cost_high']:,.2f})"
-            in line
+            f"${each['billed_cost']:,.2f} (${each['billed_cost_low']:,.2f} to ${each['billed_cost_high']:,.2f})" in line
         )
         assert each["instance_type"] in line
 
@@ -63,9 +73,22 @@ def test_what_is_free_has_a_place(client):
 
 def test_the_picks_are_named(client):
     picks = client.get(f"/cost?{ASKED}").json["picks"]
-    named = [text for group in drawing(client, f"/cost.svg?{ASKED}").iter(f"{SVG}g") if "names" in group.get("class", "")
-             for text in group.itertext()]  # fmt: skip
-    assert sorted(name for names in named for name in names.split(", ")) == sorted(pick["name"] for pick in picks)
+    labels = [text for group in drawing(client, f"/cost.svg?{ASKED}").iter(f"{SVG}g") if "names" in group.get("class", "")
+              for text in group.iter(f"{SVG}text")]  # fmt: skip
+    named = [text for text in labels if "more" not in text.get("class")]
+    assert sorted(name for text in named for name in text[0].text.split(", ")) == sorted(pick["name"] for pick in picks)
+    assert len(named) <= len(labels) <= MOST_NAMED
+    for pick in picks:
+        assert any(f"${pick['estimate']['billed_cost']:,.2f}, " in "".join(text.itertext()) for text in named)
+
+
+def test_what_costs_far_more_than_the_balanced_pick_is_counted(client):
+    asked = "model=resnet50&target=0.757"
+    found = client.get(f"/cost?{asked}&limit=1000&rates=confirmed&purchase=on_demand").json
+    most = most_shown(found)
+    beyond = [each for each in found["estimates"] if each["runs_here"] and each["billed_cost"] > most]
+    assert beyond
+    assert f"+{len(beyond)} dearer than $" in "".join(drawing(client, f"/cost.svg?{asked}").itertext())
 
 
 @pytest.mark.parametrize(
@@ -136,5 +159,5 @@ def test_of_many_estimates_the_frontier_is_drawn_and_some_of_the_others(service,
     monkeypatch.setattr("api.formats.charts.plot.MOST_DRAWN", 50)
     some = plot_of(service, given)
     assert every.one_in == 1 < some.one_in
-    assert some.front == every.front
-    assert sum(len(marks) for _, marks in some.behind) < sum(len(marks) for _, marks in every.behind)
+    assert some.chosen == every.chosen
+    assert len(some.behind) < len(every.behind)

@@ -14,6 +14,61 @@ def test_a_point_on_the_frontier_leads_to_its_estimate(look):
     assert page.get_by_role("heading", name="Why lambda").is_visible()
 
 
+def fits(point, most_cost=float("inf"), most_hours=float("inf")):
+    return point["cost"] <= most_cost and point["hours"] <= most_hours
+
+
+def test_a_budget_and_a_deadline_are_set_by_dragging_and_by_keys_and_the_sentence_follows(look):
+    page = look(f"/?{ASKED}")
+    points = page.locator("a.front").evaluate_all(
+        "all => all.map(p => ({cost: +p.dataset.cost, hours: +p.dataset.hours, words: p.getAttribute('aria-label')}))"
+    )
+    told, ask = page.locator(".follows output"), page.get_by_role("link", name="Ask with these limits")
+    assert "Drag the dashed lines" in told.inner_text()
+    deadline = page.get_by_role("slider", name="Deadline")
+    deadline.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowLeft")
+    hours = sorted(point["hours"] for point in points)[-2]
+    cheapest = min((p for p in points if fits(p, most_hours=hours)), key=lambda p: p["cost"])
+    assert f"Rent {cheapest['words']}. It is the cheapest within" in told.inner_text()
+    page.keyboard.press("Escape")
+    area = page.locator("svg.decide").bounding_box()
+    page.mouse.move(area["x"] + 99, area["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(area["x"] + 99, area["y"] + area["height"] / 2)
+    page.mouse.up()
+    budget = float(page.get_by_role("slider", name="Budget").get_attribute("aria-valuenow"))
+    fastest = min((p for p in points if fits(p, budget)), key=lambda p: p["hours"])
+    assert f"Rent {fastest['words']}. It is the fastest for at most ${budget:,.2f}." in told.inner_text()
+    ask.click()
+    assert budget <= float(page.url.partition("max_cost=")[2]) <= budget * 1.01
+    assert fastest["words"].partition("(")[2].partition(",")[0] in page.locator(".strip").inner_text()
+
+
+def test_arrow_keys_walk_the_frontier_which_is_one_stop_of_the_tab_key(look):
+    page = look(f"/?{ASKED}")
+    points = page.locator("a.front")
+    assert points.evaluate_all("all => all.filter(point => point.tabIndex >= 0).length") == 1
+    points.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".follows output").inner_text() == points.nth(2).get_attribute("aria-label")
+    with page.expect_navigation(url="**/estimate?**"):
+        page.keyboard.press("Enter")
+
+
+def test_of_a_past_date_the_page_says_what_it_would_be_today_and_a_link_keeps_an_answer(look):
+    page = look(f"/?{ASKED}&as_of=2023-06-30")
+    today = page.locator(".today").inner_text()
+    page.get_by_role("link", name="today's answer").click()
+    assert page.locator(".strip tbody tr b").nth(1).inner_text() in today
+    kept = page.get_by_role("link", name="Link that keeps this answer").get_attribute("href")
+    assert "as_of=20" in kept
+    picture = page.locator("meta[property='og:image']").get_attribute("content")
+    assert page.request.get(picture).headers["content-type"] == "image/png"
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_what_a_month_costs_by_hours_of_use_stands_as_a_table_too(look, client, scripts):
     asked = f"/commitments?{ASKED}&provider=aws&instance_type=p4de.24xlarge"
