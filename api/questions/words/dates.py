@@ -14,7 +14,6 @@ WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\
 MONTHS = "|".join(name for name in month_name if name)
 WEEKDAYS = "|".join(day_name)
 AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
-_SLASHED = re.compile(rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d){END}", re.IGNORECASE)
 
 
 def _date(scan: Scan, found: Found) -> bool:
@@ -109,24 +108,21 @@ def _deadline(scan: Scan, found: Found) -> bool:
     )
 
 
-def _compiled(text: str, understand: Understand) -> tuple[re.Pattern[str], Understand]:
-    return re.compile(rf"{text}{END}", re.IGNORECASE), understand
-
-
-DATE_RULES = (
-    (_SLASHED, _slashed),
-    *(_compiled(rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
-    _compiled(rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
-    _compiled(
+_TEXTS: tuple[tuple[str, Understand], ...] = (
+    (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
+    *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
+    (rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
+    (
         r"(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",
         _last,
     ),
-    _compiled(rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
-    _compiled(rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
-    _compiled(
+    (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
+    (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
+    (
         rf"(?:by|before|until|till|due)\s+(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight|weekend|(?:end\s+of\s+)?"
         rf"(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS})(?:\s+(?:morning|evening|noon|night))?",
         _deadline,
     ),
-    _compiled(rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
+    (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
 )
+DATE_RULES = tuple((text + END, understand) for text, understand in _TEXTS)

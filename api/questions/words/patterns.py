@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from api.questions.amounts import COUNTS, NUMBER
@@ -26,11 +25,6 @@ LEAST = (
 PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
 N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|min|minutes?)"
-
-
-def compiled(*rules: tuple[str, Understand]) -> Iterator[tuple[re.Pattern[str], Understand]]:
-    """Rules with their patterns compiled."""
-    yield from ((re.compile(text, re.IGNORECASE), understand) for text, understand in rules)
 
 
 def asks(told: str) -> Understand:

@@ -9,7 +9,7 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, plain
 from api.questions.schemas import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, Found, N, asks, compiled
+from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, Found, N, asks
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
@@ -109,40 +109,38 @@ def _electricity(scan: Scan, found: Found) -> bool:
 _MONEY = rf"(?P<money>{MONEY})"
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
 _OFTEN = "how often is part of another question: costcalc commitments with --runs-per-month"
-SHARES_AND_MONEY = tuple(
-    compiled(
-        (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
-        (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
-        (rf"share{END}", _share),
-        (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
-        (rf"{PERCENT}\s*(?:off|discount){_APART}{END}", _discount),
-        (rf"{PERCENT}\s*(?P<provider>[\w-]+)\s+discount{_APART}{END}", _discount),
-        (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
-        (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
-        (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
-        (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
-        (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
-        (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
-        (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
-        (rf"up\s+to\s+{PERCENT}", _target),
-        (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
-        (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
-        (rf"top[-_ ]?([15]|one|five){END}", _top),
-        (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
-        (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _money_but_not_most),
-        (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
-         _electricity),
-        (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
-         lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
-        (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
-        (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
-         rf"{END}", _per_hour),
-        (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
-        (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
-        (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
-        (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
-        (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
-        (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
-        (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(_OFTEN)),
-    )
+SHARES_AND_MONEY = (
+    (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
+    (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
+    (rf"share{END}", _share),
+    (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
+    (rf"{PERCENT}\s*(?:off|discount){_APART}{END}", _discount),
+    (rf"{PERCENT}\s*(?P<provider>[\w-]+)\s+discount{_APART}{END}", _discount),
+    (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
+    (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
+    (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
+    (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
+    (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
+    (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
+    (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
+    (rf"up\s+to\s+{PERCENT}", _target),
+    (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
+    (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
+    (rf"top[-_ ]?([15]|one|five){END}", _top),
+    (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
+    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _money_but_not_most),
+    (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+     _electricity),
+    (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+     lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
+    (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
+    (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
+     rf"{END}", _per_hour),
+    (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
+    (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
+    (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
+    (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
+    (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
+    (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
+    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(_OFTEN)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from decimal import Decimal
 from api.questions import amounts
 from api.questions.amounts import NUMBER, SPAN, plain
 from api.questions.spellings import term
-from api.questions.words.patterns import COUNT_WORDS, END, LEAST, MOST, PERIOD, Found, N, asks, compiled, counted
+from api.questions.words.patterns import COUNT_WORDS, END, LEAST, MOST, PERIOD, Found, N, asks, counted
 from api.questions.words.scan import Scan, Understand
 
 OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelerators?)"
@@ -86,33 +86,31 @@ def _no_unit(scan: Scan, found: Found) -> bool:
 
 _SPAN = rf"(?P<span>{SPAN})"
 _WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?)\s*)"
-TIMES_AND_COUNTS = tuple(
-    compiled(
-        (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
-        (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
-        (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
-        (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
-        (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
-         _hours_and_minutes),
-        (rf"{LEAST}\s*{_SPAN}{END}", asks("only the longest that it may take is asked for, as in within 8 hours")),
-        (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours in each day are not asked for; write within 3 days")),
-        (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
-        (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
-        (rf"(?!an?\s){_SPAN}{END}", _hours),
-        (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
-        (rf"(?:\d+|{COUNT_WORDS})\s*(?:-|to|or)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
-         asks("only an exact number is asked for, as in 8 GPUs")),
-        (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
-        (rf"(?:{MOST}|{LEAST})\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
-         asks("only an exact number is asked for, as in 8 GPUs")),
-        (rf"{N}[\s-]*[x×*]?\s*{OF_GPUS}{END}", _accelerators),
-        (rf"{N}[\s-]*{OF_NODES}\s*(?:of|with|having|each\s+with|x|×|\*)\s*(?:the\s+)?(?={EACH})", _nodes),
-        (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
-        (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
-        (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
-        (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("the batch size is that of the recipe; recipe= chooses one")),
-        (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
-         asks("this is not asked for here")),
-        (rf"{MOST}\s*({NUMBER}){END}", _no_unit),
-    )
+TIMES_AND_COUNTS = (
+    (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
+    (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
+    (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
+    (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
+    (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
+     _hours_and_minutes),
+    (rf"{LEAST}\s*{_SPAN}{END}", asks("only the longest that it may take is asked for, as in within 8 hours")),
+    (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours in each day are not asked for; write within 3 days")),
+    (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
+    (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
+    (rf"(?!an?\s){_SPAN}{END}", _hours),
+    (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
+    (rf"(?:\d+|{COUNT_WORDS})\s*(?:-|to|or)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
+     asks("only an exact number is asked for, as in 8 GPUs")),
+    (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
+    (rf"(?:{MOST}|{LEAST})\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
+     asks("only an exact number is asked for, as in 8 GPUs")),
+    (rf"{N}[\s-]*[x×*]?\s*{OF_GPUS}{END}", _accelerators),
+    (rf"{N}[\s-]*{OF_NODES}\s*(?:of|with|having|each\s+with|x|×|\*)\s*(?:the\s+)?(?={EACH})", _nodes),
+    (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
+    (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
+    (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
+    (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("the batch size is that of the recipe; recipe= chooses one")),
+    (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
+     asks("this is not asked for here")),
+    (rf"{MOST}\s*({NUMBER}){END}", _no_unit),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from api.questions.suggestions import either
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
-from api.questions.words.rules import RULES
+from api.questions.words.rules import rules
 from api.questions.words.scan import MOST_ASKED, Scan
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
@@ -56,7 +56,7 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     """The question in a sentence, asked on a day. Raises BadParameters for one that is too long."""
     if len(text) > LONGEST:
         raise BadParameters({"q": [f"that is {len(text)} characters: write at most {LONGEST}"]})
-    reading = Scan(plain_text(text), words, today, RULES).run()
+    reading = Scan(plain_text(text), words, today, rules()).run()
     _settle(reading, words)
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
