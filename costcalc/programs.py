@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from costcalc.hardware import Accelerator
@@ -49,7 +51,7 @@ class Support:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProgramSupport:
     """On which accelerators programs run: `logged` has the chips on which a stack of a framework family was seen to run."""
 
@@ -66,10 +68,18 @@ class ProgramSupport:
         if chip.chip in self.logged.get((stack, framework_family), ()):
             return True
         for framework in (f"{stack}-{framework_family}", stack, framework_family):
-            for row in self.rows:
-                if (row.framework, row.vendor) == (framework, chip.vendor) and _is_of(chip, row.until):
+            for row in self._stated.get((framework, chip.vendor), ()):
+                if _is_of(chip, row.until):
                     return row.runs
         return None
+
+    @cached_property
+    def _stated(self) -> Mapping[tuple[str, str], list[Support]]:
+        """The rows of each framework and vendor, in the order of the table."""
+        stated: dict[tuple[str, str], list[Support]] = defaultdict(list)
+        for row in self.rows:
+            stated[row.framework, row.vendor].append(row)
+        return stated
 
 
 def _is_of(chip: Accelerator, until: int | None) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from costcalc.hardware import Accelerator
 
@@ -16,7 +16,12 @@ VINTAGE_MARGIN = 1.25  # a part may train so many times the images per joule of 
 
 def part(accelerators: Mapping[str, Accelerator], name: str) -> Accelerator:
     """The accelerator of this name; one without a data sheet where the name is not listed."""
-    return accelerators.get(name) or Accelerator.unlisted(name)
+    return accelerators.get(name) or _unlisted(name)
+
+
+@lru_cache(1024)
+def _unlisted(name: str) -> Accelerator:
+    return Accelerator.unlisted(name)
 
 
 def twin(accelerators: Mapping[str, Accelerator], name: str) -> str:
