@@ -48,14 +48,6 @@ OWN_ENERGY = "Energy: what the electricity bill of your machine counts. Carbon: 
 FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
-def assumptions(
-    query: EstimateQuery, offer: Offer, recipe: Recipe, time: TrainingTime, speed: tuple[str, ...], as_of: datetime
-) -> tuple[str, ...]:
-    """Every sentence that holds for this training time on this offer; `speed` are those about its speed."""
-    said = (*_recipe(recipe, time), *_time(query, recipe), *_price(query, offer, as_of))
-    return (*speed, *said)
-
-
 def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> Iterator[str]:
     """How each accelerator takes its share of the recipe's global batch, which its memory does not hold at once."""
     if steps > 1:
@@ -130,7 +122,8 @@ def curve_note(recipe: Recipe) -> str:
     return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}{borrowed}."
 
 
-def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
+def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
+    """What its curve and its schedule take for granted."""
     if recipe.evaluated_size:
         mirrored = ", averaged over each image and its mirror image" if recipe.mirrored_copies else ""
         yield (
@@ -163,7 +156,8 @@ def _recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
-def _time(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
+def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[str]:
+    """What the hours hold; `overhead` is the sentence of this name about the recipe."""
     if query.runs > 1:
         yield (
             f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: they boot and load "
@@ -173,7 +167,7 @@ def _time(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
     if query.overheads == "none":
         yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
     else:
-        yield _overhead(recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED)
+        yield overhead
 
 
 def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
@@ -229,8 +223,9 @@ def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     )
 
 
-def _overhead(data_set_gb: float, counted: bool) -> str:
-    """What a run takes beside training; `counted` where the recipe's clock ran during evaluation."""
+def overhead(recipe: Recipe) -> str:
+    """What a run takes beside training."""
+    data_set_gb, counted = recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED
     minutes = overheads.staging_hours(np.array(data_set_gb)) * 60
     staged = (
         f"{minutes:.0f} min staging of {data_set_gb:g} GB at {overheads.STAGING_MB_PER_SECOND} MB/s"
@@ -277,7 +272,8 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
         yield f"{what} {rate.currency}: {round(rate.per_usd, 6).normalize():f} per USD on {rate.date} ({rate.source})."
 
 
-def _price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
+def of_price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
+    """What the price takes for granted."""
     age = as_of - offer.observed_at
     if age.days > OLD_DAYS:
         yield f"The price was last seen on {offer.observed_at.date()}, {age.days} days before the date asked for."

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from costcalc.answers import Folded, Ranges
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue
-from costcalc.costing.candidates import Candidates, first
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.costing.candidates import Candidates, Order, first
+from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.offers import PurchaseOption
-from costcalc.picks import Options, PickName, picks
+from costcalc.picks import MOST_FOR_SURE, PickName
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags, Indices
+from costcalc.units import Flags, Floats, Indices
 
 MOST_BEST = 10
-SHORT_LIVED = (OPTIONS.index(PurchaseOption.SPOT), OPTIONS.index(PurchaseOption.CAPACITY_BLOCK))
+MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,43 +37,78 @@ class Choice:
     ranges: Callable[[Candidates], Ranges]
 
     def picks(self, hour_worth: float) -> dict[PickName, int]:
-        """The position of each pick, an hour on the calendar being worth so much in the question's currency."""
-        positions = self._in_order(self.candidates.pickable)
-        some = self.candidates.take(positions)
-        ranges = self.ranges(some)
-        spread = np.full(len(positions), np.inf)
-        sure = np.flatnonzero(self.sure[some.time] & (ranges.cost_low > 0))
-        spread[sure] = ranges.cost_high[sure] / ranges.cost_low[sure]
-        options = Options(some.cost, some.calendar_hours, ranges.hours_high, spread)
-        return {name: int(positions[each]) for name, each in picks(options, hour_worth)}
+        """The position of each pick, an hour on the calendar being worth so much in the question's currency.
+
+        The fastest is the cheapest of those that end within the range of the one with the fewest hours. The balanced has the
+        least cost + `hour_worth` x hours. The surest has the narrowest range of cost, and costs at most MOST_FOR_SURE times the
+        least. Of equal ones the one that costs least is picked.
+        """
+        pickable = np.flatnonzero(self.candidates.pickable)
+        if not len(pickable):
+            return {}
+        cost, hours = self.candidates.cost, self.candidates.calendar_hours
+        cheapest = self._least(pickable, cost[pickable])
+        fewest = np.array([self._least(pickable, hours[pickable])])
+        soon = pickable[hours[pickable] <= self.ranges(self.candidates.take(fewest)).hours_high]
+        found: dict[PickName, int] = {
+            "cheapest": cheapest,
+            "fastest": self._least(soon, cost[soon]),
+            "balanced": self._least(pickable, cost[pickable] + hour_worth * hours[pickable]),
+        }
+        sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
+        ranges = self.ranges(self.candidates.take(sure))
+        known = ranges.cost_low > 0
+        if known.any():
+            found["surest"] = self._least(sure[known], (ranges.cost_high / np.where(known, ranges.cost_low, 1))[known])
+        return found
 
     def best(self, picked: Iterable[int]) -> list[int]:
         """The picks and the best others, at most MOST_BEST, in the question's order: one for each recipe on each number and kind
         of accelerators, in each region where all are asked for."""
-        positions = self._in_order(self.candidates.pickable, self.query.sort)
-        some = self.candidates.take(positions)
-        shapes = self.catalogue.shape_of_instance[self.catalogue.columns.instance[some.row]]
-        region = self.catalogue.columns.region[some.row] * (self.query.regions == "all")
-        alike = np.stack(
-            [self.times.recipe[some.time], shapes, self.matrix.nodes[self.times.cluster[some.time]], region]
-        )
-        _, each = np.unique(alike, axis=1, return_index=True)
-        found = dict.fromkeys([*picked, *positions[np.sort(each)].tolist()])
+        found, seen = dict.fromkeys(picked), set()
+        for count in (MOST_LOOKED_AT, len(self.candidates.row)):
+            positions = self._in_order(self.candidates.pickable, count, self.query.sort)
+            for position, kind in zip(positions.tolist(), self._kinds(positions), strict=True):
+                if kind not in seen:
+                    seen.add(kind)
+                    found[position] = None
+            if len(found) >= MOST_BEST:
+                break
         return list(found)[:MOST_BEST]
+
+    def _kinds(self, positions: Indices) -> Iterator[tuple[int, ...]]:
+        """By what candidates are alike: recipe, shape and number of machines, and region where all are asked for."""
+        row, time = self.candidates.row[positions], self.candidates.time[positions]
+        columns = self.catalogue.columns
+        shapes = self.catalogue.shape_of_instance[columns.instance[row]]
+        region = columns.region[row] * (self.query.regions == "all")
+        nodes = self.matrix.nodes[self.times.cluster[time]]
+        return zip(*(each.tolist() for each in (self.times.recipe[time], shapes, nodes, region)), strict=True)
 
     def cheapest_unconfirmed(self) -> list[int]:
         """The position of the cheapest candidate whose rate is not confirmed; empty where all are."""
-        found: list[int] = self._in_order(~self.candidates.confirmed)[:1].tolist()
+        found: list[int] = self._in_order(~self.candidates.confirmed, 1).tolist()
         return found
 
     def folded(self) -> Folded:
         """How many candidates picks don't come from, each counted once."""
-        some = self.candidates
-        spot = np.isin(self.catalogue.columns.option[some.row], SHORT_LIVED)
-        kind = np.select([some.pickable, ~some.confirmed, some.runs_here != YES, spot], [0, 1, 2, 3], 4)
-        return Folded(*np.bincount(kind, minlength=5)[1:].tolist())
+        some, rest = self.candidates, ~self.candidates.pickable
+        option = self.catalogue.columns.option[some.row]
+        unconfirmed = rest & ~some.confirmed
+        other_code = rest & some.confirmed & (some.runs_here != YES)
+        spot = rest & some.confirmed & (some.runs_here == YES) & ((option == SPOT) | (option == CAPACITY_BLOCK))
+        every, first, second, third = (int(np.count_nonzero(each)) for each in (rest, unconfirmed, other_code, spot))
+        return Folded(first, second, third, every - first - second - third)
 
-    def _in_order(self, flags: Flags, by: Literal["cost", "time"] = "cost") -> Indices:
-        """The positions of the flagged candidates, the best first."""
+    def _in_order(self, flags: Flags, most: int, by: Literal["cost", "time"] = "cost") -> Indices:
+        """The positions of the best flagged candidates, in order."""
         positions = np.flatnonzero(flags)
-        return positions[first(self.candidates.take(positions).order(by, self.catalogue), len(positions))]
+        return positions[first(tuple(key[positions] for key in self._order(by)), most)]
+
+    def _least(self, positions: Indices, figures: Floats) -> int:
+        """The one of these positions with the least figure."""
+        least = positions[figures == figures.min()]
+        return int(least[first(tuple(key[least] for key in self._order("cost")), 1)[0]])
+
+    def _order(self, by: Literal["cost", "time"]) -> Order:
+        return self.candidates.order(by, self.catalogue)

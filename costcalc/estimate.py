@@ -15,10 +15,10 @@ import numpy as np
 
 from costcalc.answers import Answer, Estimate, Overview, PriceBasis, Ranges
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
-from costcalc.catalogue.freshness import freshness
+from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
-from costcalc.convergence.eligibility import best_reached, eligible_recipes
+from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
 from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
@@ -103,6 +103,7 @@ class Asked:
         """The picks and the page of estimates asked for, exactly."""
         query, catalogue, found = self.query, self.catalogue, self._found
         known, times, candidates = found.known, found.times, found.candidates
+        seen = known.last_seen(found.offers)
         choice = Choice(query, catalogue, found.matrix, times, candidates, found.sure, self._ranges)
         picked = choice.picks(self._hour_worth)
         mine = own_candidates(catalogue, candidates) if query.own else []
@@ -118,8 +119,8 @@ class Asked:
         on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
         return Answer(
             query=query,
-            prices=_price_basis(catalogue, found.as_of, found.offers),
-            freshness=freshness(catalogue, found.offers.listed, found.as_of),
+            prices=_price_basis(catalogue, found.as_of, seen),
+            freshness=seen.freshness(found.as_of, catalogue.refreshed_at),
             picks=tuple(reasoned({name: estimates[position] for name, position in picked.items()}, query.basis)),
             missed=found.missed,
             best=tuple(estimates[position] for position in best),
@@ -145,15 +146,25 @@ class Asked:
         """A candidate's machine with the script that most people run, None where no such script reaches the target."""
         found, catalogue = self._found, self.catalogue
         query = replace(self.query, training="ordinary", recipes="best", recipe=(), max_hours=None, max_cost=None)
+        eligible = self._eligible_ordinary(query)
+        if not eligible.eligible.any():
+            return None
         row, time = (column[[position]] for column in (found.candidates.row, found.candidates.time))
         cluster = found.times.cluster[time]
         clusters = np.bincount(cluster, minlength=len(found.matrix.clusters)).astype(bool)
-        times = training_times(found.matrix, query, eligible_recipes(found.matrix.recipes, query), clusters)
+        times = training_times(found.matrix, query, eligible, clusters)
         offers, risks = AllowedOffers(row, cluster, clusters, {}, row), found.known.spot_risks(found.as_of)
         times, rented = rentals(catalogue, found.matrix, offers, times, query, risks)
         rentable, free, _ = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         candidates = rentable if len(rentable.row) else free
         return next(iter(found.known.ranked(found.current, times, candidates, [0])), None)
+
+    def _eligible_ordinary(self, query: EstimateQuery) -> EligibleRecipes:
+        """The scripts that most people run and that reach the target; `query` asks for the best of all recipes."""
+        recipes, eligible = self._found.matrix.recipes, self._found.eligible
+        if self.query.recipe or self.query.recipes != "best":
+            eligible = eligible_recipes(recipes, query)
+        return replace(eligible, eligible=eligible.usable & recipes.of_care["ordinary"])
 
     @property
     def _hour_worth(self) -> float:
@@ -230,8 +241,7 @@ class Asked:
         runs_here = matrix.runs.at(times.recipe, times.cluster)
         vouched = catalogue.confirmed(as_of, query.max_price_age)
         candidates, free = (
-            replace(some, runs_here=runs_here[some.time], confirmed=vouched.flags[some.row])
-            for some in (candidates, free)
+            replace(some, runs_here=runs_here[some.time], confirmed=vouched.of(some.row)) for some in (candidates, free)
         )
         rentable = are_rentable(catalogue, candidates.row, query)
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed))
@@ -239,8 +249,10 @@ class Asked:
         candidates = with_frontier(candidates, times.hours[candidates.time])
         if query.frontier:
             candidates = candidates.take(candidates.on_frontier)
-        sure = are_sure(matrix, times, catalogue)
-        return _Found(known, as_of, current, matrix, offers, times, candidates, free, rejected, chosen.missed, sure)
+        sure = are_sure(matrix, times)
+        return _Found(
+            known, as_of, current, matrix, offers, eligible, times, candidates, free, rejected, chosen.missed, sure
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +264,7 @@ class _Found:
     current: CurrentOffers
     matrix: TrainingMatrix
     offers: AllowedOffers
+    eligible: EligibleRecipes
     times: TrainingTimes
     candidates: Candidates
     free: Candidates
@@ -299,6 +312,11 @@ class Recall:
         """The offers of the matrix's machines that a question allows."""
         name = ref(self.catalogue), ref(matrix), ref(current), wanted
         return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
+
+    def last_seen(self, offers: AllowedOffers) -> LastSeen:
+        """When these offers were last observed."""
+        name = ref(self.catalogue), ref(offers), "last seen"
+        return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
 
     def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
         """What was known then of the interruptions of spot machines."""
@@ -375,9 +393,9 @@ def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int
     return zip(*(each.tolist() for each in codes), strict=True)
 
 
-def _price_basis(catalogue: Catalogue, as_of: datetime, offers: AllowedOffers) -> PriceBasis:
-    seen = catalogue.columns.observed[offers.listed].tolist()
-    oldest, newest = (datetime.fromtimestamp(at(seen), UTC) if seen else None for at in (min, max))
+def _price_basis(catalogue: Catalogue, as_of: datetime, seen: LastSeen) -> PriceBasis:
+    ends = seen.moments[[0, -1]].tolist() if len(seen.moments) else []
+    oldest, newest = (datetime.fromtimestamp(each, UTC) for each in ends) if ends else (None, None)
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
 
 

@@ -18,13 +18,16 @@ from costcalc.assumptions import (
     SCHEDULE_AND_CODE,
     SCHEDULE_AND_OWN_CODE,
     accumulated,
-    assumptions,
     converted,
     curve_note,
     drawn,
     fed,
     free_tier,
     interruptions,
+    of_hours,
+    of_price,
+    of_recipe,
+    overhead,
     own_noise,
     rewritten,
     spot_rate_moves,
@@ -148,7 +151,7 @@ class EstimateDetails:
             evidence=known.tiers,
             components=components,
             sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
-            assumptions=self._assumptions(candidate, recipe, (*known.assumptions, *whose, power.said)),
+            assumptions=self._assumptions(candidate, recipe, known, (*whose, power.said)),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
             limited_by=known.limited_by,
             price_age_days=age,
@@ -164,7 +167,7 @@ class EstimateDetails:
             energy_kwh=energy,
             carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
             recipe_kind=recipe.kind,
-            recipe_command=recipe.command,
+            recipe_command=known.command,
             runs_here=candidate.runs_here,
             confirmed=candidate.confirmed,
         )
@@ -203,12 +206,16 @@ class EstimateDetails:
     def _utilization(self) -> Decimal:
         return _exactly(self.query.utilization)
 
-    def _assumptions(self, candidate: RankedCandidate, recipe: Recipe, speed: tuple[str, ...]) -> tuple[str, ...]:
+    def _assumptions(
+        self, candidate: RankedCandidate, recipe: Recipe, known: Grounds, beside: tuple[str, ...]
+    ) -> tuple[str, ...]:
         query, offer, time = self.query, candidate.offer, candidate.time
-        own = assumptions(query, offer, recipe, time, speed, self.as_of)
-        beside = self.market.rates.notes(query, offer.provider)
         said = (
-            *own,
+            *known.assumptions,
+            *beside,
+            *of_recipe(recipe, time),
+            *of_hours(query, recipe, known.overhead),
+            *of_price(query, offer, self.as_of),
             *self._spot(offer, time),
             *self._network(offer, time),
             *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
@@ -218,7 +225,7 @@ class EstimateDetails:
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
             *converted(query.currency, offer, self.market.exchange),
-            *beside,
+            *self.market.rates.notes(query, offer.provider),
         )
         return tuple(dict.fromkeys(said))
 
@@ -315,6 +322,8 @@ class Grounds(NamedTuple):
     assumptions: tuple[str, ...]
     code: Code | None
     usual: tuple[float, float] | None
+    command: str | None
+    overhead: str
 
 
 class UsualRange(NamedTuple):
@@ -378,6 +387,8 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         usual=None
         if isnan(matrix.usual.low[row, cluster])
         else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
+        command=one.command,
+        overhead=overhead(one),
     )
 
 

@@ -165,7 +165,7 @@ class Catalogue:
     def confirmed(self, as_of: datetime, max_price_age_days: int = 540) -> Confirmation:
         """Which of the offers current at a moment are confirmed: vouched for, and fresh for their kind of purchase.
 
-        `catalogue.confirmed(as_of, days).flags[rows]` says it of rows of `current_offers(as_of, days)`.
+        `catalogue.confirmed(as_of, days).of(rows)` says it of rows of `current_offers(as_of, days)`.
         """
         since = self._enough_since(*self._between(as_of, max_price_age_days))
         said = Vouched(self.columns, self.vouched, self.own)
@@ -174,7 +174,7 @@ class Catalogue:
     def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The current offers whose rates are confirmed."""
         current = self.current_offers(as_of, max_price_age_days)
-        listed = current.listed[self.confirmed(as_of, max_price_age_days).flags[current.listed]]
+        listed = current.listed[self.confirmed(as_of, max_price_age_days).of(current.listed)]
         return _current_offers(self.columns, self.first_hand, listed, current.stale)
 
     def _between(self, as_of: datetime, days: int) -> tuple[int, int]:

@@ -35,14 +35,22 @@ class Vouched(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Confirmation:
-    """What is confirmed at one moment: `flags` has an entry for each row of the catalogue, and holds for those current then.
+    """What is confirmed at one moment, of the rows that are current then.
 
-    `limits` has, by kind of purchase, the age in days up to which a rate is fresh: that of `FRESH_DAYS`, or where fewer than ten
-    providers have a rate of that kind so fresh and vouched for, the age at which ten do, or as many as there are.
+    A rate of each kind of purchase is fresh if it was observed no earlier than `since`, in seconds since 1970. `limits` has the
+    same as an age in days: that of `FRESH_DAYS`, or where fewer than ten providers have a rate of that kind so fresh and vouched
+    for, the age at which ten do, or as many as there are.
     """
 
-    flags: Flags
+    vouched: Vouched
+    since: Indices
     limits: Mapping[PurchaseOption, float]
+
+    def of(self, rows: Indices) -> Flags:
+        """Which of these rows of the catalogue are vouched for and fresh."""
+        columns, flags, own = self.vouched
+        fresh = columns.observed[rows] >= self.since[columns.option[rows]]
+        return np.asarray((flags[rows] & fresh) | own[rows])
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:
@@ -52,11 +60,9 @@ class Confirmation:
 
 def confirmation(vouched: Vouched, since: Indices, as_of: datetime, most_days: int) -> Confirmation:
     """What is vouched for and fresh at a moment, the limits widened to what `enough_since` returned, never beyond `most_days`."""
-    columns, now = vouched.columns, int(as_of.timestamp())
+    now = int(as_of.timestamp())
     limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
-    fresh = columns.observed >= (now - limits)[columns.option]
-    by_kind = dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True))
-    return Confirmation((vouched.flags & fresh) | vouched.own, by_kind)
+    return Confirmation(vouched, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True)))
 
 
 def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices:

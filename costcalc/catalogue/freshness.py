@@ -10,7 +10,7 @@ import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OLD_DAYS
-from costcalc.units import SECONDS_PER_DAY, Floats, Indices
+from costcalc.units import SECONDS_PER_DAY, Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +30,46 @@ class Freshness:
 NO_RATES = Freshness()
 
 
-def freshness(catalogue: Catalogue, rows: Indices, as_of: datetime) -> Freshness:
-    """That of these rows of the catalogue."""
-    refreshed_at = catalogue.refreshed_at if catalogue.refreshed_at and catalogue.refreshed_at <= as_of else None
-    if not len(rows):
-        return Freshness(refreshed_at=refreshed_at)
-    ages = (int(as_of.timestamp()) - catalogue.columns.observed[rows]) / SECONDS_PER_DAY
-    providers = catalogue.provider_of_instance[catalogue.columns.instance[rows]]
-    names = dict(zip(catalogue.provider_of_instance.tolist(), catalogue.vocabulary.instances, strict=True))
-    medians = {names[number][0]: _median(ages[providers == number]) for number in np.unique(providers).tolist()}
-    recent = round(float((ages <= OLD_DAYS).mean()), 3)
-    return Freshness(_median(ages), recent, refreshed_at, dict(sorted(medians.items())))
+@dataclass(frozen=True, eq=False)
+class LastSeen:
+    """When rates were last observed, in seconds since 1970: all in rising order, and the median of each provider's."""
+
+    moments: Indices
+    by_provider: Mapping[str, float]
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, rows: Indices) -> LastSeen:
+        """That of these rows of the catalogue."""
+        moments = catalogue.columns.observed[rows]
+        providers = catalogue.provider_of_instance[catalogue.columns.instance[rows]]
+        order = np.lexsort((moments, providers))
+        names = dict(zip(catalogue.provider_of_instance.tolist(), catalogue.vocabulary.instances, strict=True))
+        numbers, starts = np.unique(providers[order], return_index=True)
+        parts = np.split(moments[order], starts[1:])
+        medians = {names[number][0]: _median(part) for number, part in zip(numbers.tolist(), parts, strict=False)}
+        return cls(np.sort(moments), dict(sorted(medians.items())))
+
+    def freshness(self, as_of: datetime, refreshed_at: datetime | None) -> Freshness:
+        """How fresh they are at a moment; sources that answered after it don't count."""
+        now = int(as_of.timestamp())
+        refreshed_at = refreshed_at if refreshed_at and refreshed_at <= as_of else None
+        if not len(self.moments):
+            return Freshness(refreshed_at=refreshed_at)
+
+        def days(median: float) -> float:
+            return round((now - median) / SECONDS_PER_DAY, 1)
+
+        recent = 1 - int(np.searchsorted(self.moments, now - OLD_DAYS * SECONDS_PER_DAY)) / len(self.moments)
+        medians = {name: days(median) for name, median in self.by_provider.items()}
+        return Freshness(days(_median(self.moments)), round(recent, 3), refreshed_at, medians)
 
 
 def current_freshness(catalogue: Catalogue, as_of: datetime) -> Freshness:
     """That of all rates current at a moment, in all regions."""
     rows = catalogue.allowed_rows(catalogue.current_offers(as_of), OfferFilter(regions="all"))
-    return freshness(catalogue, rows, as_of)
+    return LastSeen.of(catalogue, rows).freshness(as_of, catalogue.refreshed_at)
 
 
-def _median(ages: Floats) -> float:
-    return round(float(np.median(ages)), 1)
+def _median(moments: Indices) -> float:
+    """Of moments in rising order."""
+    return float(moments[(len(moments) - 1) // 2] + moments[len(moments) // 2]) / 2

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
@@ -76,9 +74,9 @@ class ModelRecipes:
         return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
 
     @cached_property
-    def kinds(self) -> NDArray[np.str_]:
-        """How much care is in each recipe."""
-        return np.array([recipe.kind for recipe in self.recipes], str)
+    def of_care(self) -> Mapping[Training, Flags]:
+        """Recipes with no more than so much care in them."""
+        return {care: np.array([recipe.kind in UP_TO[care] for recipe in self.recipes], bool) for care in UP_TO}
 
     @cached_property
     def has_borrowed_curve(self) -> Flags:
@@ -147,12 +145,14 @@ class ModelRecipes:
 class EligibleRecipes:
     """Which of R recipes may answer, and why the others may not; all arrays are [R].
 
-    `success_probability` is the chance that a new run reaches the target. `log_width_below` and `log_width_above` are the
+    `success_probability` is the chance that a new run reaches the target. `usable` are those that reach it surely enough,
+    `eligible` those of them with no more care than the question allows. `log_width_below` and `log_width_above` are the
     half-widths in ln(epochs) of the 80 % interval of the epochs that a new run takes.
     """
 
     to_target: EpochsToTarget
     success_probability: Floats
+    usable: Flags
     eligible: Flags
     log_width_below: Floats
     log_width_above: Floats
@@ -186,7 +186,7 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
         "beyond_training": int((usable & ~careful).sum()),
     }
     widths = _epoch_widths(recipes, query, to_target)
-    return EligibleRecipes(to_target, probability, usable & careful, *widths, rejections)
+    return EligibleRecipes(to_target, probability, usable, usable & careful, *widths, rejections)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:
@@ -247,8 +247,8 @@ def _within_care(recipes: ModelRecipes, query: EstimateQuery, usable: Flags) -> 
     """Which recipes have no more care in them than the question allows, or than the least that can be used at all."""
     if query.recipes == "all" or query.recipe:
         return np.ones(len(usable), bool)
-    cares = [np.isin(recipes.kinds, sorted(UP_TO[care])) for care in get_args(Training)]
-    allowed = cares[get_args(Training).index(query.training) :]
+    cares = [*recipes.of_care]
+    allowed = [recipes.of_care[care] for care in cares[cares.index(query.training) :]]
     return next((careful for careful in allowed if (usable & careful).any()), allowed[0])
 
 

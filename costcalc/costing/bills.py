@@ -15,6 +15,8 @@ from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.units import SECONDS_PER_HOUR, Floats
 
 MILLIONTH = Decimal("0.000001")
+MICROSECONDS_PER_SECOND = 1_000_000
+MICROSECONDS_PER_HOUR = MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR
 ZERO, ONE = Decimal(0), Decimal(1)
 SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
@@ -122,9 +124,10 @@ class Bill:
         """The lines of the bill, first one for each of `charges`, then storage and egress, with amounts in cents that add up to
         the rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
-        exact = [line.quantity * line.rate for line in lines]
-        amounts = [cents(amount) for amount in exact]
-        amounts[amounts.index(max(amounts))] += cents(sum(exact, Decimal(0))) - sum(amounts)
+        exact = [quantity * rate for _, quantity, _, rate in lines]
+        amounts = [*map(cents, exact)]
+        if len(lines) > 1:
+            amounts[amounts.index(max(amounts))] += cents(sum(exact, ZERO)) - sum(amounts)
         return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
 
     def _beside(self, hours: Decimal) -> Decimal:
@@ -142,9 +145,9 @@ class Bill:
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
         tariff = self.tariff
-        increments = (hours * SECONDS_PER_HOUR).quantize(MILLIONTH) / tariff.increment_seconds
-        seconds = increments.to_integral_value(ROUND_CEILING) * tariff.increment_seconds
-        return max(seconds, Decimal(tariff.minimum_seconds)) / SECONDS_PER_HOUR
+        microseconds = int((hours * MICROSECONDS_PER_HOUR).to_integral_value())
+        increments = -(-microseconds // (tariff.increment_seconds * MICROSECONDS_PER_SECOND))
+        return Decimal(max(increments * tariff.increment_seconds, tariff.minimum_seconds)) / SECONDS_PER_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own = self.terms.price_factor * self.terms.exchange

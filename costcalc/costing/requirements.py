@@ -23,14 +23,7 @@ def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Fl
     return np.asarray(allowed[catalogue.columns.option[row]] | catalogue.own[row])
 
 
-def are_sure(matrix: TrainingMatrix, times: TrainingTimes, catalogue: Catalogue) -> Flags:
+def are_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
     """Which training times are of code that was logged on that accelerator, and reach the target in most runs."""
-    return were_logged(matrix, times, catalogue) & (times.success_probability >= SURE)
-
-
-def were_logged(matrix: TrainingMatrix, times: TrainingTimes, catalogue: Catalogue) -> Flags:
-    """Which training times are of code that was logged on that accelerator."""
-    chips = np.array([each.system.accelerator if each.system else "" for each in matrix.recipes.recipes], str)
-    machines = np.array([catalogue.shapes[cluster.shape][0] for cluster in matrix.clusters], str)
-    same = chips[times.recipe] == machines[times.cluster]
-    return np.asarray(times.logged | same)
+    logged = times.logged | matrix.runs.were_logged(times.recipe, times.cluster)
+    return np.asarray(logged & (times.success_probability >= SURE))

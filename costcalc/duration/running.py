@@ -17,11 +17,13 @@ UNKNOWN, NO, YES = -1, 0, 1
 
 class Runs(NamedTuple):
     """Whether published code of R recipes runs on the accelerators of C clusters: YES, NO or UNKNOWN in `answers`, a row for each
-    program and a column for each accelerator; `program` [R] and `accelerator` [C] are the row and the column of each."""
+    program and a column for each accelerator; `program` [R] and `accelerator` [C] are the row and the column of each. `logged_on`
+    [R] is the column of the accelerator on which a recipe was logged, -1 for any other."""
 
     answers: NDArray[np.int8]
     program: Indices
     accelerator: Indices
+    logged_on: Indices
 
     @classmethod
     def of(cls, support: ProgramSupport, recipes: Sequence[Recipe], accelerators: Sequence[str]) -> Runs:
@@ -37,11 +39,18 @@ class Runs(NamedTuple):
             answers,
             np.array([rows[_program(recipe)] for recipe in recipes], np.int64),
             np.array([columns[name] for name in accelerators], np.int64),
+            np.array(
+                [columns.get(recipe.system.accelerator if recipe.system else "", -1) for recipe in recipes], np.int64
+            ),
         )
 
     def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
         """Those of pairs."""
         return self.answers[self.program[recipes], self.accelerator[clusters]]
+
+    def were_logged(self, recipes: Indices, clusters: Indices) -> Flags:
+        """Which pairs are of a recipe and the accelerator on which it was logged."""
+        return np.asarray(self.logged_on[recipes] == self.accelerator[clusters])
 
     def never(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes are known not to run on each of these clusters [r, c]."""

@@ -16,6 +16,7 @@ from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
 
+FEW_CLUSTERS = 10  # on these it is faster to compare all recipes than to find those that can be the best
 INTERPOLATED_FACTOR = 1.02  # a schedule that nobody ran must save this much to be chosen before one that somebody did
 
 
@@ -93,7 +94,9 @@ def training_times(
     elapsed, work = _elapsed(matrix, query, eligible), matrix.work(eligible.to_target.epochs)
     recipes = np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
-        recipes = _possibly_best(matrix, _by_preference(matrix, recipes), work, elapsed)
+        recipes = _by_preference(matrix, recipes)
+    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS:
+        recipes = _possibly_best(matrix, recipes, work, elapsed)
     hours = matrix.training_hours(work, recipes, clusters)
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":

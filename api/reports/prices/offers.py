@@ -112,7 +112,7 @@ class Converter:
 class OffersReport:
     """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show.
 
-    `confirmed` has a flag for each row of the catalogue.
+    `confirmed` has a flag for each row of the page.
     """
 
     name: ClassVar = "offers"
@@ -127,9 +127,9 @@ class OffersReport:
 
     def quoted(self) -> Iterator[tuple[Offer, OfferRow]]:
         """Each offer of the page as it is quoted, and its row in the currency asked for."""
-        for row in self.page.tolist():
+        for row, confirmed in zip(self.page.tolist(), self.confirmed.tolist(), strict=True):
             offer = self.catalogue.offer(row)
-            yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=bool(self.confirmed[row]))
+            yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=confirmed)
 
     def rows(self) -> Iterator[OfferRow]:
         """The page in the currency asked for."""
@@ -151,12 +151,14 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
-    rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of).flags
+    rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of)
     if values.get("rates") == CONFIRMED:
-        rows = rows[confirmed[rows]]
+        rows = rows[confirmed.of(rows)]
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
-    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed, into, words)
+    return OffersReport(
+        catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed.of(rows[page]), into, words
+    )
 
 
 def selected(

@@ -27,8 +27,9 @@ def heard(days, **changes):
 
 def said(held, days, max_price_age=540):
     """What is current after so many days, each with whether it is confirmed."""
-    flags = held.confirmed(at(days), max_price_age).flags
-    return [(held.offer(row), bool(flags[row])) for row in held.current_offers(at(days), max_price_age).listed.tolist()]
+    rows = held.current_offers(at(days), max_price_age).listed
+    flags = held.confirmed(at(days), max_price_age).of(rows).tolist()
+    return [(held.offer(row), confirmed) for row, confirmed in zip(rows.tolist(), flags, strict=True)]
 
 
 def test_what_the_provider_said_stays_first_hand_when_a_third_party_sees_it_again():
