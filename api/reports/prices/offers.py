@@ -12,10 +12,11 @@ from api.questions.schemas import CONFIRMED, own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
+from costcalc.catalogue.confirmation import Confirmation
 from costcalc.hardware import Machine
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
-from costcalc.units import Flags, Indices
+from costcalc.units import Indices
 
 FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
 OF_MACHINE = frozenset(Machine.__dataclass_fields__)
@@ -110,10 +111,7 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class OffersReport:
-    """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show.
-
-    `confirmed` has a flag for each row of the page.
-    """
+    """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show."""
 
     name: ClassVar = "offers"
     catalogue: Catalogue
@@ -121,13 +119,13 @@ class OffersReport:
     count: int
     rest: Rest | None
     page: Indices
-    confirmed: Flags
+    confirmed: Confirmation
     converter: Converter
     words: Mapping[str, str]
 
     def quoted(self) -> Iterator[tuple[Offer, OfferRow]]:
         """Each offer of the page as it is quoted, and its row in the currency asked for."""
-        for row, confirmed in zip(self.page.tolist(), self.confirmed.tolist(), strict=True):
+        for row, confirmed in zip(self.page.tolist(), self.confirmed.of(self.page).tolist(), strict=True):
             offer = self.catalogue.offer(row)
             yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=confirmed)
 
