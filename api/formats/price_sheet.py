@@ -73,7 +73,7 @@ class _PriceSheet:
             "offering_class": self._words(columns.offering, words.classes),
             "available": self._words(columns.flags, [is_available(each) for each in flags]),
             "available_at": self._available_at,
-            "confirmed": self._words(self._confirmed.astype(np.int8), [False, True]),
+            "confirmed": self._are_confirmed,
         }
 
     def _of_rates(self) -> dict[str, Callable[[Indices], Texts]]:
@@ -86,6 +86,10 @@ class _PriceSheet:
             "effective_from": self._written(columns.effective_from, self._moments),
             "observed_at": self._written(columns.observed, self._moments),
         }
+
+    def _are_confirmed(self, rows: Indices) -> Texts:
+        no, yes = self._cells(False), self._cells(True)
+        return [yes if confirmed else no for confirmed in self._confirmed.of(rows).tolist()]
 
     def _repeated(self, words: str) -> Callable[[Indices], Texts]:
         safe = self._cells(words)

@@ -154,9 +154,7 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
         rows = rows[confirmed.of(rows)]
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
-    return OffersReport(
-        catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed.of(rows[page]), into, words
-    )
+    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed, into, words)
 
 
 def selected(
