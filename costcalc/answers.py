@@ -191,6 +191,13 @@ class Folded:
 NOTHING_FOLDED = Folded()
 
 
+class Missed(NamedTuple):
+    """A recipe that reaches the target too seldom, and the chance that a run of it does."""
+
+    recipe: str
+    chance: float
+
+
 class Ranges(NamedTuple):
     """Both ends of 80 % ranges as columns: of hours on the calendar, and of costs. Where there is waiting, its range is not known
     and the ends are the hours themselves."""
@@ -273,7 +280,8 @@ class Answer:
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where no
     estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines.
     `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the `lead` with the
-    script that most people run, None where no such script reaches the target. `free` has the free tiers that take least time on
+    script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that
+    people begin with, where it does so too seldom. `free` has the free tiers that take least time on
     the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
     free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
@@ -301,6 +309,7 @@ class Answer:
     best_on_demand: tuple[Offer | None, ...] = ()
     unconfirmed: Estimate | None = None
     ordinary: Estimate | None = None
+    ordinary_missed: Missed | None = None
     folded: Folded = NOTHING_FOLDED
     verdict: tuple[str, ...] = ()
     free: tuple[Estimate, ...] = ()

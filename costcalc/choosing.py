@@ -15,7 +15,7 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import MOST_FOR_SURE, PickName
+from costcalc.picks import AS_CHEAP, MOST_FOR_SURE, PickName
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -39,15 +39,17 @@ class Choice:
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
-        The fastest is the cheapest of those that end within the range of the one with the fewest hours. The balanced has the
-        least cost + `hour_worth` x hours. The surest has the narrowest range of cost, and costs at most MOST_FOR_SURE times the
-        least. Of equal ones the one that costs least is picked.
+        The cheapest has the least cost; of those that cost as little it ends first. The fastest is the cheapest of those that end
+        within the range of the one with the fewest hours. The balanced has the least cost + `hour_worth` x hours. The surest has
+        the narrowest range of cost, and costs at most MOST_FOR_SURE times the least. Of equal ones the one that costs least is
+        picked.
         """
         pickable = np.flatnonzero(self.candidates.pickable)
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
-        cheapest = self._least(pickable, cost[pickable])
+        as_cheap = pickable[cost[pickable] <= AS_CHEAP * cost[pickable].min()]
+        cheapest = self._least(as_cheap, hours[as_cheap])
         fewest = np.array([self._least(pickable, hours[pickable])])
         soon = pickable[hours[pickable] <= self.ranges(self.candidates.take(fewest)).hours_high]
         found: dict[PickName, int] = {

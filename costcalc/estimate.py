@@ -51,6 +51,7 @@ from costcalc.interruptions import ObservedInterruptions, Place, newest, observe
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.ordinary import OrdinaryScript, ordinary_groups
 from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
@@ -113,7 +114,9 @@ class Asked:
         details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
         bills = tuple(map(details.bill, shown.values()))
         lead = min(mine, key=lambda position: candidates.cost[position], default=picked.get(PICK_BY[query.sort]))
-        plain = None if lead is None else self._ordinary(lead)
+        script = None if lead is None else self._ordinary(lead)
+        usual = script and script.found(self.market, known.spot_risks(found.as_of))
+        plain = known.ranked(found.current, *usual, [0]) if usual else ()
         estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
         bill_at = dict(zip(shown, bills, strict=True))
         on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
@@ -127,7 +130,8 @@ class Asked:
             best_bills=tuple(bill_at[position] for position in best),
             best_on_demand=tuple(shown[position].on_demand for position in best),
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
-            ordinary=details.priced(plain) if plain else None,
+            ordinary=details.priced(plain[0]) if plain else None,
+            ordinary_missed=script.missed if script else None,
             folded=choice.folded(),
             count=len(candidates.row),
             estimates=tuple(estimates.values())[:on_page],
@@ -142,29 +146,14 @@ class Asked:
             on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
         )
 
-    def _ordinary(self, position: int) -> RankedCandidate | None:
-        """A candidate's machine with the script that most people run, None where no such script reaches the target."""
-        found, catalogue = self._found, self.catalogue
-        query = replace(self.query, training="ordinary", recipes="best", recipe=(), max_hours=None, max_cost=None)
-        eligible = self._eligible_ordinary(query)
-        if not eligible.eligible.any():
-            return None
-        row, time = (column[[position]] for column in (found.candidates.row, found.candidates.time))
-        cluster = found.times.cluster[time]
-        clusters = np.bincount(cluster, minlength=len(found.matrix.clusters)).astype(bool)
-        times = training_times(found.matrix, query, eligible, clusters)
-        offers, risks = AllowedOffers(row, cluster, clusters, {}, row), found.known.spot_risks(found.as_of)
-        times, rented = rentals(catalogue, found.matrix, offers, times, query, risks)
-        rentable, free, _ = within_limits(query, rented, costs(catalogue, query, rented, self.market))
-        candidates = rentable if len(rentable.row) else free
-        return next(iter(found.known.ranked(found.current, times, candidates, [0])), None)
-
-    def _eligible_ordinary(self, query: EstimateQuery) -> EligibleRecipes:
-        """The scripts that most people run and that reach the target; `query` asks for the best of all recipes."""
-        recipes, eligible = self._found.matrix.recipes, self._found.eligible
-        if self.query.recipe or self.query.recipes != "best":
-            eligible = eligible_recipes(recipes, query)
-        return replace(eligible, eligible=eligible.usable & recipes.of_care["ordinary"])
+    def _ordinary(self, position: int) -> OrdinaryScript:
+        """The script that most people run, on a candidate's machine."""
+        found, query = self._found, replace(self.query, recipes="best", recipe=())
+        row, cluster = found.candidates.row[[position]], found.times.cluster[found.candidates.time[[position]]]
+        eligible = found.eligible if query == self.query else eligible_recipes(found.matrix.recipes, query)
+        accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
+        groups = found.known.ordinary_groups(found.matrix, accelerator)
+        return OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible)
 
     @property
     def _hour_worth(self) -> float:
@@ -312,6 +301,13 @@ class Recall:
         """The offers of the matrix's machines that a question allows."""
         name = ref(self.catalogue), ref(matrix), ref(current), wanted
         return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
+
+    def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
+        """The ordinary recipes of a matrix, those first that most people run on this accelerator."""
+        chip = self.evidence.accelerators.get(accelerator)
+        usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)
+        name = ref(self.evidence), ref(matrix), "ordinary", usual
+        return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
 
     def last_seen(self, offers: AllowedOffers) -> LastSeen:
         """When these offers were last observed."""

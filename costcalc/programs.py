@@ -37,6 +37,17 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class UsualScript:
+    """What most people train with on chips of a vendor: patterns of the names of recipes, separated by spaces, that of the script
+    they begin with first; and the framework of the others."""
+
+    vendor: str
+    framework_family: str
+    recipes: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Support:
     """Whether programs of a framework run on chips of a vendor, those introduced up to a year where `until` names one.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from api.cli.grid import Column, View, paragraph, table
+from api.cli.grid import PIPED_WIDTH, Column, View, paragraph, table
 from api.formats.words import (
     bought,
     energy,
@@ -21,6 +21,8 @@ from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.query import Basis
+
+SHORT_NAME = 26
 
 
 def ranked(each: Estimate) -> str:
@@ -50,7 +52,7 @@ def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
     """The picks with their names and the best others, as many as fit so many lines; all that stands behind them, if asked for."""
     rows = found.best[: found.query.limit]
     for many in range(len(rows), 0, -1):
-        lines = list(table(_first_columns(rows[:many], found), range(many), view.width))
+        lines = list(table(_first_columns(rows[:many], found, view.width), range(many), view.width, tells_left=False))
         if len(lines) <= most:
             break
     yield from lines
@@ -58,7 +60,7 @@ def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
         yield from explained(rows[:many], view.width)
 
 
-def _first_columns(rows: Sequence[Estimate], found: Answer) -> list[Column]:
+def _first_columns(rows: Sequence[Estimate], found: Answer, width: int) -> list[Column]:
     """What the first answer shows of each estimate, by its position: how it is bought, where that differs, and its recipe, where
     that is another than above."""
     basis = found.query.basis
@@ -67,7 +69,9 @@ def _first_columns(rows: Sequence[Estimate], found: Answer) -> list[Column]:
         Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider}"),
         Column("type and region", lambda at: _type(rows[at]), leave=1),
         Column("bought", lambda at: bought(rows[at])),
-        Column("recipe", lambda at: "same" if at and rows[at].recipe == rows[at - 1].recipe else rows[at].recipe),
+        Column(
+            "recipe", lambda at: "same" if at and rows[at].recipe == rows[at - 1].recipe else _recipe(rows[at], width)
+        ),
         Column("hours", lambda at: hours(rows[at].hours), figures=True),
         Column(
             "to pay" if basis == "billed" else "share", lambda at: f"{rows[at].cost(basis).cost:,.2f}", figures=True
@@ -76,6 +80,12 @@ def _first_columns(rows: Sequence[Estimate], found: Answer) -> list[Column]:
         Column("rate seen", lambda at: rate_seen(rows[at]), leave=2),
     ]
     return [column for column in shown if column.heading != "bought" or len(set(map(bought, rows))) > 1]
+
+
+def _recipe(each: Estimate, width: int) -> str:
+    """Its name; on a narrow terminal its beginning and a star, which asks for it as well."""
+    name = each.recipe
+    return name if width >= PIPED_WIDTH or len(name) <= SHORT_NAME else f"{name[: SHORT_NAME - 1]}*"
 
 
 def _machines(each: Estimate) -> str:

@@ -36,8 +36,8 @@ class Column:
     meaning: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterator[str]:
-    """The lines of the table, what its columns mean, and which are left out to fit the width."""
+def table(columns: Sequence[Column], rows: Sequence[Any], width: int, tells_left: bool = True) -> Iterator[str]:
+    """The lines of the table, what its columns mean, and which are left out to fit the width, unless nobody need be told."""
     cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
     shown, widths = fitted(cells, width)
     heading, *texts = zip(*(cells[column] for column in shown), strict=True)
@@ -47,7 +47,8 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int) -> Iterato
     for row in texts:
         yield from _row(shown, row, widths)
     yield ""
-    if left := [column.heading.partition("\n")[0] for column in columns if column not in shown]:
+    left = [column.heading.partition("\n")[0] for column in columns if column not in shown]
+    if left and tells_left:
         yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 

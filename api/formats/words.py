@@ -171,18 +171,15 @@ def names_of(each: Estimate, answer: Answer) -> str:
 
 def folded(answer: Answer) -> str:
     """What there is beside the estimates that picks may come from, and how to see it; empty where there is nothing."""
-    aside, lowest = answer.folded, answer.unconfirmed
-    basis = answer.query.basis
-    is_less = lowest and answer.picks and lowest.cost(basis).cost < answer.picks[0].estimate.cost(basis).cost
-    least = f", from {money(lowest.cost(basis).cost, lowest.currency)}" if lowest and is_less else ""
+    aside = answer.folded
     kinds = (
-        (aside.unconfirmed, f"at rates that are not confirmed{least}"),
-        (aside.other_code, "whose code may not run there"),
-        (aside.spot, "spot or in capacity blocks (purchase=spot)"),
-        (aside.commitments, "with a commitment (basis=effective)"),
+        (aside.unconfirmed, "unconfirmed"),
+        (aside.other_code, "with untried code"),
+        (aside.spot, "spot"),
+        (aside.commitments, "committed"),
     )
     counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
-    return f"Also {counted}; limit=1000 lists all." if counted else ""
+    return f"Also {counted} (limit=1000)." if counted else ""
 
 
 class Sureness(NamedTuple):

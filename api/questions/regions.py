@@ -12,6 +12,7 @@ from api.questions.suggestions import either
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.query import EstimateQuery
 from pricing.packaged.places import Region, nearest, places
+from pricing.packaged.providers import provider
 
 
 class Located(NamedTuple):
@@ -34,14 +35,18 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
     place = either(_shown(word, wanted) for word in asked)
     refresh = [name for name in lacking if name in sources]
     reads = f"; `costcalc prices refresh {' '.join(refresh)}` reads them" if refresh else ""
-    missing = f"No rate of {either(lacking or providers)} in {place} is stored{reads}."
+    missing = f"No rate of {_named(lacking or providers)} in {place} is stored{reads}."
     if there or _has_others(catalogue, query, as_of):
         return Located(query, (missing,) if lacking else ())
     near = nearest(wanted, having)
     if near is None:
         return Located(query, (missing,))
-    told = f"{missing} These are rates of {near.provider} in {near}, the nearest."
+    told = f"{missing} The nearest with rates is {near}."
     return Located(replace(query, region=Meant([near.code], asked)), (told,))
+
+
+def _named(codes: Collection[str]) -> str:
+    return either(provider(code).name for code in codes)
 
 
 def _with_rates(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> tuple[Region, ...]:

@@ -15,6 +15,7 @@ from api.questions.regions import located
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import Rest, rest_of
+from api.reports.verdict import verdict
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
 from costcalc.assumptions import FREE_TIER
@@ -27,7 +28,6 @@ from costcalc.picks import Requirement
 from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
 from costcalc.units import Indices
-from costcalc.verdict import verdict
 
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument

@@ -16,7 +16,7 @@ from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
-from costcalc.programs import ProgramSupport, Support
+from costcalc.programs import ProgramSupport, Support, UsualScript
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
@@ -71,7 +71,8 @@ class Evidence:
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are the
     asker's own measurements, the newest last. `energy` says what machines draw and their grids emit,
-    `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run.
+    `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts`
+    what most people run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a run of the asker's own.
     """
@@ -89,6 +90,7 @@ class Evidence:
     energy: EnergyTables = NOTHING_DRAWN
     largest_batches: tuple[MeasuredBatch, ...] = ()
     support: tuple[Support, ...] = ()
+    usual_scripts: tuple[UsualScript, ...] = ()
     processors: Processors = field(default_factory=Processors)
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False

@@ -22,7 +22,7 @@ from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineT
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
-from costcalc.programs import Program, Support
+from costcalc.programs import Program, Support, UsualScript
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
@@ -34,7 +34,7 @@ Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
 NETWORKS, CODES = "system_networks", "codes"
-PROGRAMS, SUPPORT = "programs", "framework_support"
+PROGRAMS, SUPPORT, USUAL = "programs", "framework_support", "usual_scripts"
 GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
 PROCESSORS, RATES = "processors", "processor_speeds"
 BATCHES = "largest_batches"
@@ -58,6 +58,7 @@ TABLES = (
         BATCHES,
         PROGRAMS,
         SUPPORT,
+        USUAL,
     ),
 )
 
@@ -92,6 +93,7 @@ class Tables:
     rates: tuple[ProcessorSpeed, ...]
     largest_batches: tuple[MeasuredBatch, ...]
     support: tuple[Support, ...]
+    usual_scripts: tuple[UsualScript, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)),
         largest_batches=tuple(_read(texts, BATCHES, MeasuredBatch)),
         support=tuple(_read(texts, SUPPORT, Support)),
+        usual_scripts=tuple(_read(texts, USUAL, UsualScript)),
     )
 
 
@@ -200,6 +203,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
         largest_batches=tables.largest_batches,
         support=tables.support,
+        usual_scripts=tables.usual_scripts,
         processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
     )
 

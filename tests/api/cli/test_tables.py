@@ -137,7 +137,7 @@ def test_the_first_answer_fits_a_terminal_and_has_the_verdict_and_the_picks(run,
         assert pick.name in table
         assert f"{pick.estimate.cost(found.query.basis).cost:,.2f}" in table
         assert pick.estimate.instance_type in table
-    assert "that are not confirmed" in table
+    assert "unconfirmed" in table
 
 
 def test_the_list_has_free_tiers_below(run, client):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
@@ -13,26 +14,39 @@ from costcalc.money import money
 from costcalc.offers import PurchaseOption
 from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
-from costcalc.query import Basis
-from costcalc.reasons import against
+from costcalc.query import Basis, EstimateQuery
+from pricing.packaged.providers import provider
 
 LONGEST = 700
 """Characters of all lines together."""
 MOST_LINES = 5
-PLACES = {"unspecified": "", "any": ", any region"}
+MOST_WRAPPED, WIDTH = 9, 80
+"""Lines in a terminal of so many columns, where the first answer has 24 in all."""
+PLACES = ("unspecified", "any")
 KINDS: dict[RecipeKind, str] = {
-    "ordinary": "the ordinary recipe",
-    "tuned": "the tuned recipe",
-    "record": "the benchmark entry",
-    "own": "your recipe",
+    "ordinary": "an ordinary script",
+    "tuned": "tuned",
+    "record": "a benchmark entry",
+    "own": "your own run",
+}
+HOW_BOUGHT = {
+    PurchaseOption.ON_DEMAND: "on demand",
+    PurchaseOption.SPOT: "on spot",
+    PurchaseOption.RESERVED: "reserved",
+    PurchaseOption.SAVINGS_PLAN: "on a savings plan",
+    PurchaseOption.COMMITTED_USE: "with committed use",
+    PurchaseOption.CAPACITY_BLOCK: "in a capacity block",
+    PurchaseOption.MONTHLY: "by the month",
+    PurchaseOption.OWNED: "owned",
+    PurchaseOption.FREE: "free",
 }
 LACKING = {
-    ("confirmed",): "No rate within these filters is confirmed, so these are rates to check before you rent.",
-    ("rentable",): "Nothing here is rented on demand, so this is bought in another way.",
+    ("confirmed",): "No rate within these filters is confirmed: check the rate before you rent.",
+    ("rentable",): "Nothing here is rented on demand.",
     (
         "rentable",
         "confirmed",
-    ): "Nothing here is rented on demand or has a confirmed rate: check the rates before you buy.",
+    ): "Nothing here is rented on demand or has a confirmed rate: check the rate before you buy.",
 }
 NO_PUBLIC_CODE = (
     "No public code is known to run on any of these machines, so this is what the best published result took."
@@ -55,10 +69,15 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
         else [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
     )
     lines = [*first, *_joined(beside, room), *last]
-    while beside and len(" ".join(lines)) > LONGEST:
+    while beside and (len(" ".join(lines)) > LONGEST or sum(map(_wrapped, lines)) > MOST_WRAPPED):
         beside.pop()
         lines = [*first, *_joined(beside, room), *last]
     return tuple(line.replace("`", "") for line in lines)
+
+
+def _wrapped(line: str) -> int:
+    """How many lines of a terminal it takes, those after the first being indented."""
+    return len(wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
@@ -82,14 +101,19 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
     asked = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
-    figures = f"{priced(each, _basis(answer))}{for_runs}, {_hours(each)} ({_range(each)})"
+    figures = f"{priced(each, _basis(answer))}{for_runs}, {in_words(each.hours)} ({_range(each)})"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
-        return f"{asked}Your {mine}: {figures}, for electricity and its share of the loss in value."
+        return f"{asked}Your {mine}: {figures}, {_own_cost(query)}."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
-        return f"{asked}Use {located(each)}: free, {_hours(each)} of work{waits}."
-    return f"{asked}{'rent' if asked else 'Rent'} {located(each)}, {_bought(each)}: {figures}. {_rate(each)}"
+        return f"{asked}Use {_short(each)}: free, {in_words(each.hours)} of work{waits}."
+    return f"{asked}{'rent' if asked else 'Rent'} {_located(each)} {_bought(each)}: {figures}. {_rate(each)}"
+
+
+def _own_cost(query: EstimateQuery) -> str:
+    """What a machine of one's own costs."""
+    return "for electricity" if query.own_price == 0 else "for electricity and its share of the loss in value"
 
 
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
@@ -98,14 +122,20 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     if other:
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
-        yield 0, f"{name}: {_short(other)}, {priced(other, basis)}, {against(other, answer.lead, basis)}."
+        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {priced(other, basis)}."
+    if surer and surer != other:
+        figures = f"{in_words(surer.hours)}, {priced(surer, basis)}"
+        yield 0, f"Surer (logged on that chip): {_short(surer)}, {figures}."
     if seen := _seen_for_less(answer):
         yield 1, seen
-    if surer and surer != other:
-        figures = f"{priced(surer, basis)}, {_hours(surer)}"
-        yield 0, f"Surer: {_short(surer)}, {figures}, where its code was logged."
     if free := _free(answer):
         yield 1, free
+
+
+def _apart(each: Estimate, lead: Estimate) -> str:
+    """`45 min sooner`"""
+    sooner = lead.calendar_hours - each.calendar_hours
+    return f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'}" if sooner else "as soon"
 
 
 def _basis(answer: Answer) -> Basis:
@@ -153,26 +183,28 @@ def _free(answer: Answer) -> str:
 
 
 def _short(each: Estimate) -> str:
-    """What is rented, and where if that is a certain region: `8 A100-40GB at aws, us-east-1`."""
-    region = "" if each.region in PLACES else f", {each.region}"
-    return f"{counted(each.accelerators, each.accelerator)} at {each.provider}{region}"
+    """What is rented, and from whom: `8 A100-40GB at AWS`."""
+    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
 
 
-def located(each: Estimate) -> str:
-    """What is rented and where: `8 A100-40GB at aws (p4d.24xlarge, us-east-1)`."""
-    machines = f"{each.nodes} x " if each.nodes > 1 else ""
-    what = counted(each.accelerators, each.accelerator)
-    return f"{what} at {each.provider} ({machines}{each.instance_type}{PLACES.get(each.region, f', {each.region}')})"
+def _located(each: Estimate) -> str:
+    """What is rented and where: `8 A100-40GB at AWS (p4d.24xlarge, us-east-1)`."""
+    machines = f"{each.nodes} x {each.instance_type}" if each.nodes > 1 else each.instance_type
+    region = "" if each.region in PLACES else each.region
+    where = ", ".join(filter(None, ["" if _says_the_same(each) else machines, region]))
+    return f"{_short(each)} ({where})" if where else _short(each)
+
+
+def _says_the_same(each: Estimate) -> bool:
+    """Whether the name of a machine is no more than its number and kind of accelerators: `1x H100`."""
+    words = set(each.instance_type.casefold().replace("x ", " ").split())
+    return words <= {str(each.accelerators), *each.accelerator.casefold().split()}
 
 
 def priced(each: Estimate, basis: Basis) -> str:
     """Its cost with the range: `$3.89 ($3.05 to $4.96)`."""
     amount, low, high = (money(one, each.currency) for one in each.cost(basis))
     return f"{amount} ({low} to {high})" if low != high else amount
-
-
-def _hours(each: Estimate) -> str:
-    return in_words(each.hours)
 
 
 def _range(each: Estimate) -> str:
@@ -183,16 +215,18 @@ def _range(each: Estimate) -> str:
 
 
 def _bought(each: Estimate) -> str:
-    words = (each.purchase_option.value, each.term, each.payment and each.payment.value)
-    return " ".join(word.replace("_", " ") for word in words if word)
+    words = (HOW_BOUGHT[each.purchase_option], each.term, each.payment and each.payment.value.replace("_", " "))
+    return " ".join(filter(None, words))
 
 
 def _rate(each: Estimate) -> str:
     """The rate, its age and its hand."""
-    hourly = money(each.hourly_rate.quantize(Decimal("0.01")), each.currency)
-    alike = "stated by two sources alike, last" if each.confirmed else "seen by a third party"
-    said = "stated by the provider" if each.price_first_hand else alike
-    return f"The rate of {hourly} an hour was {said} {_days(each)}."
+    hourly, when = money(each.hourly_rate.quantize(Decimal("0.01")), each.currency), _days(each)
+    if each.price_first_hand:
+        return f"The provider stated {hourly} an hour {when}."
+    if each.confirmed:
+        return f"Two sources agree on {hourly} an hour, seen {when}."
+    return f"A third party saw {hourly} an hour {when}."
 
 
 def _days(each: Estimate) -> str:
@@ -201,21 +235,23 @@ def _days(each: Estimate) -> str:
 
 
 def _ordinary(answer: Answer) -> str:
-    """What the script that most people run takes on the same machine, where that is another."""
-    each = answer.ordinary
+    """What the script that most people run takes on the same machine, where that is another, and which one misses the target."""
+    each, seldom = answer.ordinary, answer.ordinary_missed
+    told = f"{seldom.recipe} misses it in {(1 - seldom.chance) * 100:.0f} % of runs" if seldom else ""
     if answer.lead.recipe_kind not in {"tuned", "record"}:
-        return ""
+        return f"{_capital(told)}." if seldom and seldom.recipe != answer.lead.recipe else ""
     if each is None or each.recipe_kind != "ordinary":
-        return "No ordinary script is known to reach it."
+        return f"{_capital(told)}." if told else "No ordinary script is known to reach it."
     cost = money(each.cost(_basis(answer)).cost, each.currency)
-    return f"An ordinary script, {each.recipe}: {cost}, {_hours(each)}."
+    ordinary = f"An ordinary script, {each.recipe}, takes {in_words(each.hours)} and {cost}"
+    return f"{ordinary}; {told}." if told else f"{ordinary}."
 
 
 def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
-    recipe = f"{KINDS[each.recipe_kind]} {each.recipe} ({each.epochs:.0f} epochs)"
-    return f"That is {recipe}, which reaches it in {sure} of runs."
+    what = f"{KINDS[each.recipe_kind]}, {each.epochs:.0f} epochs, {sure} sure to reach it"
+    return f"That is {each.recipe} ({what})."
 
 
 def _capital(sentence: str) -> str:
