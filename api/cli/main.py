@@ -21,7 +21,7 @@ CHECKOUT = Path(__file__).parents[2]
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
 @click.version_option(package_name="costcalc")
 def main() -> None:
-    """What does it cost, how long does it take, and where, to train a model to an accuracy?"""
+    """What will it cost to train a model to an accuracy, how long will it take, and where?"""
 
 
 OF_OTHER_FILES: tuple[click.Command, ...] = (
@@ -37,7 +37,7 @@ for command in OF_OTHER_FILES:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"], case_sensitive=False))
 def completion(shell: str) -> None:
-    """Print the script by which SHELL completes commands and names.
+    """Print the script with which SHELL completes commands and names.
 
     \b
     bash: add   eval "$(costcalc completion bash)"       to ~/.bashrc
@@ -76,7 +76,7 @@ def serve(bind: str | None, workers: int | None) -> None:
 @main.group(invoke_without_command=True)
 @click.pass_context
 def mcp(context: click.Context) -> None:
-    """Answer an assistant by the Model Context Protocol.
+    """Answer an assistant over the Model Context Protocol.
 
     It speaks over standard input and output. The assistant starts it.
     """
@@ -90,7 +90,7 @@ def mcp(context: click.Context) -> None:
 @mcp.command("config")
 @click.argument("client", required=False)
 def configure(client: str | None) -> None:
-    """Print what tells CLIENT of this server.
+    """Print the configuration that adds this server to CLIENT.
 
     Without CLIENT it prints that for every known client.
     """
@@ -102,7 +102,7 @@ def configure(client: str | None) -> None:
 
 @mcp.command("doctor")
 def diagnose() -> None:
-    """Say what is wrong with this installation and what to do. Exit status 1: something is wrong."""
+    """Check this installation, and say how to mend it. Exit status 1: something is wrong."""
     from api.cli import mcp as commands
 
     with told():

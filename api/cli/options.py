@@ -36,44 +36,44 @@ class Theme:
 THEMES = (
     Theme(
         "What to train",
-        "These define when the target is reached and choose the recipes.",
+        "When the target counts as reached, and with which recipes.",
         "model target metric training recipe recipes confidence images_per_second",
         "dataset crossing evidence overheads software pipeline image_size year precision",
     ),
     Theme(
         "Which machines",
-        "These restrict the machines, clouds and regions.",
+        "Only these machines, clouds and regions.",
         "provider region accelerator accelerators nodes own own_price",
         "regions instance_type available rates own_years own_resale own_watts electricity pue",
     ),
-    Theme("How to buy", "These restrict the ways to pay for a machine.", "purchase term", "payment utilization"),
+    Theme("How to buy", "Only these ways to pay.", "purchase term", "payment utilization"),
     Theme(
         "Limits and order",
-        "These set limits of cost and time, the order, and how much is shown.",
+        "Limits of cost and time, the order, and how much is shown.",
         "budget max_cost max_hours sort limit runs_per_month",
         "frontier basis hour_worth offset",
     ),
     Theme(
         "Prices and money",
-        "These choose the date of the prices, the currency, your own rates, and what the bill holds.",
+        "The date of the prices, the currency, your own rates, and what the bill holds.",
         "as_of since until discount currency runs",
         "max_price_age fx storage_gb storage_rate egress_gb egress_rate",
     ),
     Theme(
         "Output",
-        "These change how the answer is written, never its figures.",
+        "How the answer is written; its figures stay the same.",
         "format explain to pick run help help_all",
         "excel sep decimal profile focus table label cost_center",
     ),
     Theme(
         "The run",
-        "These say of a run what its log does not.",
+        "What the log does not say of the run.",
         "name better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
     ),
-    Theme("The sweep", "These add questions from a file and choose the processes that answer.", "grid workers dask"),
+    Theme("The sweep", "Questions from a file, and the processes that answer.", "grid workers dask"),
 )
 OTHER = Theme("Other options", "These belong to no theme.", "")
-SEVERAL = "Dots (NAME,...) mean one value or several, with commas between them or the option repeated."
+SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."
 LONGEST_CHOICES = 50
 MOST_OPTIONS = 30
 """With more of them, `--help` leaves out those that few need."""

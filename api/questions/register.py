@@ -55,10 +55,13 @@ class Chart:
 class Question:
     """One question that people ask.
 
-    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the JSON
+    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the
+    JSON
     answer. `forms` has what writes a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its
-    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses
-    beside those of every path. `topic` is the title under which the reference lists it; questions without one belong to the same
+    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are
+    statuses
+    beside those of every path. `topic` is the title under which the reference lists it; questions without one belong to the
+    same
     first word of a path.
     """
 
@@ -159,7 +162,7 @@ QUESTIONS = (
         "api.reports.ask:AskDocument",
         {"terminal": "api.cli.ask:ask_lines", "html": "api.web.pages.asking:ask_view"},
         command=Command(
-            'Answer a question in a sentence.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer says first how '
+            'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
             "it was understood, and which words were not.",
             ("q",),
             explains=True,
@@ -182,7 +185,7 @@ QUESTIONS = (
     Question(
         "accuracy",
         "/accuracy",
-        "The highest accuracy that so much money or time buys",
+        "The highest accuracy that a budget or a time limit buys",
         "api.questions.schemas:AccuracySchema",
         "api.reports.accuracy:accuracy_report",
         "api.reports.accuracy:AccuracyDocument",
@@ -193,14 +196,15 @@ QUESTIONS = (
         },
         Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure"),
         Command(
-            "Find the highest accuracy of MODEL within a budget.\n\nGive --budget, --max-hours or both; the answer lists the "
+            "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists "
+            "the "
             "machines that reach that accuracy.",
             ("model",),
             explains=True,
         ),
         Tool("The highest accuracy of a model that a budget or a time limit allows, and where.", rows=3),
         errors=(404,),
-        topic="Which accuracy for how much",
+        topic="The accuracy that a budget buys",
     ),
     Question(
         "commitments",
@@ -217,13 +221,13 @@ QUESTIONS = (
         },
         Chart("What a month costs by hours of use, on the first machine", "api.formats.charts.commitments:figure"),
         Command(
-            "Compare reserving and committing with paying by the hour.\n\nThe answer says from how many hours a month on each "
-            "commitment pays, on the machines that suit training MODEL to TARGET.",
+            "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
+            "gives the hours a month above which each commitment costs less.",
             ("model", "target"),
             explains=True,
         ),
         Tool(
-            "From how many hours a month reserving, committing or renting by the month costs less than on demand.",
+            "The hours a month above which reserving, committing or renting by the month costs less than on demand.",
             rows=2,
         ),
         errors=(404,),
@@ -238,8 +242,8 @@ QUESTIONS = (
         "api.reports.trend:TrendDocument",
         {"terminal": f"{_LINES}trend_lines"},
         command=Command(
-            "Show what training MODEL to TARGET cost at past dates.\n\nEach year has the cheapest machine for rent then. "
-            "The answer says what made it cheaper, and whether waiting ever paid.",
+            "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
+            "could rent then, and says what made training cheaper and whether waiting ever paid.",
             ("model", "target"),
         ),
         tool=Tool("What a training cost a year ago, two years ago and so on, and whether waiting ever paid.", rows=10),
@@ -250,7 +254,7 @@ QUESTIONS = (
     Question(
         "compare",
         "/compare",
-        "Two machines beside each other for the same training, and the rate at which the answer turns",
+        "Two machines for the same training: which costs less, and the rate at which that changes",
         "api.questions.schemas:CompareSchema",
         "api.reports.comparison:compare_report",
         "api.reports.comparison:CompareDocument",
@@ -260,9 +264,9 @@ QUESTIONS = (
             "csv": f"{_SHEETS}compare_csv",
         },
         command=Command(
-            "Compare training MODEL to TARGET on two machines, A and B.\n\nA and B are written provider:instance_type, such as "
-            "aws:p3.16xlarge, then :2 for two machines and :spot for a way to buy them; own:1x RTX 4090 is a machine that you "
-            "own. The answer says which costs less and how surely, and at which rate of B it turns.",
+            "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
+            "aws:p3.16xlarge; :2 means two machines, :spot a way to buy them, and own:1x RTX 4090 is a machine that you own. "
+            "The answer says which costs less, how sure that is, and at which rate of B the other one would.",
             ("model", "target", "a", "b"),
             explains=True,
         ),
@@ -306,7 +310,7 @@ QUESTIONS = (
         "api.reports.prices.history:history_report",
         "api.reports.prices.history:HistoryDocument",
         chart=Chart("The rates of machines over time", "api.formats.charts.history:figure"),
-        command=Command("List every rate ever seen of INSTANCE_TYPE.", ("instance_type",)),
+        command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
         view="api.web.pages.lists:history_view",
         table=f"{_TABLES}HISTORY",
@@ -314,12 +318,12 @@ QUESTIONS = (
     Question(
         "throughput",
         "/throughput",
-        "Measured images per second, in all and per dollar per hour",
+        "Measured speeds, also per dollar",
         "api.questions.schemas:ThroughputSchema",
         "api.reports.throughput:throughput_report",
         "api.reports.throughput:ThroughputDocument",
-        command=Command("List measured training speeds, and images for the money."),
-        tool=Tool("Measured training speeds, and images for the money.", rows=20),
+        command=Command("List measured training speeds, also per dollar."),
+        tool=Tool("Measured training speeds, also per dollar.", rows=20),
         errors=(404,),
         topic="Speeds",
         table=f"{_TABLES}SPEEDS",
@@ -333,8 +337,8 @@ QUESTIONS = (
         "api.reports.models:FitDocument",
         {"terminal": f"{_LINES}fit_lines"},
         command=Command(
-            "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, with commas between "
-            "them. The answer says what was measured, and gives an interval to what is modelled.",
+            "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "
+            "that are modelled, not measured, have a range.",
             ("model?",),
         ),
         tool=Tool(
@@ -364,7 +368,7 @@ QUESTIONS = (
         "api.reports.models:ModelsDocument",
         {"terminal": f"{_LINES}models_lines"},
         command=Command(
-            "List the models, or all that was measured of one MODEL.",
+            "List the models, or all measurements of one MODEL.",
             ("model?",),
             parameters="api.questions.schemas:ModelQuestionSchema",
         ),

@@ -64,17 +64,16 @@ class Layout:
 
 
 RATES = EVERY, CONFIRMED = "all", "confirmed"
-RATES_MEANING = (
-    "confirmed leaves out rates for which neither the provider nor two independent sources vouch, and rates seen too long ago; "
-    "default all"
-)
+RATES_MEANING = "confirmed: only recent rates that the provider or two independent sources vouch for; default all"
 
 
 class LayoutSchema(Schema):
     """Parameters that change how an answer is written, never its figures."""
 
     format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    excel = Flag("CSV for Excel: UTF-8 mark, dates in its form, and a last line that says what is left out", example=1)
+    excel = Flag(
+        "CSV for Excel: a UTF-8 mark, dates that Excel reads, and a last line that counts the rows left out", example=1
+    )
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
     token = Text("API token, for clients that cannot send an Authorization header")
@@ -87,7 +86,7 @@ class OfferFilters(LayoutSchema):
     region = Names("region, as its provider names it", example="us-east-1")
     instance_type = Names("machine type, as its provider names it", example="a2-highgpu-1g")
     accelerator = Names(
-        "GPU or TPU model, or processor; A100, H100 and V100 mean every version, V100-16GB, H100-SXM and A100-80GB one; CPU "
+        "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB, H100-SXM and V100-16GB a single one; CPU "
         "means every processor",
         example="H100",
     )
@@ -95,11 +94,12 @@ class OfferFilters(LayoutSchema):
     term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
     available = Flag(
-        "only machines of which the provider said, when the price was read, that one was free to rent; default false",
+        "only machines that the provider reported as free when the price was read; default false",
         example="true",
     )
     as_of = Moment(
-        "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO date-time; "
+        "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO "
+        "date-time; "
         "default now",
         example="2026-06-30",
     )
@@ -122,11 +122,12 @@ class CostSchema(OfferFilters):
         int,
         1,
         100_000,
-        "number of machines; default one, and where a machine is sold as a cluster 2, 4, 8 up to the most that anybody can rent",
+        "number of machines; default 1, and for machines sold as clusters also 2, 4, 8 and so on, up to the most that anybody "
+        "can rent",
         example=1,
     )
     max_hours = Hours(
-        float, 0, 10**9, "only estimates that finish within this many hours of the calendar", open_low=True, example=12
+        float, 0, 10**9, "only estimates that finish within this many calendar hours", open_low=True, example=12
     )
     max_cost = Cost(
         Decimal,
@@ -148,25 +149,25 @@ class CostSchema(OfferFilters):
     )
     training = Choice(
         get_args(Training),
-        "how much care the training takes: ordinary is the script that most people run, tuned also public code made for speed, "
-        "record also benchmark submissions; one's own runs always count; default tuned",
+        "which recipes count: ordinary means scripts that most people run, tuned adds public code made for speed, record adds "
+        "benchmark submissions; your own runs always count; default tuned",
         example="ordinary",
     )
     evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
     software = Choice(
         ("usual", "recipe"),
-        "software behind the speed of MLPerf's recipes: usual is the middle of what was published on the accelerator, recipe "
-        "is that of the recipe's own year; default usual",
+        "software behind the speeds of MLPerf's recipes: usual is the median of what was published for the accelerator, "
+        "recipe that of the recipe's own year; default usual",
         example="recipe",
     )
     pipeline = Choice(
         get_args(PipelineAsked),
-        "how the processors prepare images: recipe is the pipeline of the recipe's own code, none leaves processors and disks "
-        "out, the others are PyTorch with Pillow, DALI, FFCV and tf.data for every recipe; default recipe",
+        "how the processors prepare images: recipe is the recipe's own pipeline, none ignores processors and disks, the "
+        "others are PyTorch with Pillow, DALI, FFCV and tf.data; default recipe",
         example="dali",
     )
     images_per_second = OwnSpeeds(
-        "speed of your own code and the machine it was measured on; the speeds of all other machines follow from it",
+        "speed of your own code, and the machine on which you measured it; other machines are scaled from it",
         example="1450@1xA100-80GB",
     )
     overheads = Choice(
@@ -187,15 +188,12 @@ class CostSchema(OfferFilters):
         Decimal,
         0,
         10**9,
-        "what an hour of waiting is worth to you, in the currency of the answer: it chooses the balanced pick; default 10 US "
-        "dollars",
+        "what an hour of waiting costs you, in the currency of the answer; it decides the balanced pick; default 10 US dollars",
         example=10,
     )
-    sort = Choice(("cost", "time"), "sort order, by cost or by time on the calendar; default cost")
+    sort = Choice(("cost", "time"), "sort by cost or by calendar time; default cost")
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
-    frontier = Flag(
-        "only estimates that no other beats on both cost and time on the calendar; default false", example="true"
-    )
+    frontier = Flag("only estimates that no other beats on both cost and calendar time; default false", example="true")
     recipes = Choice(
         ("best", "all"), "best: only the best recipe for each machine and offer; all: every recipe; default best"
     )
@@ -203,9 +201,7 @@ class CostSchema(OfferFilters):
         ("cheapest", "all"), "cheapest: only the cheapest region of each offer; all: every region; default cheapest"
     )
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
-    max_price_age = Number(
-        int, 0, 36_500, "days after which an observed price counts as stale; default 540", example=540
-    )
+    max_price_age = Number(int, 0, 36_500, "age in days above which a price is left out; default 540", example=540)
     discount = Discounts(
         "your discount on list prices: a fraction or a percentage, for all providers or as provider:fraction",
         example="0.12",
@@ -220,23 +216,24 @@ class CostSchema(OfferFilters):
     egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
     egress_rate = Cost(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
     own = Names(
-        "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; they stand "
-        "beside the offers, whatever filters those",
+        "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter "
+        "leaves them out",
         example="1x RTX 4090",
     )
     own_price = Cost(
         Decimal,
         0,
         10**9,
-        "what each of your machines cost, in the currency of the answer; 0 if paid for; default what such machines were sold for",
+        "price of each of your machines, in the currency of the answer; 0 if it is paid off; default the price at which such "
+        "machines were sold",
         example=2800,
     )
-    own_years = Number(int, 1, 20, "years that your machines are used for; default 3", example=3)
+    own_years = Number(int, 1, 20, "years for which you use your machines; default 3", example=3)
     own_resale = Number(
         Decimal,
         0,
         1,
-        "share of its price that a machine of yours is worth after these years; default 0.25",
+        "share of its price that your machine is worth after these years; default 0.25",
         is_share=True,
         example=0.25,
     )
@@ -244,7 +241,7 @@ class CostSchema(OfferFilters):
         Decimal,
         0,
         10**6,
-        "watts of each whole machine of yours; default those of the data sheets",
+        "power of each of your machines, in watts; default by the data sheets",
         open_low=True,
         example=650,
     )
@@ -259,7 +256,8 @@ class CostSchema(OfferFilters):
         get_args(Place),
         1,
         10,
-        "power usage effectiveness: kWh of the building for each kWh of the machine; household (default) is 1, data_center 1.56",
+        "power usage effectiveness: kWh of the building for each kWh of the machine; household (default) is 1, data_center "
+        "1.56",
         example=1.2,
     )
     profile = Choice(
@@ -480,7 +478,7 @@ class HistorySchema(OfferFilters):
         exclude = ("as_of", "available")
 
     instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
-    accelerator = Names("GPU or TPU model of the machine, where several have one name", example="V100")
+    accelerator = Names("accelerator of the machine, where several machines share a name", example="V100")
     since = Moment("only rates still seen at this time or later; default all", begins=True, example="2018-01-01")
     until = Moment("only rates observed by this time; default now", example="2026-06-30")
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)

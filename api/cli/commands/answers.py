@@ -101,7 +101,7 @@ def swept() -> Schema:
 def sweep(
     folder: Path, axes: tuple[str, ...], grid: TextIO | None, workers: int | None, dask: str | None, **given: Any
 ) -> None:
-    """Ask every combination of VALUES, and write Parquet.
+    """Answer every combination of VALUES into Parquet files.
 
     Each question is one of `costcalc cost`; its estimates go into FOLDER.
 
@@ -140,7 +140,7 @@ def launching() -> Schema:
     params=[click.Argument([name], shell_complete=completer(name)) for name in ("model", "target")],
 )
 def launch(**given: Any) -> None:
-    """Print a launch file of the best estimate of MODEL to TARGET.
+    """Print a launch file for training MODEL to TARGET.
 
     SkyPilot or dstack reads it, rents the machines and starts the command of --run.
     """

@@ -57,7 +57,7 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 def measure(small: bool, **options: Any) -> None:
     """Measure how fast MODEL trains on this machine.
 
-    It is stored as your own speed, which answers then use. MODEL is a network of torchvision or timm, or with --module the
+    Answers then use it as your own speed. MODEL is a network of torchvision or timm, or with --module the
     network whose recipes your own stands for. ROCm is cuda.
     """
     from api.cli import own_runs as commands
@@ -84,7 +84,8 @@ def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal
     """Compare this machine with GPUs for a very small network.
 
     It is so small that launches and transfer decide. LAYERS are those of a dense network, such as mlp:784-512-512-10, or of a
-    convolutional one, such as cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the classes.
+    convolutional one, such as cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the
+    classes.
     """
     from api.cli import own_runs as commands
     from costcalc.small_networks import Training, WrongLayers, small_network
@@ -114,9 +115,10 @@ def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal
 @click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
 @click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
-    """Follow the LOG of a running training and its budget.
+    """Follow the LOG of a running training, and its budget.
 
-    It says the dollars so far, and those to the target with their range. Exit status 3: the range leaves --max-cost. Any log that
+    It says the dollars so far, and those to the target with their range. Exit status 3: the range leaves --max-cost. Any log
+    that
     `costcalc recipes` reads will do.
     """
     if (rate is None) == (instance is None):
@@ -136,7 +138,7 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
 
 @click.group()
 def recipes() -> None:
-    """Make your own logs recipes; list and remove what you ran."""
+    """Turn training logs into recipes; list and remove your own runs."""
 
 
 def _facts_of_a_run() -> Schema:
@@ -157,9 +159,10 @@ recipes.add_command(
         _facts_of_a_run,
         params=[click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path))],
         callback=_add,
-        help="Make the training log in the file LOG a recipe.\n\n`costcalc cost` then answers with its name as MODEL. The log "
-        "is known by its content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & Biases, "
-        "MLflow, or a CSV with epoch or step and a metric. What it does not tell is asked for.",
+        help="Turn the training log LOG into a recipe.\n\n`costcalc cost` then answers with its name as MODEL. The log "
+        "is known by its content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & "
+        "Biases, "
+        "MLflow, or a CSV with epoch or step and a metric. The command asks for what the log does not say.",
     )
 )
 
@@ -167,7 +170,7 @@ recipes.add_command(
 @recipes.command()
 @click.argument("name", required=False)
 def compare(name: str | None) -> None:
-    """Print what was predicted of a run beside what it took.
+    """Compare what was predicted for a run with what it took.
 
     Without NAME it is a score over all of your runs. Predicted is what would have been answered on the day of the run without
     it: from an earlier run of yours of the same network, data set and metric, else from what was published of the network.
@@ -179,7 +182,7 @@ def compare(name: str | None) -> None:
 
 @recipes.command("list")
 def list_recipes() -> None:
-    """List your own runs and speeds, the newest first."""
+    """List your own runs and speeds, newest first."""
     from api.cli import own_runs as commands
 
     commands.list_runs(settings_of_environment())
@@ -188,7 +191,7 @@ def list_recipes() -> None:
 @recipes.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove your own run or speed of this NAME."""
+    """Remove your own run or speed called NAME."""
     from api.cli import own_runs as commands
 
     commands.remove(settings_of_environment(), name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def prices() -> None:
-    """Fetch live prices and see how their sources fare."""
+    """Fetch live prices and check their sources."""
 
 
 @prices.command()
@@ -79,9 +79,10 @@ def export(folder: Path) -> None:
 @prices.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def publish(folder: Path) -> None:
-    """Write the rates that others may have into FOLDER, signed.
+    """Write the rates that may be passed on into FOLDER.
 
-    They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account, your
+    They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account,
+    your
     own price sheet, and what a provider's terms keep from being passed on are left out.
     """
     from api.cli import prices as commands
@@ -104,7 +105,7 @@ def backup(file: Path) -> None:
 @prices.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def restore(file: Path) -> None:
-    """Put the backup FILE in the place of the SQLite store. Servers go on from it; the former store is kept beside it."""
+    """Replace the SQLite store with the backup FILE. Servers go on from it; the former store is kept beside it."""
     from api.cli import prices as commands
 
     commands.restore(settings_of_environment(), file)
@@ -112,7 +113,7 @@ def restore(file: Path) -> None:
 
 @prices.command()
 def rebuild() -> None:
-    """Begin anew where the SQLite store is damaged or gone.
+    """Start a new SQLite store where the old one is damaged or gone.
 
     A damaged one is set aside, and what is lost is named. Where there is a backup, restore that instead.
     """
@@ -123,7 +124,7 @@ def rebuild() -> None:
 
 @prices.command()
 def status() -> None:
-    """Show how each source last fared, and what is in quarantine."""
+    """Show the last result of each source, and what is in quarantine."""
     from api.cli import prices as commands
 
     commands.status(settings_of_environment())
@@ -141,7 +142,7 @@ def withdrawal() -> Schema:
 )
 @click.option("--yes", is_flag=True, help="Do not ask before withdrawing.")
 def withdraw(source: str, yes: bool, **filters: Any) -> None:
-    """Take back the wrong rates of SOURCE that pass the filters. It says which and asks first.
+    """Withdraw the wrong rates of SOURCE that match the filters. It lists them and asks first.
 
     SOURCE is a price source, or packaged for the prices that ship with costcalc. Nothing is deleted: answers about earlier
     dates still know the rates. A rate that the source goes on listing comes back at the next refresh.
@@ -164,10 +165,10 @@ def releasing() -> Schema:
 )
 @click.option("--yes", is_flag=True, help="Do not ask before releasing.")
 def release(source: str, yes: bool, **filters: Any) -> None:
-    """Release rates of SOURCE from quarantine. It says which and asks first; the next refresh takes them over.
+    """Release rates of SOURCE from quarantine. It lists them and asks first; the next refresh stores them.
 
-    A rate that looks odd is left out, and `costcalc prices status` says why. It is taken over without a release once the
-    source has listed it unchanged for a day.
+    A rate that looks odd is left out, and `costcalc prices status` says why. Once the source has listed it unchanged for a
+    day, it is stored without a release.
     """
     from api.cli import prices as commands
 

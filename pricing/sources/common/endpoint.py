@@ -17,7 +17,7 @@ class NotThere(SourceError):
 
 def address(variable: str, url: str) -> SourceSetting:
     """The setting of an API's address."""
-    return SourceSetting(variable, "address of the API, or of a mirror, a proxy or a test server", url)
+    return SourceSetting(variable, "address of the API, or of a mirror", url)
 
 
 @dataclass(frozen=True, slots=True)
