@@ -1,6 +1,6 @@
 """What a person sees first of ten answers in the terminal: `python -m tools.first_answers`.
 
-Writes docs/first-answers.md from the packaged prices at a fixed moment, so that only the code and the tables change it.
+Writes tests/tools/first_answers.md from the packaged prices at a fixed moment, so that only the code and the tables change it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 from pricing.packaged.offers import read_packaged
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "first-answers.md"
+DOCUMENT = Path(__file__).parents[1] / "tests" / "tools" / "first_answers.md"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LINES, WIDTH = 28, 100
 QUESTIONS = (

@@ -1,4 +1,4 @@
-"""docs/first-answers.md is what people see today; UPDATE_DOCS=1 writes it anew: read the difference as a stranger would."""
+"""first_answers.md is what people see today; UPDATE_DOCS=1 writes it anew: read the difference as a stranger would."""
 
 import os
 
