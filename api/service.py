@@ -32,7 +32,7 @@ from costcalc.costing.storage_and_egress import Market
 from costcalc.estimate import Asked
 from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
-from costcalc.memory import Memory
+from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate
@@ -56,7 +56,7 @@ UNKNOWN_NETWORK = (
 )
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
-ASKERS_KEPT = 8
+ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
 PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
@@ -154,9 +154,9 @@ class Service:
     own: Mapping[str, OwnModel] = field(default_factory=dict)
     own_version: str = ""
     memory: Memory = field(default_factory=Memory)
-    _names: dict[str, Known] = field(default_factory=dict)
-    _words: dict[str, Vocabulary] = field(default_factory=dict)
-    _seen: dict[tuple[OwnRun, ...], Service] = field(default_factory=dict)
+    _seen_by: Few[tuple[OwnRun, ...], Service] = field(default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES))
+    _names: Few[str, Known] = field(default_factory=lambda: Few(1, NAMES_BYTES))
+    _words: Few[str, Vocabulary] = field(default_factory=lambda: Few(1, NAMES_BYTES))
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
@@ -165,15 +165,13 @@ class Service:
     def seen_by(self, owner: str | None) -> Service:
         """The same service beside what its asker measured; `owner` is what the store has in place of a token."""
         runs = visible(self.runs(), owner)
-        if not runs:
-            return self
-        if runs not in self._seen:
-            while len(self._seen) >= ASKERS_KEPT:
-                self._seen.pop(next(iter(self._seen)), None)
-            evidence = with_own_speeds(self.evidence, runs)
-            own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-            self._seen[runs] = replace(self, evidence=evidence, own=own, own_version=version, _names={}, _words={})
-        return self._seen[runs]
+        return self._seen_by.recall(runs, self._beside, runs) if runs else self
+
+    def _beside(self, runs: tuple[OwnRun, ...]) -> Service:
+        evidence = with_own_speeds(self.evidence, runs)
+        names, words = Few[str, Known](1, NAMES_BYTES), Few[str, Vocabulary](1, NAMES_BYTES)
+        own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
+        return replace(self, evidence=evidence, own=own, own_version=version, _names=names, _words=words)
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
@@ -187,20 +185,17 @@ class Service:
 
     def names(self, catalogue: Catalogue) -> Known:
         """The names that filters may use with a snapshot; computed once for each snapshot."""
-        if catalogue.snapshot not in self._names:
-            self._names.clear()
-            own = (one.run.name for one in self.own.values())
-            self._names[catalogue.snapshot] = known(self.evidence, catalogue, self.sources, own)
-        return self._names[catalogue.snapshot]
+        own = (each.run.name for each in self.own.values())
+        return self._names.recall(catalogue.snapshot, known, self.evidence, catalogue, self.sources, own)
 
     def words(self, catalogue: Catalogue) -> Vocabulary:
         """The words of sentences; made once for each snapshot."""
-        names = self.names(catalogue)
-        if self._words.get("names") is None or self._words["names"].names is not names:
-            models = (*self.evidence.models.values(), *(one.model for one in self.own.values()))
-            own = frozenset(one.model.name for one in self.own.values())
-            self._words["names"] = Vocabulary(names, models, exchange.current_currencies(), own)
-        return self._words["names"]
+        return self._words.recall(catalogue.snapshot, self._vocabulary, self.names(catalogue))
+
+    def _vocabulary(self, names: Known) -> Vocabulary:
+        own = [each.model for each in self.own.values()]
+        models = (*self.evidence.models.values(), *own)
+        return Vocabulary(names, models, exchange.current_currencies(), frozenset(each.name for each in own))
 
     def understand(self, sentence: str, catalogue: Catalogue) -> Understanding:
         """The question in a sentence. Raises BadParameters for one that is too long."""

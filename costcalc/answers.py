@@ -76,27 +76,28 @@ class Estimate:
     """Time and cost of training with one recipe on one offer.
 
     `hours` = `train_hours` + `overhead_hours` of a successful run, or of all runs where the question asks for several;
-    `hours_low` and `hours_high` bound their 80 % interval. `retry_hours` is the expected time of further runs after a miss and
-    comes on top. `calendar_hours` counts the waiting between sessions and quotas as well. `epochs` and `success_probability`
+    `hours_low` and `hours_high` bound their 80 % interval. `retry_hours`, the expected time of further runs after a miss,
+    comes on top. `calendar_hours` also counts waiting for sessions and quotas. `epochs` and `success_probability`
     are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
 
-    Money is in `currency`, rounded once, to cents; the range of a cost also holds moves of spot rates. `hourly_rate` is for all
-    machines and not rounded. `break_even_hours` is the use per term from which on a commitment beats on demand; of an owned
-    machine the use in its life from which on it beats the rental on demand on which this training costs least.
+    Money is in `currency`, rounded once, to cents; the range of a cost also covers changes of spot rates. `hourly_rate` is
+    for all
+    machines and not rounded. `break_even_hours` is the use per term above which a commitment costs less than on demand; for
+    an owned machine, the use in its life above which it costs less than the cheapest rental on demand.
 
-    `vcpus` are of all nodes, `limited_by` is the part of the machines at which the speed ends. `price_age_days` is the time from
+    `vcpus` are of all nodes, `limited_by` is the part of the machines that limits the speed. `price_age_days` is the time from
     the observation of the rate to `as_of`; `price_first_hand` says whether the provider itself stated it.
-    `available` says whether it then had such a machine free, None where it does not say, and `available_at` from when.
+    `available` says whether such a machine was free then, None where the provider does not say, and `available_at` since when.
 
-    `code` says whose program the speed is: `unknown` where nobody published a speed of the recipe's, None for one's own recipes.
+    `code` says whose program has this speed: `unknown` where nobody published a speed of the recipe, None for your own recipes.
     Other people's code takes `usual_hours_low` to `usual_hours_high` for the same training in 8 of 10 cases, which costs
     `usual_cost_low` to `usual_cost_high` by the question's basis; None where nobody knows.
 
     `energy_kwh` is what the machines and the building around them draw in `hours`, `carbon_kg` the CO2 equivalent that the grid
     of the region emits for it; None where watts or grid are not known.
 
-    `recipe_kind` says how much care the recipe takes, `recipe_command` is one line that runs it in a copy of its repository, None
-    where none is known. `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows;
+    `recipe_kind` says how much care the recipe takes; `recipe_command` runs it in a copy of its repository, None where no
+    command is known. `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows;
     `confirmed` whether the rate is vouched for and fresh, so that picks may come from it.
     """
 
@@ -179,7 +180,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code of its
+    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code
+    of its
     recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
 
     unconfirmed: int = 0
@@ -199,7 +201,8 @@ class Missed(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Both ends of 80 % ranges as columns: of hours on the calendar, and of costs. Where there is waiting, its range is not known
+    """Both ends of 80 % ranges as columns: of hours on the calendar, and of costs. Where there is waiting, its range is not
+    known
     and the ends are the hours themselves."""
 
     hours_low: Floats
@@ -212,7 +215,8 @@ class Ranges(NamedTuple):
 class Overview:
     """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
-    `row` is the offer's in the catalogue, `pickable` flags those that picks may come from. Hours are those of the calendar. Costs
+    `row` is the offer's in the catalogue, `pickable` flags those that picks may come from. Hours are those of the calendar.
+    Costs
     are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is drawn
     needs them.
     """
@@ -228,8 +232,8 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """A rental, what it costs for the training (its effective cost), and the hours of an owned machine's use in its life from
-    which on owning that costs less for the same work; None where its electricity alone costs as much."""
+    """A rental, its effective cost for the training, and the hours of use in an owned machine's life above which owning
+    costs less; None where its electricity alone costs as much."""
 
     rank: int
     provider: str
@@ -245,7 +249,7 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class OwnedMachine:
-    """A machine that the asker owns, at its rank among the estimates, and when it pays against each rental that is shown."""
+    """A machine that you own, at its rank among the estimates, and when it costs less than each rental that is shown."""
 
     estimate: Estimate
     break_even: tuple[BreakEven, ...]
@@ -264,8 +268,8 @@ class PriceBasis:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A change of a question that found little: how it is written (`max_price_age=900`, `without provider`), how many estimates
-    the changed question has, both in one sentence, and the changed question as a query string."""
+    """A change to a question that found little: as it is written (`max_price_age=900`, `without provider`), the number of
+    estimates it brings, both in a sentence, and the changed question as a query string."""
 
     change: str
     count: int
@@ -277,7 +281,8 @@ class Hint:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where no
+    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack
+    where no
     estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines.
     `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the `lead` with the
     script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that
@@ -291,7 +296,8 @@ class Answer:
     `hints` are for a person to whom nothing or little was found; the engine itself gives none.
 
     `bills` and `on_demand` have an entry for each estimate: the offer and the terms that its costs follow from, and the same
-    machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency, None
+    machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency,
+    None
     for US dollars; `quoted_exchange` has the rates of the other currencies that these offers are quoted in.
     """
 

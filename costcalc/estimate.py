@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain, count
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
-from costcalc.answers import Answer, Estimate, Overview, PriceBasis, Ranges
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges
+from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
-from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
-    page,
-    rank,
     with_frontier,
     within_limits,
 )
@@ -32,34 +28,28 @@ from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.rentals import (
     AllowedOffers,
     Rentals,
-    Risks,
-    allowed_offers,
     cost_ranges,
     costs,
     rentals,
-    spot_risks,
     without_training_time,
 )
 from costcalc.costing.requirements import are_rentable, are_sure
 from costcalc.costing.storage_and_egress import Market
-from costcalc.duration.running import UNKNOWN, YES
-from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
+from costcalc.duration.running import YES
+from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails, RankedCandidate
 from costcalc.evidence import Evidence
-from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
-from costcalc.memory import Few, Memory, Shelf
+from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
-from costcalc.offers import Offer, PurchaseOption
-from costcalc.ordinary import OrdinaryScript, ordinary_groups
+from costcalc.offers import PurchaseOption
+from costcalc.ordinary import OrdinaryScript
 from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
-from costcalc.throughput.own_speeds import asked_speed
-from costcalc.units import Flags, Indices
+from costcalc.recall import Recall
+from costcalc.units import Flags
 
-OFFERS_KEPT, OFFER_BYTES = 4096, 1200
-SAYINGS_KEPT, SAYING_BYTES = 1024, 2000
 UNFILTERED: dict[str, Any] = {
     **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
     **dict.fromkeys(("accelerators", "nodes", "max_hours", "max_cost")),
@@ -103,57 +93,57 @@ class Asked:
     def answer(self) -> Answer:
         """The picks and the page of estimates asked for, exactly."""
         query, catalogue, found = self.query, self.catalogue, self._found
-        known, times, candidates = found.known, found.times, found.candidates
-        seen = known.last_seen(found.offers)
-        choice = Choice(query, catalogue, found.matrix, times, candidates, found.sure, self._ranges)
-        picked = choice.picks(self._hour_worth)
-        mine = own_candidates(catalogue, candidates) if query.own else []
-        best, unconfirmed = choice.best(picked.values()), choice.cheapest_unconfirmed()
-        shown = known.shown(query, found.current, times, candidates, (*best, *unconfirmed, *mine))
-        tiers = known.ranked(found.current, times, found.free.take(free_tiers(found.free, catalogue)), count(1))
-        details = self._details(any(one.offer.purchase_option is PurchaseOption.OWNED for one in shown.values()))
-        bills = tuple(map(details.bill, shown.values()))
-        lead = min(mine, key=lambda position: candidates.cost[position], default=picked.get(PICK_BY[query.sort]))
-        script = None if lead is None else self._ordinary(lead)
-        usual = script and script.found(self.market, known.spot_risks(found.as_of))
-        plain = known.ranked(found.current, *usual, [0]) if usual else ()
-        estimates = dict(zip(shown, map(details.estimate, shown.values(), bills), strict=True))
-        bill_at = dict(zip(shown, bills, strict=True))
-        on_page = sum(query.offset < one.rank <= query.offset + query.limit for one in shown.values())
+        recall, candidates = found.recall, found.candidates
+        choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
+        picks = choice.picks(self._hour_worth)
+        own = own_candidates(catalogue, candidates) if query.own else []
+        lead = min(own, key=lambda position: candidates.cost[position], default=picks.get(PICK_BY[query.sort]))
+        best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
+        shown = recall.shown(query, found.current, found.times, candidates, (*best, *unconfirmed, *own))
+        free = recall.ranked(found.current, found.times, found.free.take(free_tiers(found.free, catalogue)), count(1))
+        details = self._details(any(each.offer.purchase_option is PurchaseOption.OWNED for each in shown.values()))
+        bills = {position: details.bill(each) for position, each in shown.items()}
+        estimates = {position: details.estimate(each, bills[position]) for position, each in shown.items()}
+        page = [at for at, each in shown.items() if query.offset < each.rank <= query.offset + query.limit]
+        ordinary, ordinary_missed = (None, None) if lead is None else self._ordinary(lead, details)
+        last_seen = recall.last_seen(found.offers)
         return Answer(
             query=query,
-            prices=_price_basis(catalogue, found.as_of, seen),
-            freshness=seen.freshness(found.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[position] for name, position in picked.items()}, query.basis)),
+            prices=_price_basis(catalogue, found.as_of, last_seen),
+            freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
+            picks=tuple(reasoned({name: estimates[position] for name, position in picks.items()}, query.basis)),
             missed=found.missed,
             best=tuple(estimates[position] for position in best),
-            best_bills=tuple(bill_at[position] for position in best),
+            best_bills=tuple(bills[position] for position in best),
             best_on_demand=tuple(shown[position].on_demand for position in best),
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
-            ordinary=details.priced(plain[0]) if plain else None,
-            ordinary_missed=script.missed if script else None,
+            ordinary=ordinary,
+            ordinary_missed=ordinary_missed,
             folded=choice.folded(),
             count=len(candidates.row),
-            estimates=tuple(estimates.values())[:on_page],
-            free=tuple(map(details.priced, tiers)),
-            owned=owned_machines(_with_bills(estimates, bills, mine), tuple(estimates.values())) if mine else (),
+            estimates=tuple(estimates[position] for position in page),
+            free=tuple(map(details.priced, free)),
+            owned=owned_machines(((estimates[at], bills[at]) for at in own), tuple(estimates.values())) if own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=_quoted_exchange(query, self.market, (*shown.values(), *tiers)),
-            bills=bills[:on_page],
-            on_demand=tuple(one.on_demand for one in shown.values())[:on_page],
+            quoted_exchange=_quoted_exchange(query, self.market, (*shown.values(), *free)),
+            bills=tuple(bills[position] for position in page),
+            on_demand=tuple(shown[position].on_demand for position in page),
         )
 
-    def _ordinary(self, position: int) -> OrdinaryScript:
-        """The script that most people run, on a candidate's machine."""
+    def _ordinary(self, position: int, details: EstimateDetails) -> tuple[Estimate | None, Missed | None]:
+        """A candidate's machine with the script that most people run; without one, why."""
         found, query = self._found, replace(self.query, recipes="best", recipe=())
         row, cluster = found.candidates.row[[position]], found.times.cluster[found.candidates.time[[position]]]
         eligible = found.eligible if query == self.query else eligible_recipes(found.matrix.recipes, query)
         accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
-        groups = found.known.ordinary_groups(found.matrix, accelerator)
-        return OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible)
+        groups = found.recall.ordinary_groups(found.matrix, accelerator)
+        script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible)
+        trained = script.found(self.market, found.recall.spot_risks(found.as_of))
+        candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
+        return (details.priced(candidates[0]) if candidates else None), script.missed
 
     @property
     def _hour_worth(self) -> float:
@@ -163,15 +153,15 @@ class Asked:
 
     def _details(self, compares_own: bool) -> EstimateDetails:
         """What makes estimates exact; an own machine's is compared with the cheapest rental, whatever the filters."""
-        found, known = self._found, self._found.known
+        found, recall = self._found, self._found.recall
         details = EstimateDetails(
             self.query,
             found.matrix,
             self.market,
             found.as_of,
-            known.interruptions(found.as_of),
+            recall.interruptions(found.as_of),
             self.evidence.energy,
-            known.sayings(found.matrix),
+            recall.sayings(found.matrix),
         )
         if not compares_own:
             return details
@@ -216,15 +206,15 @@ class Asked:
 
     def _of(self, query: EstimateQuery) -> _Found:
         catalogue = self.catalogue
-        as_of, known = query.as_of or self.now, Recall(self.evidence, catalogue, self.memory)
+        as_of, recall = query.as_of or self.now, Recall(self.evidence, catalogue, self.memory)
         offered = catalogue.confirmed_offers if query.rates == "confirmed" else catalogue.current_offers
         current = offered(as_of, query.max_price_age)
-        matrix = known.matrix(query, as_of)
-        offers = known.allowed_offers(matrix, current, OfferFilter.of(query))
+        matrix = recall.matrix(query, as_of)
+        offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
         eligible = eligible_recipes(matrix.recipes, query)
         times = training_times(matrix, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
-        times, rented = rentals(catalogue, matrix, offers, times, query, known.spot_risks(as_of))
+        times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks(as_of))
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
         runs_here = matrix.runs.at(times.recipe, times.cluster)
@@ -240,7 +230,7 @@ class Asked:
             candidates = candidates.take(candidates.on_frontier)
         sure = are_sure(matrix, times)
         return _Found(
-            known, as_of, current, matrix, offers, eligible, times, candidates, free, rejected, chosen.missed, sure
+            recall, as_of, current, matrix, offers, eligible, times, candidates, free, rejected, chosen.missed, sure
         )
 
 
@@ -248,7 +238,7 @@ class Asked:
 class _Found:
     """What a question leads to before any estimate is made exact."""
 
-    known: Recall
+    recall: Recall
     as_of: datetime
     current: CurrentOffers
     matrix: TrainingMatrix
@@ -260,133 +250,6 @@ class _Found:
     rejected: dict[str, tuple[str, int]]
     missed: tuple[Requirement, ...]
     sure: Flags
-
-
-def _with_bills(
-    estimates: Mapping[int, Estimate], bills: Sequence[Bill], positions: Iterable[int]
-) -> Iterator[tuple[Estimate, Bill]]:
-    """The estimates at these positions, each with its bill."""
-    bill_at = dict(zip(estimates, bills, strict=True))
-    return ((estimates[position], bill_at[position]) for position in positions)
-
-
-@dataclass(frozen=True)
-class Recall:
-    """What answers about one catalogue share, as it stands in memory."""
-
-    evidence: Evidence
-    catalogue: Catalogue
-    memory: Memory
-
-    @cached_property
-    def _shelf(self) -> Shelf:
-        return self.memory.shelf(self.evidence.of_own_run)
-
-    def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
-        """The recipes of the question's model that were known then on the clusters it asks about.
-
-        Catalogues with the same machines share it."""
-        day = self.evidence.last_publication(as_of.astimezone(UTC).date())
-        speed = query.images_per_second
-        own = asked_speed(speed, query.model, as_of.year) if speed else None
-        way = Way(query.software == "recipe", query.pipeline, own)
-        asked = query.model, query.accelerators, query.nodes, way
-
-        def worked_out() -> TrainingMatrix:
-            return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)
-
-        return self._shelf.recall((ref(self.evidence), self.catalogue.machine_types, day, *asked), worked_out)
-
-    def allowed_offers(self, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter) -> AllowedOffers:
-        """The offers of the matrix's machines that a question allows."""
-        name = ref(self.catalogue), ref(matrix), ref(current), wanted
-        return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
-
-    def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
-        """The ordinary recipes of a matrix, those first that most people run on this accelerator."""
-        chip = self.evidence.accelerators.get(accelerator)
-        usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)
-        name = ref(self.evidence), ref(matrix), "ordinary", usual
-        return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
-
-    def last_seen(self, offers: AllowedOffers) -> LastSeen:
-        """When these offers were last observed."""
-        name = ref(self.catalogue), ref(offers), "last seen"
-        return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
-
-    def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
-        """What was known then of the interruptions of spot machines."""
-        observed = self._interruptions_observed(as_of)
-        name = ref(self.evidence), "interruptions", observed
-        return self._shelf.recall(name, lambda: newest(self.evidence.interruptions[:observed]))
-
-    def spot_risks(self, as_of: datetime) -> Risks:
-        """The same by instance code and region code of the catalogue."""
-        observed = self._interruptions_observed(as_of)
-        name = ref(self.evidence), ref(self.catalogue), "spot risks", observed
-        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self.evidence.interruptions[:observed]))
-
-    def _interruptions_observed(self, as_of: datetime) -> int:
-        return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
-
-    def shown(
-        self,
-        query: EstimateQuery,
-        current: CurrentOffers,
-        times: TrainingTimes,
-        candidates: Candidates,
-        others: Iterable[int],
-    ) -> dict[int, RankedCandidate]:
-        """By position: the candidates of the page asked for, in order, then the others to show that stand elsewhere."""
-        order = candidates.order(query.sort, self.catalogue)
-        ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
-        ranks |= {position: rank(order, position) for position in others if position not in ranks}
-        chosen = candidates.take(np.array(list(ranks), np.int64))
-        return dict(zip(ranks, self.ranked(current, times, chosen, ranks.values()), strict=True))
-
-    def ranked(
-        self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]
-    ) -> tuple[RankedCandidate, ...]:
-        """These candidates with their exact offers."""
-        of = candidates
-        columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
-        hours, front, confirmed, codes = (column.tolist() for column in columns)
-        runs_here = [None if code == UNKNOWN else code == YES for code in codes]
-        offers, known = map(self._offer, of.row.tolist()), times.at(of.time)
-        on_demand = self._on_demand(current, of.row)
-        return tuple(map(RankedCandidate, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
-
-    def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
-        """The same machines on demand, in the same region and currency."""
-        name = ref(self.catalogue), ref(current), "on demand"
-        known = self._shelf.recall(name, lambda: _on_demand_rows(self.catalogue, current))
-        for found in map(known.get, _places(self.catalogue, rows)):
-            yield None if found is None else self._offer(found)
-
-    @cached_property
-    def _offers(self) -> Few[int, Offer]:
-        return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
-
-    def _offer(self, row: int) -> Offer:
-        return self._offers.recall(row, self.catalogue.offer, row)
-
-    def sayings(self, matrix: TrainingMatrix) -> Few[Any, Any]:
-        """What is said of estimates of this matrix, whatever they cost."""
-        return self._shelf.recall((ref(matrix), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
-
-
-def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
-    """The current on-demand row of each instance, region and currency."""
-    on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
-    rows = current.listed[on_demand]
-    return dict(zip(_places(catalogue, rows), rows.tolist(), strict=True))
-
-
-def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int]]:
-    """The codes of each row's instance, region and currency."""
-    columns = catalogue.columns
-    codes = (columns.instance[rows], columns.region[rows], columns.currency[rows])
-    return zip(*(each.tolist() for each in codes), strict=True)
 
 
 def _price_basis(catalogue: Catalogue, as_of: datetime, seen: LastSeen) -> PriceBasis:
@@ -408,5 +271,5 @@ def _quoted_exchange(
     query: EstimateQuery, market: Market, shown: Iterable[RankedCandidate]
 ) -> tuple[ExchangeRate, ...]:
     """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
-    quoted = {one.offer.currency for one in shown} - {"USD", query.currency}
+    quoted = {each.offer.currency for each in shown} - {"USD", query.currency}
     return tuple(market.exchange[code] for code in sorted(quoted))

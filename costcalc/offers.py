@@ -41,7 +41,8 @@ ANY_SOURCE = "any source"
 OLD_DAYS = 30
 """A rate that was last seen longer ago is old: answers mark it, and it is not fresh enough to be sure of."""
 SPOT_RATE_WIDTH, SPOT_RATE_DAYS = 0.28, 365
-"""ln half-width at 80 % after a year. Of 31 series of Google's spot rates, 2023 to 2026 (one machine of each family and region in
+"""ln half-width at 80 % after a year. Of 31 series of Google's spot rates, 2023 to 2026 (one machine of each family and
+region in
 the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14 after 90, 0.22 after 180 and 0.28 after 365. No
 other cloud's rates are known as closely."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
@@ -159,7 +160,7 @@ class PriceSource:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A price source, or a part of one, that is silent: its last good prices go on being used. The `reason`, in which the
+    """A price source, or a part of one, that gives no new prices: its last good ones are used. The `reason`, in which the
     source's own names may stand, is one line."""
 
     source: str
@@ -298,6 +299,7 @@ def spot_rate_factors(width: float, low: Decimal, hours: Decimal, high: Decimal)
 
 
 def _beyond(ratio: Decimal, width: float) -> Decimal:
-    """Hours and rate are independent, so that their half-widths in ln add in quadrature: the factor beyond that of the hours."""
+    """Hours and rate are independent, so that their half-widths in ln add in quadrature: the factor beyond that of the
+    hours."""
     own = abs(log(ratio))
     return Decimal(repr(exp(hypot(own, width) - own)))

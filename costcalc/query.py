@@ -19,7 +19,7 @@ DEFAULT_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """The asker's discount on list rates, a fraction; without a provider it holds for all that no other discount names."""
+    """Your discount on list rates, a fraction; without a provider, for all providers that no other discount names."""
 
     fraction: Decimal
     provider: str | None = None
@@ -27,7 +27,7 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class OwnRate:
-    """An exchange rate of the asker's own: units of `currency` for one US dollar."""
+    """An exchange rate of your own: units of `currency` for one US dollar."""
 
     currency: str
     per_usd: Decimal
@@ -35,7 +35,7 @@ class OwnRate:
 
 @dataclass(frozen=True, slots=True)
 class OwnMachine:
-    """A machine that the asker owns: so many accelerators of a name."""
+    """A machine that you own: so many accelerators of a name."""
 
     accelerators: int
     accelerator: str
@@ -57,17 +57,19 @@ Place = Literal["household", "data_center"]
 class EstimateQuery:
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
-    The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; of a run of the
-    asker's own, `target` is a value of its own `metric`. Empty tuples mean no
-    filter. `images_per_second` is the speed of the asker's own code, from which all others then follow. `accelerators` is the
+    The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; for a run of
+    your own, `target` is a value of its own `metric`. Empty tuples mean no
+    filter. `images_per_second` is the speed of your own code, from which all other speeds then follow. `accelerators` is the
     number on all machines together, `nodes` the number of machines. `as_of` None means now.
-    `training` says up to how much care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth`
-    is, what an hour of waiting is worth (None: 10 US dollars). `runs` is the number of consecutive runs to cost. `storage_gb` is
+    `training` says up to how much care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as
+    `hour_worth`
+    is, what an hour of waiting is worth (None: 10 US dollars). `runs` is the number of consecutive runs to cost.
+    `storage_gb` is
     stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in
     `currency` and go before the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words
     that every export repeats.
 
-    `own` are machines that the asker owns, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
+    `own` are machines that you own, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
     the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
     price of a kWh, `pue` the power usage effectiveness. Prices are in `currency`.
     """

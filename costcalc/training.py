@@ -51,7 +51,8 @@ class Tier(StrEnum):
 
 
 Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
-"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own; a
+"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's
+own; a
 paper's; published code as somebody else runs it; the asker's own; unknown where nobody published a speed of the program."""
 
 TRANSFORMERS = frozenset((
@@ -65,7 +66,8 @@ TRANSFORMERS = frozenset((
 class Model:
     """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
 
-    `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series` differ
+    `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series`
+    differ
     in depth and width alone. `activations_millions` are what its layers put out for one image.
     """
 
@@ -166,11 +168,14 @@ class Recipe:
     `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
     `mean_top1` is the mean over all runs of the accuracy they ended at, `reached` how many of them reached the target at which
     they stop; None where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749
-    in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says that
+    in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says
+    that
     a step of the optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published`
     the day (or month, as 2018-11) when it was published, None where only the year is known. `evaluated_size` is the side of the
-    images that its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its mirror
-    image were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among them
+    images that its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its
+    mirror
+    image were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among
+    them
     lend their course to those that were published with their end alone, which have a borrowed curve then.
     """
 
@@ -274,7 +279,8 @@ OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how the
 
 @dataclass(frozen=True, slots=True)
 class OwnRecipe(Recipe):
-    """A run of the asker's own as a recipe: on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said how
+    """A run of the asker's own as a recipe: on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said
+    how
     large that is. Its clock counts evaluation, and its `evaluations` are of OwnEvaluation."""
 
     samples_per_epoch: int = IMAGES_PER_EPOCH  # type: ignore[misc]  # all other recipes have one in common
@@ -295,7 +301,7 @@ class OwnRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class OwnSpeed:
-    """How fast the asker's own code trains on one machine with so many accelerators: `1450@1xA100-80GB`."""
+    """How fast your own code trains on one machine with so many accelerators: `1450@1xA100-80GB`."""
 
     images_per_second: float
     accelerators: int

@@ -26,8 +26,8 @@ class OnDemand:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One set of machines in one region, the run on them, and every way to commit to them. `owned` are as
-    many machines of one's own with the same accelerators, None where nobody knows what they were sold for."""
+    """One set of machines in one region, the run on them, and every way to commit to them. `owned` are as many machines of
+    your own with the same accelerators, None where their price is not known."""
 
     provider: str
     region: str

@@ -29,8 +29,8 @@ SHARED = {
 
 @dataclass(frozen=True, slots=True)
 class CompareDocument:
-    """The JSON answer: a `Comparison`, and what it says in sentences. `owned` has each machine of the asker's own, with the hours
-    of use in its life from which on it beats the other one."""
+    """The JSON answer: a `Comparison`, and what it says in sentences. `owned` has each machine that you own, with the hours
+    of use in its life above which it costs less than the other one."""
 
     query: EstimateQuery
     prices: PriceBasis
@@ -126,7 +126,8 @@ def verdict(found: Comparison) -> Iterator[str]:
     )
     if found.price_ratio is not None:
         yield (
-            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, start-up and other "
+            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, start-up and "
+            f"other "
             f"overheads counted; both cost the same where b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
         )
     yield SHARED.get(found.correlation, APART)

@@ -37,7 +37,8 @@ Counted = Literal["provider", "accelerator", "purchase"]
 
 
 class Point(NamedTuple):
-    """One estimate: what is rented, its hours on the calendar and its cost by the question's basis, each with its 80 % range."""
+    """One estimate: what is rented, its hours on the calendar and its cost by the question's basis, each with its 80 %
+    range."""
 
     rank: int
     provider: str
@@ -141,8 +142,8 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class CostDocument:
-    """The JSON answer. `query` is the question as understood; `exchange` is null
-    for dollars; `quoted_exchange` has the rates of further currencies that offers here are quoted in; `notes` are to be read
+    """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has
+    the rates of further currencies that offers here are quoted in; `notes` are to be read
     before the figures."""
 
     query: EstimateQuery

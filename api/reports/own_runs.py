@@ -29,7 +29,7 @@ MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
 
 @dataclass(frozen=True, slots=True)
 class OwnRecipe:
-    """A training run of one's own: asked about with its `name` as model. `reached` is the best value of its `metric`,
+    """A training run of your own: its `name` is the model in questions. `reached` is the best value of its `metric`,
     `visible_to` says who may ask about it, and `ask` is the address of the question what it costs to get there."""
 
     id: str

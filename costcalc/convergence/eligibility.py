@@ -19,7 +19,8 @@ from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
 SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
-"""Standard deviation of end accuracy from run to run: 0.0011 of MLPerf's LARS (410 runs of 83 systems), 0.0010 of 28 schedules of
+"""Standard deviation of end accuracy from run to run: 0.0011 of MLPerf's LARS (410 runs of 83 systems), 0.0010 of 28
+schedules of
 seven other codes (100 runs; validation scores it). Top-5 by the ratio of the two metrics' scatter on plateaus."""
 INTERPOLATION_SIGMA = {Metric.TOP1: 0.0009, Metric.TOP5: 0.0009}
 """Standard error of the end accuracy of a schedule between measured lengths, left out one at a time (FFCV ResNet-18)."""
@@ -29,7 +30,8 @@ STOPPED_RUNS, STOPPED_REACHED = 1419, 1355
 """Logged runs of MLPerf's that were to stop at their target, and how many of them reached it (`seed_noise.csv`)."""
 NO_RECIPES = np.zeros(0)
 RUNS_IN_COMMON = 100
-"""How many runs of its own tell as much of a recipe as the share of all: the shares of organisations scatter so, hardly more than
+"""How many runs of its own tell as much of a recipe as the share of all: the shares of organisations scatter so, hardly more
+than
 by chance (p = 0.1; 19 organisations)."""
 
 
@@ -38,7 +40,8 @@ class ModelRecipes:
     """One model's R recipes with what depends on no machine and no target; every column is an array [R] in their order.
 
     `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule. `later` are
-    the model's recipes that were published after the day asked about. `borrowed_curve_width` is that of a crossing of a borrowed
+    the model's recipes that were published after the day asked about. `borrowed_curve_width` is that of a crossing of a
+    borrowed
     curve, for each unit of ln(epochs of the whole curve / epochs to the crossing).
     """
 
@@ -161,7 +164,7 @@ class EligibleRecipes:
 
 @dataclass(frozen=True, slots=True)
 class BestReached:
-    """The highest accuracy any recipe of a model reached in one metric, or the best value of the asker's own run."""
+    """The highest accuracy any recipe of a model reached in one metric, or the best value of your own run."""
 
     recipe: str
     accuracy: float
@@ -219,7 +222,8 @@ def best_reached(recipes: ModelRecipes, metric: str) -> BestReached | None:
 
 
 def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
-    """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
+    """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may
+    end
     above. MLPerf's stop at their own target instead."""
     target = recipes.oriented(query.target)
     to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
@@ -228,7 +232,8 @@ def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTa
 
 
 def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> Floats:
-    """That of `success_probability`; up to the target at which a recipe's own runs stop, no less than the share that reach it."""
+    """That of `success_probability`; up to the target at which a recipe's own runs stop, no less than the share that reach
+    it."""
     ends, target = to_target.end_accuracy, recipes.oriented(query.target)
     if query.metric == Metric.TOP1:
         ends = np.where(np.isnan(recipes.mean_top1), ends, recipes.mean_top1)

@@ -29,9 +29,10 @@ FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are words
+    """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
+    words
     without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of everything
-    else that was written, or is missing, what to type. `is_question` says whether there is a network and a target."""
+    else that was written, or is missing, what to type. `is_question` is true where there are a network and a target."""
 
     parameters: Mapping[str, list[str]]
     told: tuple[str, ...]

@@ -58,14 +58,16 @@ class RateRow:
 
 @dataclass(frozen=True, slots=True)
 class OfferRow(RateRow):
-    """A current rate; `confirmed` says whether somebody vouches for it and it is fresh (`costcalc.catalogue.confirmation`)."""
+    """A current rate; `confirmed` says whether somebody vouches for it, and it is recent
+    (`costcalc.catalogue.confirmation`)."""
 
     confirmed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class OffersDocument:
-    """The JSON price sheet; `count` is the number of offers before limit and offset, `exchange` has the rates converted with."""
+    """The JSON price sheet; `count` is the number of offers before limit and offset, `exchange` has the rates converted
+    with."""
 
     snapshot: str
     as_of: datetime

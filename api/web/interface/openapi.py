@@ -32,7 +32,7 @@ from costcalc import __version__
 Json = dict[str, Any]
 CSV, HTML = "text/csv", "text/html"
 REFERENCE = "#/components/schemas/{name}"
-ABOUT = """What it costs, and how long it takes, to train a model to an accuracy, and where.
+ABOUT = """What it will cost to train a model to an accuracy, how long it will take, and where.
 
 Case and spaces around a value do not count, and a parameter without a value counts as not given. Parameters whose names start \
 with `_` are ignored. Every path of GET also takes HEAD; other methods are refused with 405."""

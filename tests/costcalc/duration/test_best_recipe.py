@@ -14,9 +14,9 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import eligible_recipes
 from costcalc.duration.running import NO
 from costcalc.duration.training_times import LAST_RESORT, training_times
-from costcalc.estimate import Recall
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
+from costcalc.recall import Recall
 from costcalc.training import Crossing, Evaluation, Metric, Phase
 
 MACHINE = Machine("A100-40GB", 8, 40.0)

@@ -1,0 +1,133 @@
+"""What an estimate stands on, whatever its target and price: how its speed and its curve are known, and the power it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isnan
+from typing import NamedTuple
+
+from costcalc.answers import ConvergenceSource, EvidenceNotes, EvidenceTiers, ThroughputSource
+from costcalc.assumptions import (
+    SCHEDULE_ALONE,
+    SCHEDULE_AND_CODE,
+    SCHEDULE_AND_OWN_CODE,
+    accumulated,
+    curve_note,
+    drawn,
+    overhead,
+    unknown_watts,
+)
+from costcalc.costing.owning import WATTS_PER_KILOWATT
+from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, EnergyTables, Machine
+from costcalc.machine_limits.limits import PARTS, Part
+from costcalc.throughput import TIERS
+from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
+from costcalc.throughput.speed_model import PROCESSOR
+from costcalc.training import Code, OwnRecipe, Tier
+
+LOGGED = "Speed as logged on this very system."
+FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
+
+
+class Grounds(NamedTuple):
+    """What an estimate stands on, whatever its target and its offer: how its speed and its curve are known, what each rests on,
+    in a sentence and by its source, and what the speed takes for granted."""
+
+    tiers: EvidenceTiers
+    notes: EvidenceNotes
+    throughput: ThroughputSource
+    convergence: ConvergenceSource
+    limited_by: Part
+    assumptions: tuple[str, ...]
+    code: Code | None
+    usual: tuple[float, float] | None
+    command: str | None
+    overhead: str
+
+
+def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> Grounds:
+    """The grounds of a recipe on a cluster, both by their position in the matrix; `logged` as in `TrainingTime`."""
+    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
+    notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
+    return Grounds(
+        tiers=EvidenceTiers(
+            tier, Tier.INTERPOLATED if one.is_interpolated or one.has_borrowed_curve else Tier.MEASURED
+        ),
+        notes=EvidenceNotes(notes[0], curve_note(one)),
+        throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
+        convergence=ConvergenceSource(one.source),
+        limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
+        assumptions=notes if logged else (*notes, *_modelled(matrix, recipe, cluster)),
+        code=_code(matrix, recipe, cluster),
+        usual=None
+        if isnan(matrix.usual.low[row, cluster])
+        else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
+        command=one.command,
+        overhead=overhead(one),
+    )
+
+
+def _code(matrix: TrainingMatrix, recipe: int, cluster: int) -> Code | None:
+    """Whose program the speed is; unknown where nobody published a speed of the recipe's."""
+    if _is_own(matrix, recipe, cluster):
+        return "own"
+    carried_over = matrix.speeds.kind[matrix.speed_row[recipe], cluster] == OF_OTHER_CODE
+    return "unknown" if carried_over else matrix.recipes.recipes[recipe].code
+
+
+def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str]:
+    """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and its
+    machines is taken over."""
+    machines, one = matrix.clusters[cluster], matrix.recipes.recipes[recipe]
+    steps, batch = int(matrix.speeds.steps[matrix.speed_row[recipe], cluster]), float(matrix.global_batch[recipe])
+    yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
+    if matrix.is_past:
+        yield FITTED_LATER
+    if isinstance(one, OwnRecipe):
+        return
+    if _is_own(matrix, recipe, cluster):
+        yield SCHEDULE_AND_OWN_CODE
+    else:
+        yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+
+
+def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
+    """Whether the asker's own code makes the speed."""
+    source = matrix.speeds.source(int(matrix.speed_row[recipe]), cluster)
+    return source is not None and source.is_own
+
+
+def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier) -> ThroughputSource:
+    """Where a speed was read, or what it is carried over from: a modelled one stands in no source."""
+    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    if matrix.speeds.kind[row, cluster] == PROCESSOR:
+        return ThroughputSource("carried over from rates of other processors", one.year)
+    near = matrix.speeds.source(row, cluster) or one
+    if tier in (Tier.MEASURED, Tier.TRANSFERRED):
+        return ThroughputSource(near.source, near.year)
+    if near is one and not matrix.speeds.anchored[row]:
+        return ThroughputSource("carried over from other codes and networks", one.year)
+    return ThroughputSource(f"carried over from {near.source}", near.year)
+
+
+class Power(NamedTuple):
+    """What a machine and the building around it draw, what the grid emits for each kWh, None where nobody knows, and where both
+    come from."""
+
+    kilowatts: float | None
+    kg_per_kwh: float | None
+    said: str
+
+
+def power(tables: EnergyTables, provider: str, region: str, machine: Machine, year: int) -> Power:
+    """The power of a rented machine, and the grid of the year nearest to this one."""
+    watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(provider)
+    if watts is None:
+        return Power(None, None, unknown_watts(machine.accelerator))
+    pue = center.pue if center else USUAL_PUE
+    grids = tables.grids.get((provider, region), ())
+    grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
+    kilowatts = machine.accelerators * watts * MACHINE_SHARE * pue / WATTS_PER_KILOWATT
+    return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))

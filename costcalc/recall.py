@@ -1,0 +1,152 @@
+"""What the answers about one catalogue share: worked out for the first question that needs it, and then recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import count
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.freshness import LastSeen
+from costcalc.costing.candidates import Candidates, page, rank
+from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
+from costcalc.duration.running import UNKNOWN, YES
+from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
+from costcalc.duration.training_times import TrainingTimes
+from costcalc.estimate_details import RankedCandidate
+from costcalc.evidence import Evidence
+from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
+from costcalc.memory import Few, Memory, Shelf
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.ordinary import ordinary_groups
+from costcalc.query import EstimateQuery
+from costcalc.throughput.own_speeds import asked_speed
+from costcalc.units import Flags, Indices
+
+OFFERS_KEPT, OFFER_BYTES = 4096, 1200
+SAYINGS_KEPT, SAYING_BYTES = 1024, 2000
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What answers about one catalogue share, as it stands in memory."""
+
+    evidence: Evidence
+    catalogue: Catalogue
+    memory: Memory
+
+    @cached_property
+    def _shelf(self) -> Shelf:
+        return self.memory.shelf(self.evidence.of_own_run)
+
+    def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
+        """The recipes of the question's model that were known then on the clusters it asks about.
+
+        Catalogues with the same machines share it."""
+        day = self.evidence.last_publication(as_of.astimezone(UTC).date())
+        speed = query.images_per_second
+        own = asked_speed(speed, query.model, as_of.year) if speed else None
+        way = Way(query.software == "recipe", query.pipeline, own)
+        asked = query.model, query.accelerators, query.nodes, way
+
+        def worked_out() -> TrainingMatrix:
+            return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)
+
+        return self._shelf.recall((ref(self.evidence), self.catalogue.machine_types, day, *asked), worked_out)
+
+    def allowed_offers(self, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter) -> AllowedOffers:
+        """The offers of the matrix's machines that a question allows."""
+        name = ref(self.catalogue), ref(matrix), ref(current), wanted
+        return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
+
+    def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
+        """The ordinary recipes of a matrix, those first that most people run on this accelerator."""
+        chip = self.evidence.accelerators.get(accelerator)
+        usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)
+        name = ref(self.evidence), ref(matrix), "ordinary", usual
+        return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
+
+    def last_seen(self, offers: AllowedOffers) -> LastSeen:
+        """When these offers were last observed."""
+        name = ref(self.catalogue), ref(offers), "last seen"
+        return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
+
+    def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
+        """What was known then of the interruptions of spot machines."""
+        observed = self._interruptions_observed(as_of)
+        name = ref(self.evidence), "interruptions", observed
+        return self._shelf.recall(name, lambda: newest(self.evidence.interruptions[:observed]))
+
+    def spot_risks(self, as_of: datetime) -> Risks:
+        """The same by instance code and region code of the catalogue."""
+        observed = self._interruptions_observed(as_of)
+        name = ref(self.evidence), ref(self.catalogue), "spot risks", observed
+        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self.evidence.interruptions[:observed]))
+
+    def _interruptions_observed(self, as_of: datetime) -> int:
+        return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
+
+    def shown(
+        self,
+        query: EstimateQuery,
+        current: CurrentOffers,
+        times: TrainingTimes,
+        candidates: Candidates,
+        others: Iterable[int],
+    ) -> dict[int, RankedCandidate]:
+        """By position: the candidates of the page asked for, in order, then the others to show that stand elsewhere."""
+        order = candidates.order(query.sort, self.catalogue)
+        ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
+        ranks |= {position: rank(order, position) for position in others if position not in ranks}
+        chosen = candidates.take(np.array(list(ranks), np.int64))
+        return dict(zip(ranks, self.ranked(current, times, chosen, ranks.values()), strict=True))
+
+    def ranked(
+        self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]
+    ) -> tuple[RankedCandidate, ...]:
+        """These candidates with their exact offers."""
+        of = candidates
+        columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
+        hours, front, confirmed, codes = (column.tolist() for column in columns)
+        runs_here = [None if code == UNKNOWN else code == YES for code in codes]
+        offers, known = map(self._offer, of.row.tolist()), times.at(of.time)
+        on_demand = self._on_demand(current, of.row)
+        return tuple(map(RankedCandidate, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
+
+    def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
+        """The same machines on demand, in the same region and currency."""
+        name = ref(self.catalogue), ref(current), "on demand"
+        known = self._shelf.recall(name, lambda: _on_demand_rows(self.catalogue, current))
+        for found in map(known.get, _places(self.catalogue, rows)):
+            yield None if found is None else self._offer(found)
+
+    @cached_property
+    def _offers(self) -> Few[int, Offer]:
+        return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
+
+    def _offer(self, row: int) -> Offer:
+        return self._offers.recall(row, self.catalogue.offer, row)
+
+    def sayings(self, matrix: TrainingMatrix) -> Few[Any, Any]:
+        """What is said of estimates of this matrix, whatever they cost."""
+        return self._shelf.recall((ref(matrix), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
+
+
+def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
+    """The current on-demand row of each instance, region and currency."""
+    on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
+    rows = current.listed[on_demand]
+    return dict(zip(_places(catalogue, rows), rows.tolist(), strict=True))
+
+
+def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int]]:
+    """The codes of each row's instance, region and currency."""
+    columns = catalogue.columns
+    codes = (columns.instance[rows], columns.region[rows], columns.currency[rows])
+    return zip(*(each.tolist() for each in codes), strict=True)
