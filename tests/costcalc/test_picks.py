@@ -30,7 +30,7 @@ TARGETS = {
 }  # fmt: skip
 PURCHASES = [(), (), (ON_DEMAND,), (SPOT,), (ON_DEMAND, FREE), (FREE,),
              tuple(option for option in PurchaseOption if option not in (FREE, SPOT))]  # fmt: skip
-DRAWN = int(os.environ.get("COSTCALC_DRAWN", "80"))
+DRAWN = int(os.environ.get("COSTCALC_DRAWN", "40"))
 
 
 def cost(query, one):
