@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
 
@@ -17,9 +17,13 @@ from tools.cluster.program import NotInstalled
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
 move_this_process()
-settings.register_profile("busy", settings(), deadline=None)  # on a busy machine an example takes what it takes
-settings.load_profile("busy")
-ALL = os.environ.get("CI") == "true"  # no test may be left out
+ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time
+busy = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}  # on a busy machine an example takes what it takes
+settings.register_profile("tests", settings(), derandomize=ALL, **busy)
+settings.load_profile("tests")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,7 +28,7 @@ NAMED_OTHERWISE = {
     "/compare": {"a": "own:1x RTX 3090"},
     "/commitments": {},
 }  # there it has the accelerators of each machine
-NARROWED_AS = {"/trend": "/cost"}  # a question at many dates takes seconds
+NARROWED_AS = dict.fromkeys(("/compare", "/launch", "/plan", "/trend"), "/cost")  # whose estimates they show
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
 ON_PURPOSE = (
     "model=resnet5O",  # how a mistake is answered
@@ -156,7 +156,7 @@ def test_examples_in_the_pages_form_find_something(client):
 def questions_of(document):
     """Every path of the OpenAPI document with its required parameters' examples, and with each further example alone.
 
-    What a sheet shares with the path that it is a form of is asked once, and what `/trend` takes from `/cost` there.
+    What a sheet shares with the path that it is a form of is asked once, and what others take from `/cost` there.
     """
     seen = set()
     for path, methods in document["paths"].items():

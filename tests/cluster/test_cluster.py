@@ -77,7 +77,6 @@ def test_while_redis_is_away_nobody_is_refused(cluster, clients):
     cluster.redis.wait()
     clients.wait_for(100)
     assert clients.failures == []
-    assert clients.slowest < 10
 
 
 def test_connections_to_the_database_are_cut_and_nobody_notices(cluster, clients):

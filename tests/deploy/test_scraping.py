@@ -82,7 +82,7 @@ def scraping(folder, target):
         return f"127.0.0.1:{free.getsockname()[1]}"
 
 
-def wait_for_sample(address, query, seconds=60):
+def wait_for_sample(address, query, seconds=120):
     """What Prometheus answers, as soon as it is not empty."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -56,7 +56,7 @@ class FakeSlack:
             self._arrived.notify_all()
             return self.script.pop(0) if self.script else (200, {}, "ok", 0.0)
 
-    def wait_for(self, count: int, seconds: float = 15) -> list[dict[str, Any]]:
+    def wait_for(self, count: int, seconds: float = 60) -> list[dict[str, Any]]:
         """The posts so far, once there are as many."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.posts) >= count, seconds), self.posts

@@ -26,7 +26,7 @@ class LiveServer:
     home: Path
 
     def get(self, path, **keywords):
-        return requests.get(self.url + path, timeout=30, **keywords)
+        return requests.get(self.url + path, timeout=60, **keywords)
 
     def wait_until_ready(self):
         deadline = time.monotonic() + PATIENCE
@@ -42,7 +42,7 @@ class LiveServer:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 def clean_environment(home, **variables):

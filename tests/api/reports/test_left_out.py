@@ -159,7 +159,7 @@ FILTERS = st.fixed_dictionaries(
 
 
 @given(parameters=FILTERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_question_is_a_dead_end(parameters):
     found = asked(**parameters)
     assert found.count or 1 <= len(found.hints) <= MOST_HINTS

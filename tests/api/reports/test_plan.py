@@ -180,12 +180,12 @@ def test_sizes_and_types_are_limited(client):
 
 
 def test_hundreds_of_rows(client):
-    lines = [f"resnet50,0.7{number % 60:02d},{1 + number % 7}" for number in range(500)]
+    lines = [f"resnet50,0.7{number % 60:02d},{1 + number % 7}" for number in range(200)]
     rows = rows_of(post(client, "\n".join(["model,target,max_hours", *lines])))
-    assert len(rows) == 500
+    assert len(rows) == 200
     assert {row["error"] for row in rows} == {""}
-    again = best(client, f"model=resnet50&target={rows[459]['target']}&max_hours={rows[459]['max_hours']}")
-    assert float(rows[459]["billed_cost"]) == again["billed_cost"]
+    again = best(client, f"model=resnet50&target={rows[159]['target']}&max_hours={rows[159]['max_hours']}")
+    assert float(rows[159]["billed_cost"]) == again["billed_cost"]
 
 
 def test_every_model_to_every_target_by_get(client):

@@ -32,7 +32,7 @@ def count(outcome):
 
 def after(outcome, before):
     """Waits for the next post with this outcome."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while count(outcome) == before:
         assert time.monotonic() < deadline, outcome
         time.sleep(0.01)

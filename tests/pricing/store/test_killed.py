@@ -16,7 +16,7 @@ from pricing.store.connection import Database
 from pricing.store.store import Store
 
 OFFERS = 400
-KILLS = 10  # that leave a publication unfinished
+KILLS = 5  # that leave a publication unfinished
 
 
 def told(hearing: Connection) -> Iterator[int | str]:

@@ -58,7 +58,7 @@ def test_a_new_snapshot_is_taken_up_by_itself_after_it_was_warmed(build: Build, 
     worker.start()
     first = worker.catalogue()
     published = store.publish(listed("aws", offer("2.5", LATER)), LATER).snapshot
-    assert within(5, lambda: worker.catalogue().snapshot == published)
+    assert within(60, lambda: worker.catalogue().snapshot == published)
     assert warmed == [first.snapshot, published]
     assert len(first) == 1, "a request that began before goes on with what it has"
     assert worker.state() == WorkerState(published, True, NOW, None, answered_at=(("aws", LATER),))
@@ -71,7 +71,7 @@ def test_on_postgresql_too(build: Build, postgres_url: str) -> None:
     with pytest.raises(NoSnapshot, match="no prices are loaded yet"):
         worker.catalogue()
     published = shared.publish(listed("aws", offer()), NOW).snapshot
-    assert within(5, lambda: worker.state().snapshot == published)
+    assert within(60, lambda: worker.state().snapshot == published)
     assert len(worker.catalogue()) == 1
 
 
@@ -87,13 +87,13 @@ def test_the_last_good_snapshot_answers_while_the_store_is_gone(build: Build, st
     worker = build()
     worker.start()
     kept = path.rename(path.with_suffix(".away"))
-    assert within(5, lambda: not worker.state().store_reachable)
+    assert within(60, lambda: not worker.state().store_reachable)
     assert len(worker.catalogue()) == 1
     assert str(path) in (worker.state().error or "")
     assert "`costcalc prices restore FILE`" in (worker.state().remedy or "")
     assert worker.state().snapshot == store_name(worker)
     kept.rename(path)
-    assert within(5, lambda: worker.state() == WorkerState(store_name(worker), True, NOW, None, answered_at=ANSWERED))
+    assert within(60, lambda: worker.state() == WorkerState(store_name(worker), True, NOW, None, answered_at=ANSWERED))
 
 
 def store_name(worker: WorkerCatalogue) -> str:
@@ -113,7 +113,7 @@ def test_a_store_out_of_reach_at_the_start_is_tried_again(build: Build, store: S
     worker.start()
     with pytest.raises(NoSnapshot, match="the price store is down"):
         worker.catalogue()
-    assert within(5, lambda: worker.state().store_reachable)
+    assert within(60, lambda: worker.state().store_reachable)
     assert len(worker.catalogue()) == 1
 
 
@@ -134,11 +134,11 @@ def test_a_defect_while_loading_neither_ends_the_watch_nor_the_answers(
     load = Store.load
     monkeypatch.setattr(Store, "load", lambda *_: 1 / 0)
     published = store.publish(listed("aws", offer("2.5", LATER)), LATER).snapshot
-    assert within(5, lambda: not worker.state().store_reachable)
+    assert within(60, lambda: not worker.state().store_reachable)
     assert worker.state().error == "prices cannot be read: ZeroDivisionError: division by zero"
     assert worker.catalogue() is old
     monkeypatch.setattr(Store, "load", load)
-    assert within(5, lambda: worker.catalogue().snapshot == published)
+    assert within(60, lambda: worker.catalogue().snapshot == published)
 
 
 def test_the_watch_goes_on_in_a_forked_worker(build: Build, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_the_watch_goes_on_in_a_forked_worker(build: Build, store: Store, monkey
     monkeypatch.setattr(os, "getpid", lambda: -1)
     worker.catalogue()
     published = store.publish(listed("aws", offer("2.5", LATER)), LATER).snapshot
-    assert within(5, lambda: worker.catalogue().snapshot == published)
+    assert within(60, lambda: worker.catalogue().snapshot == published)
 
 
 def test_a_moment_without_a_snapshot_is_no_error_of_the_store(build: Build, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """A browser, the pages of the packaged prices in it, and the application behind them."""
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 from support.browser import Watched, chromium, serving
+
+expect.set_options(timeout=30_000)  # of a busy machine; Playwright's own is 5 s
 
 
 @pytest.fixture(scope="session")
