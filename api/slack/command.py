@@ -59,8 +59,8 @@ class SlashCommand:
     replier: Replier
     replays: Replays
     delivery: Delivery
+    patience: float
     clock: Callable[[], float] = time.time
-    patience: float = ACK_SECONDS
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, "slack"))
 
     def handle(self, command: Command) -> Message | None:
@@ -136,6 +136,7 @@ def slash_command(service: Service, settings: Settings) -> SlashCommand:
         Replier(service, pictures),
         Replays(shared_memory(settings)),
         Delivery(settings.slack_response_hosts),
+        ACK_SECONDS,
     )
 
 

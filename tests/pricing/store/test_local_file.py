@@ -17,10 +17,10 @@ from pricing.store.store import Store
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path / 'a folder' / 'prices.sqlite3'}"
-    Store(url).fill(NOW)
-    return url
+def filled(filled_url: str, tmp_path: Path) -> str:
+    """In a folder whose name has a space."""
+    (tmp_path / "filled").rename(tmp_path / "a folder")
+    return filled_url.replace("/filled/", "/a folder/")
 
 
 def changed(url: str, statement: str) -> str:
