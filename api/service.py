@@ -16,12 +16,13 @@ from marshmallow import Schema
 import costcalc
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known
-from api.questions.own_runs import OF_THE_RUN, of_the_run, without_its_own
+from api.questions.own_runs import OF_THE_RUN, of_the_run, without, without_its_own
 from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, clip, not_by_its_layers, unknown
+from api.questions.tasks import of_the_task
 from api.questions.words.tables import COVERED, OWN_RUN, other_network
 from api.questions.words.understanding import Understanding, understand
 from api.questions.words.vocabulary import Vocabulary
@@ -36,6 +37,8 @@ from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate
+from costcalc.tasks.known import TaskEvidence, find_task
+from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
 from own_runs import this_machine
 from own_runs.asking import OwnModel, own_models
@@ -57,6 +60,7 @@ UNKNOWN_NETWORK = (
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
+TASKS_KEPT, TASKS_BYTES = 20, 2_000_000
 PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
@@ -157,6 +161,8 @@ class Service:
     _seen_by: Few[tuple[OwnRun, ...], Service] = field(default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES))
     _names: Few[str, Known] = field(default_factory=lambda: Few(1, NAMES_BYTES))
     _words: Few[str, Vocabulary] = field(default_factory=lambda: Few(1, NAMES_BYTES))
+    _of_tasks: Few[str, TaskEvidence] = field(default_factory=lambda: Few(1, TASKS_BYTES))
+    _task_names: Few[tuple[str, str], Known] = field(default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
@@ -171,7 +177,7 @@ class Service:
         evidence = with_own_speeds(self.evidence, runs)
         names, words = Few[str, Known](1, NAMES_BYTES), Few[str, Vocabulary](1, NAMES_BYTES)
         own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-        return replace(self, evidence=evidence, own=own, own_version=version, _names=names, _words=words)
+        return replace(self, evidence=evidence, own=own, own_version=version, _names=names, _words=words, **_no_tasks())
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
@@ -183,10 +189,14 @@ class Service:
         """The catalogue if it knows everything, else all that was ever observed of these machine types. Raises NotReady."""
         return self.prices.history(tuple(instance_types)) if catalogue.known_since else catalogue
 
-    def names(self, catalogue: Catalogue) -> Known:
-        """The names that filters may use with a snapshot; computed once for each snapshot."""
+    def names(self, catalogue: Catalogue, task: Task | None = None) -> Known:
+        """The names that filters may use with a snapshot, in questions about a task or about all else; made once for each."""
         own = (each.run.name for each in self.own.values())
-        return self._names.recall(catalogue.snapshot, known, self.evidence, catalogue, self.sources, own)
+        names = self._names.recall(catalogue.snapshot, known, self.evidence, catalogue, self.sources, own)
+        return self._task_names.recall((catalogue.snapshot, task.name), self._with_recipes, names, task) if task else names
+
+    def _with_recipes(self, names: Known, task: Task) -> Known:
+        return replace(names, recipe=tuple(recipe.name for recipe in self._tasks.of(task).recipes))
 
     def words(self, catalogue: Catalogue) -> Vocabulary:
         """The words of sentences; made once for each snapshot."""
@@ -195,7 +205,9 @@ class Service:
     def _vocabulary(self, names: Known) -> Vocabulary:
         own = [each.model for each in self.own.values()]
         models = (*self.evidence.models.values(), *own)
-        return Vocabulary(names, models, exchange.current_currencies(), frozenset(each.name for each in own))
+        named = frozenset(each.name for each in own)
+        spelt = {alias: task.name for task in tasks().values() for alias in (*task.aliases, task.name)}
+        return Vocabulary(names, models, exchange.current_currencies(), named, spelt)
 
     def understand(self, sentence: str, catalogue: Catalogue) -> Understanding:
         """The question in a sentence. Raises BadParameters for one that is too long."""
@@ -214,15 +226,20 @@ class Service:
         Raises BadParameters, or NotFound when only the model is unknown.
         """
         guesses, own = guesses or Guesses(), self.own_asked(arguments)
-        rest = without_its_own(schema, own, arguments) if own else arguments
-        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own else ())
-        values, misnamed = resolve(values, self.names(catalogue), guesses)
+        task = None if own else self.task_asked(arguments)
+        rest = without_its_own(schema, own, arguments) if own else without(OF_THE_RUN, arguments) if task else arguments
+        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task else ())
+        values, misnamed = resolve(values, self.names(catalogue, task), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
         if own:
             its_own, wrong = of_the_run(schema, own, arguments, values)
             values, errors = {**values, **its_own}, {**errors, **wrong}
             values.setdefault("recipes", "best" if "confidence" in values else "all")
+        if task:
+            day = (values.get("as_of") or self.clock()).date()
+            its_own, wrong = of_the_task(schema, task, arguments, values, day)
+            values, errors = {**values, **its_own}, {**errors, **wrong}
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
         if errors:
@@ -270,9 +287,22 @@ class Service:
         raise NotFound(message, "model")
 
     def evidence_about(self, model: str) -> Evidence:
-        """What answers about a model are made from: of a run of the asker's own, that run."""
+        """What answers about a model are made from: of a run of the asker's own that run, of a task its results."""
         own = self.own.get(normalised(model)) if self.own else None
-        return own.evidence if own else self.evidence
+        if own or self.evidence.find_model(model):
+            return own.evidence if own else self.evidence
+        task = find_task(model)
+        return self._tasks.of(task) if task else self.evidence
+
+    def task_asked(self, arguments: Arguments) -> Task | None:
+        """The task whose network a question names as its model."""
+        named = arguments.get("model")
+        return find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None
+
+    @property
+    def _tasks(self) -> TaskEvidence:
+        """The evidence of tasks, made when asked for."""
+        return self._of_tasks.recall("tasks", TaskEvidence, self.evidence)
 
     def own_asked(self, arguments: Arguments) -> OwnModel | None:
         """The run of the asker's own that a question names as its model."""
@@ -321,6 +351,11 @@ class Service:
         chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
         machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
         return owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
+
+
+def _no_tasks() -> dict[str, Any]:
+    """What a service keeps of tasks before it was asked about any."""
+    return {"_of_tasks": Few(1, TASKS_BYTES), "_task_names": Few(TASKS_KEPT, NAMES_BYTES)}
 
 
 @lru_cache(maxsize=OWN_CATALOGUES_KEPT)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
@@ -98,7 +98,8 @@ class Estimate:
 
     `recipe_kind` says how much care the recipe takes; `recipe_command` runs it in a copy of its repository, None where no
     command is known. `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows;
-    `confirmed` whether the rate is vouched for and fresh, so that picks may come from it.
+    `confirmed` whether the rate is vouched for and fresh, so that picks may come from it. `task` says what is trained and
+    `better` which values of the metric are; `epochs_are` what `epochs` counts: those of the data set, or so many samples.
     """
 
     rank: int
@@ -161,6 +162,9 @@ class Estimate:
     recipe_command: str | None
     runs_here: bool | None
     confirmed: bool
+    task: str
+    better: Literal["higher", "lower"]
+    epochs_are: str
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost that a question of this basis goes by."""

@@ -21,7 +21,7 @@ from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
 from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_COUNTED, Code, Metric, OwnRecipe, Recipe
+from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
 
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
@@ -33,6 +33,11 @@ SCHEDULE_ALONE = (
     "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
 )
 SCHEDULE_AND_OWN_CODE = "Of the recipe only the schedule is used: the speed is that of your own code."
+SCHEDULE_OF_TASK = (
+    "Of the entry only the batch is used: what it takes and how fast it goes follow from all results of the task, on layouts "
+    "that somebody trained with."
+)
+NETWORK_OF_TASK = "The network between the machines is taken to be as fast as those of the published systems."
 SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
 WHOSE: Mapping[Code, str] = {
     "mlperf": "code tuned for MLPerf by makers of chips and servers",
@@ -112,24 +117,47 @@ def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
     if isinstance(recipe, OwnRecipe):
         return f"Your own run: {recipe.metric} in {recipe.note}."
+    if isinstance(recipe, ClosedRecipe):
+        return f"Work by the law of all batches of the task; this one was trained with in {_runs(recipe)}."
     if recipe.is_interpolated:
         return f"Nobody ran this schedule: {recipe.note}."
+    known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
+    borrowed = "; before that, errors as in logs with such a schedule" if recipe.has_borrowed_curve else ""
+    return f"{known} {_runs(recipe)}{borrowed}."
+
+
+def _runs(recipe: Recipe) -> str:
+    """How many there were, whose, on what and when."""
     runs = "one run" if recipe.runs == 1 else f"{recipe.runs:,} runs"
     system = recipe.system
     where = f" on {system.accelerators:,} x {system.accelerator}" if system else ""
-    known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
-    borrowed = "; before that, errors as in logs with such a schedule" if recipe.has_borrowed_curve else ""
-    return f"{known} {runs} by {recipe.organisation}{where}, {recipe.year}{borrowed}."
+    return f"{runs} by {recipe.organisation}{where}, {recipe.year}"
 
 
-def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
-    """What its curve and its schedule take for granted."""
+def _evaluated(recipe: Recipe) -> Iterator[str]:
+    """How its accuracy was measured, where that is not as it was trained."""
     if recipe.evaluated_size:
         mirrored = ", averaged over each image and its mirror image" if recipe.mirrored_copies else ""
         yield (
             f"Its accuracy was measured on images of {recipe.evaluated_size} pixels a side{mirrored}, after training on at most "
             f"{max(phase.image_size for phase in recipe.phases)}: evaluate in the same way."
         )
+
+
+def _task(recipe: ClosedRecipe) -> Iterator[str]:
+    """What else the task asks, and how far single runs are from its published minutes."""
+    yield from recipe.rules
+    yield (
+        f"Published minutes are means of several runs: single ones scatter about them by {recipe.run_spread:.1%}, which the "
+        "range leaves out."
+    )
+
+
+def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
+    """What its curve and its schedule take for granted."""
+    yield from _evaluated(recipe)
+    if isinstance(recipe, ClosedRecipe):
+        yield from _task(recipe)
     if recipe.is_interpolated:
         yield curve_note(recipe)
     elif recipe.runs == 1:
@@ -230,7 +258,7 @@ def overhead(recipe: Recipe) -> str:
     staged = (
         f"{minutes:.0f} min staging of {data_set_gb:g} GB at {overheads.STAGING_MB_PER_SECOND} MB/s"
         if data_set_gb
-        else "staging of your data left out"
+        else "staging of the data left out"
     )
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {staged}, "

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from costcalc.answers import Estimate, Sources
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
+    NETWORK_OF_TASK,
     OWN_ENERGY,
     converted,
     fed,
@@ -158,6 +159,9 @@ class EstimateDetails:
             recipe_command=known.command,
             runs_here=candidate.runs_here,
             confirmed=candidate.confirmed,
+            task=recipe.title,
+            better="lower" if recipe.lower_is_better else "higher",
+            epochs_are=recipe.pass_name,
         )
 
     def priced(self, candidate: RankedCandidate) -> Estimate:
@@ -228,7 +232,9 @@ class EstimateDetails:
         if time.logged or self.matrix.clusters[time.cluster].nodes == 1:
             return
         rate, overlap = offer.machine.network_gbits_per_second, self.matrix.overlap
-        if rate is None:
+        if self.matrix.recipes.recipes[time.recipe].is_closed:
+            yield NETWORK_OF_TASK
+        elif rate is None:
             yield "How fast these machines' network is was not published: it is taken to be of InfiniBand class."
         else:
             yield (

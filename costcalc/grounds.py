@@ -11,6 +11,7 @@ from costcalc.assumptions import (
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
     SCHEDULE_AND_OWN_CODE,
+    SCHEDULE_OF_TASK,
     accumulated,
     curve_note,
     drawn,
@@ -87,7 +88,9 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
         yield FITTED_LATER
     if isinstance(one, OwnRecipe):
         return
-    if _is_own(matrix, recipe, cluster):
+    if one.is_closed:
+        yield SCHEDULE_OF_TASK
+    elif _is_own(matrix, recipe, cluster):
         yield SCHEDULE_AND_OWN_CODE
     else:
         yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE

@@ -21,6 +21,7 @@ EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 """Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
 EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
+OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
 PipelineAsked = Literal["recipe", "none", "pytorch", "dali", "ffcv", "tfdata"]
 """How the host prepares images: by the pipeline of the recipe's own code, not counted, or by the one named."""
@@ -141,8 +142,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnEvaluation(Evaluation):
-    """One point of the curve of somebody's own run: the `value` of its one metric, whatever that is."""
+class MetricEvaluation(Evaluation):
+    """One point of a curve in one metric, whatever that is: its `value`."""
 
     top1: float | None = None
     top5: float | None = None
@@ -214,9 +215,12 @@ class Recipe:
     code: Code | None = None
     program: Program | None = None
 
-    samples_per_epoch: ClassVar[int] = IMAGES_PER_EPOCH
+    samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
     data_set_gb: ClassVar[float] = DATA_SET_GB
     lower_is_better: ClassVar[bool] = False
+    is_closed: ClassVar[bool] = False
+    title: ClassVar[str] = "image classification"
+    pass_name: ClassVar[str] = "epochs"
 
     @property
     def known_on(self) -> date:
@@ -254,6 +258,11 @@ class Recipe:
         return program.command.format(model=self.model, depth=depth, epochs=f"{self.scheduled_epochs or 0:.0f}")
 
     @property
+    def has_known_pipeline(self) -> bool:
+        """Whether how its data are prepared may be known."""
+        return self.stack != OWN_DATA
+
+    @property
     def is_mlperf(self) -> bool:
         """Whether it is a result of MLPerf, whose schedules are tuned to end just past one target."""
         return self.tuned_to is not None
@@ -274,19 +283,45 @@ class Recipe:
         return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
 
 
-OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
-
-
 @dataclass(frozen=True, slots=True)
-class OwnRecipe(Recipe):
-    """A run of the asker's own as a recipe: on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said
-    how
-    large that is. Its clock counts evaluation, and its `evaluations` are of OwnEvaluation."""
+class MetricRecipe(Recipe):
+    """A recipe on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said how large that is. Its clock
+    counts evaluation, and its `evaluations` are of MetricEvaluation."""
 
-    samples_per_epoch: int = IMAGES_PER_EPOCH  # type: ignore[misc]  # all other recipes have one in common
+    samples_per_epoch: float = IMAGES_PER_EPOCH  # type: ignore[misc]  # recipes on ImageNet have one in common
     data_set_gb: float = 0.0  # type: ignore[misc]
     metric: str = ""
     lower_is_better: bool = False  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRecipe(MetricRecipe):
+    """A result of a benchmark whose runs stop at one target, which alone it can answer for: of its `passes` over the data, of
+    which one has `samples_per_epoch` of `unit` and is called `pass_name`.
+
+    Its speed is that of the same task's results, not of images. `title` says what is trained and `rules` how, in sentences;
+    `run_spread` is the standard deviation of ln(minutes) from run to run.
+    """
+
+    title: str = ""  # type: ignore[misc]  # others have theirs in common
+    unit: str = "samples"
+    pass_name: str = "epochs"  # type: ignore[misc]
+    run_spread: float = 0.0
+    rules: tuple[str, ...] = ()
+
+    is_closed: ClassVar[bool] = True
+
+    @property
+    def has_known_pipeline(self) -> bool:
+        """False: its results' speeds hold how their data were prepared."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecipe(MetricRecipe):
+    """A run of the asker's own as a recipe."""
+
+    title: ClassVar[str] = "your own training"
 
     @property
     def kind(self) -> RecipeKind:

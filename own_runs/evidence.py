@@ -12,7 +12,16 @@ from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
-from costcalc.training import EVALUATION_COUNTED, OWN_DATA, Model, OwnEvaluation, OwnRecipe, Phase, System, Throughput
+from costcalc.training import (
+    EVALUATION_COUNTED,
+    OWN_DATA,
+    MetricEvaluation,
+    Model,
+    OwnRecipe,
+    Phase,
+    System,
+    Throughput,
+)
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
 from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
@@ -47,7 +56,7 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
     evaluations = []
     for point in run.curve:
         hours = None if point.seconds is None else point.seconds / SECONDS_PER_HOUR
-        evaluations.append(OwnEvaluation(point.epochs, hours, value=point.value))
+        evaluations.append(MetricEvaluation(point.epochs, hours, value=point.value))
     machines = f"{run.accelerators} x {run.accelerator}"
     return OwnRecipe(
         name=run.name,

@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from costcalc.evidence import Evidence
+
+
+def _of_tasks(beside: Evidence) -> str:
+    """What is learned over all tasks, with ranges as wide as results of organisations that were left out need them."""
+    from science.fitting.tasks import fitted_tasks
+    from science.validation.tasks import left_out, widened
+
+    learned = fitted_tasks(beside)
+    return (
+        f"{msgspec.json.format(msgspec.json.encode(widened(learned, left_out(beside, learned))), indent=1).decode()}\n"
+    )
 
 
 def main() -> None:
@@ -24,6 +41,7 @@ def main() -> None:
     (folder / "schedules.csv").write_text(to_csv(schedules), "utf-8")
     learned = fitted_parameters(published, experiments(published))
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
+    (folder / "tasks" / "fitted.json").write_text(_of_tasks(published.evidence), "utf-8")
     (folder / COMPACT).write_bytes(compact_copy())
     print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")
     print(f"{folder / 'schedules.csv'}: {len(schedules)} schedules")

@@ -24,6 +24,5 @@ def ask_lines(report: AskReport, view: View) -> Iterator[str]:
 def command(parameters: Mapping[str, list[str]]) -> str:
     """The command that asks these parameters of `/cost`."""
     options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
-    return join(
-        ["costcalc", "cost", *(parameters[name][0] for name in ARGUMENTS), *(word for pair in options for word in pair)]
-    )
+    arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
+    return join(["costcalc", "cost", *arguments, *(word for pair in options for word in pair)])

@@ -22,6 +22,8 @@ CHECKOUT = Path(__file__).parents[2]
 @click.version_option(package_name="costcalc")
 def main() -> None:
     """What will it cost to train a model to an accuracy, how long will it take, and where?"""
+    # Many small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 OF_OTHER_FILES: tuple[click.Command, ...] = (
@@ -169,8 +171,6 @@ def settings() -> None:
 )
 def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
-    # Hundreds of small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not (CHECKOUT / "science").is_dir():
         stop("`costcalc validate` runs in a checkout of the repository alone, after `make setup`", FAILED)
     from costcalc.evidence import TableError

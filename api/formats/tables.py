@@ -13,6 +13,7 @@ from api.reports.models import ModelSummary
 from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
 from api.reports.prices.offers import OfferRow
+from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
 from costcalc.evidence.largest_batch import Fit
@@ -118,6 +119,11 @@ def _cost_just_below_best(row: ModelSummary) -> Link:
     """What the network costs to an accuracy that its best recipe reaches with ease."""
     target = int((row.best_top1 or 0) * 1000 - 2) / 1000
     return "cost", {"model": row.model, "target": f"{target:g}"}
+
+
+def _task(row: TaskRow) -> Link:
+    """What the task costs; the list of networks on ImageNet."""
+    return ("models", {}) if row.dataset == IMAGENET else ("cost", {"model": row.model})
 
 
 MACHINE = Column("Machine", lambda row: f"{row.provider} {row.instance_type}", _offered_accelerators)
@@ -237,6 +243,25 @@ MODELS = Table(
     ),
     find=lambda row: " ".join((row.model, *row.aliases)),
     example="efficientnet",
+)  # fmt: skip
+TASKS = Table(
+    "Tasks",
+    "What can be asked about beside networks on ImageNet: model= takes the name, and the target may be left out.",
+    "task",
+    TaskRow,
+    (
+        Column("Model", lambda row: row.model, lambda row: row.title, link=_task),
+        Column("Data set", lambda row: row.dataset, leave=2),
+        Column("Quality", lambda row: (row.quality and f"{row.quality:g} {row.metric}") or row.metric,
+               lambda row: " and ".join(filter(None, [f"{row.better} is better", row.also]))),
+        Column("Results", lambda row: number(row.results, ","), lambda row: f"{row.organisations} organisations",
+               is_number=True),
+        Column("Accelerators", lambda row: f"{row.fewest_accelerators:,} to {row.most_accelerators:,}", leave=3),
+        Column("Rounds", lambda row: row.rounds, leave=1),
+        Column("Run to run", lambda row: number(row.spread, ".1%"), is_number=True, leave=4, source=lambda row: row.source),
+    ),
+    find=lambda row: " ".join((row.model, row.title, *row.aliases)),
+    example="llama",
 )  # fmt: skip
 RECIPES = Table(
     "Recipes",

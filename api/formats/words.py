@@ -15,6 +15,7 @@ from costcalc.money import cents, money
 from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.query import Basis
 from costcalc.reasons import within_percent
+from costcalc.tasks.known import find_task
 from costcalc.training import Metric
 
 CLOSE, FAIR = 25, 50  # percent
@@ -300,6 +301,8 @@ def highest_accuracy(answer: Answer) -> str:
     if best is None:
         return f"No {query.metric} curve of {query.model} is known, so its epochs to a target cannot be estimated."
     if not isinstance(query.metric, Metric):
+        if find_task(query.model):
+            return f"The published runs of {query.model} stop at {best.accuracy:g} {query.metric}."
         return f"Your run {query.model} reached {best.accuracy:g} {query.metric}."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 

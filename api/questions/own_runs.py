@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from marshmallow import Schema, ValidationError
@@ -69,7 +69,12 @@ def without_its_own(schema: Schema, own: OwnModel, arguments: Arguments) -> Argu
         raise BadParameters(
             {"model": [f"{own.run.name} is your own run: ask /cost with a target, or /accuracy with a budget"]}
         )
-    return {name: texts for name, texts in arguments.items() if name not in OF_THE_RUN}
+    return without(OF_THE_RUN, arguments)
+
+
+def without(names: Collection[str], arguments: Arguments) -> Arguments:
+    """The arguments of other names."""
+    return {name: texts for name, texts in arguments.items() if name not in names}
 
 
 def of_the_run(

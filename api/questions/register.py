@@ -142,7 +142,7 @@ QUESTIONS = (
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
             "what to rent first, then lists every machine that reaches it.",
-            ("model", "target"),
+            ("model", "target?"),
             explains=True,
         ),
         Tool(
@@ -358,6 +358,21 @@ QUESTIONS = (
         "api.reports.small_networks:small_report",
         "api.reports.small_networks:SmallDocument",
         topic="Small networks",
+    ),
+    Question(
+        "tasks",
+        "/tasks",
+        "Every task: its data set, metric and quality, and the results that its answers rest on",
+        "api.questions.schemas:TasksSchema",
+        "api.reports.tasks:tasks_report",
+        "api.reports.tasks:TasksDocument",
+        command=Command("List the tasks beside ImageNet, whose networks can be asked about without a target."),
+        tool=Tool(
+            "Tasks beside ImageNet that can be asked about (language models, detectors, ...), with their targets.",
+            rows=25,
+        ),
+        topic="Models",
+        table=f"{_TABLES}TASKS",
     ),
     Question(
         "models",

@@ -560,6 +560,10 @@ class AskSchema(LayoutSchema):
         exclude = ("excel", "sep", "decimal")
 
 
+class TasksSchema(LayoutSchema):
+    """The parameters of `/tasks`."""
+
+
 class ModelsSchema(LayoutSchema):
     """The parameters of `/models`."""
 

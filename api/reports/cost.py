@@ -289,7 +289,7 @@ class EstimateDocument:
     prices: PriceBasis
     estimate: Estimate | None
     recipe: Recipe | None
-    images_per_epoch: int
+    images_per_epoch: float
     hints: tuple[Hint, ...]
 
 
@@ -325,7 +325,7 @@ class EstimateReport:
         return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
 
     @property
-    def images_per_epoch(self) -> int:
+    def images_per_epoch(self) -> float:
         """Images in an epoch, or samples of the asker's own data set."""
         return self.recipe.samples_per_epoch if self.recipe else IMAGES_PER_EPOCH
 

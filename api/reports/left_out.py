@@ -84,7 +84,10 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best is None:
         return f"no {answer.query.metric} curve of {answer.query.model} is known, so its epochs to a target cannot be estimated"
-    if best.accuracy < answer.query.target:
+    if _is_other_target(answer):
+        stop = f"the published runs stop at {best.accuracy:g} {answer.query.metric}"
+        return f"{stop}, and how long another target takes is not known"
+    if isinstance(answer.query.metric, Metric) and best.accuracy < answer.query.target:
         return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
     units = answer.rejection_units
     if all_are_old(answer):
@@ -93,6 +96,12 @@ def nothing(answer: Answer) -> str:
         reasons, remedy = sorted(answer.rejections, key=lambda name: NEARLY.index(units[name]))[:MOST_REASONS], ""
     told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons) or "there are no offers"
     return f"no estimate answers this question: {told}{remedy}"
+
+
+def _is_other_target(answer: Answer) -> bool:
+    """Whether the target is another than that at which the runs of a task stop."""
+    reasons = {reason for reason, unit in answer.rejection_units.items() if unit == "recipes"}
+    return not isinstance(answer.query.metric, Metric) and reasons == {"target_never_reached"} and not answer.count
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
@@ -167,7 +176,9 @@ class Hints:
         query = found.query
         if found.best_reached is None:
             yield from self._other_network(query)
-        elif query.target > found.best_reached.accuracy:
+        elif _is_other_target(found):
+            yield Change({"target": found.best_reached.accuracy})
+        elif isinstance(query.metric, Metric) and query.target > found.best_reached.accuracy:
             highest = _shortened(found.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
         if found.free:

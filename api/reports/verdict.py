@@ -250,8 +250,17 @@ def _ordinary(answer: Answer) -> str:
 def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
-    what = f"{KINDS[each.recipe_kind]}, {each.epochs:.0f} epochs, {sure} sure to reach it"
+    what = f"{KINDS[each.recipe_kind]}, {_work(each)}, {sure} sure to reach it"
     return f"That is {each.recipe} ({what})."
+
+
+def _work(each: Estimate) -> str:
+    """What it takes: `18 epochs`, `2.75 million sequences`."""
+    return (
+        f"{each.epochs:.0f} epochs"
+        if each.epochs_are == "epochs" and each.epochs >= 2
+        else f"{each.epochs:.3g} {each.epochs_are}"
+    )
 
 
 def _capital(sentence: str) -> str:

@@ -108,7 +108,7 @@ def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
     if recipe.tuned_to is None:
         return known
     values = _values(recipe, known, metric)
-    reached = np.flatnonzero(values >= recipe.tuned_to)
+    reached = np.flatnonzero(values >= oriented(recipe.tuned_to, recipe))
     return known[reached[0] :] if len(reached) else known[-1:]
 
 

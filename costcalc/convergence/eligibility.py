@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -14,7 +14,7 @@ from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
 from costcalc.programs import UP_TO, Training
 from costcalc.query import EstimateQuery
-from costcalc.training import Metric, OwnRecipe, Recipe
+from costcalc.training import Metric, MetricRecipe, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
@@ -29,10 +29,10 @@ EVALUATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00
 STOPPED_RUNS, STOPPED_REACHED = 1419, 1355
 """Logged runs of MLPerf's that were to stop at their target, and how many of them reached it (`seed_noise.csv`)."""
 NO_RECIPES = np.zeros(0)
+SAME_TARGET = 1e-5  # as far as a target may be rounded where it is typed
 RUNS_IN_COMMON = 100
 """How many runs of its own tell as much of a recipe as the share of all: the shares of organisations scatter so, hardly more
-than
-by chance (p = 0.1; 19 organisations)."""
+than by chance (p = 0.1; 19 organisations)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,11 @@ class ModelRecipes:
     def is_own(self) -> bool:
         """Whether this is a run of the asker's own, which has one recipe and one metric."""
         return isinstance(next(iter(self.recipes), None), OwnRecipe)
+
+    @cached_property
+    def has_own_metric(self) -> bool:
+        """Whether the recipes were evaluated in a metric of their own, not in ImageNet's."""
+        return isinstance(next(iter(self.recipes), None), MetricRecipe)
 
     @cached_property
     def _top1_curves(self) -> Curves:
@@ -98,8 +103,13 @@ class ModelRecipes:
 
     @cached_property
     def tuned_to(self) -> Floats:
-        """The top-1 accuracy at which each recipe's runs stop, NaN where they end with their schedule."""
-        return np.array([recipe.tuned_to or np.nan for recipe in self.recipes], float)
+        """The accuracy at which each recipe's runs stop, as in `curves`; NaN where they end with their schedule."""
+        return np.array([self.oriented(recipe.tuned_to or np.nan) for recipe in self.recipes], float)
+
+    @cached_property
+    def is_closed(self) -> Flags:
+        """Recipes that can answer for the target alone at which they stop."""
+        return np.array([recipe.is_closed for recipe in self.recipes], bool)
 
     @cached_property
     def stopped_share(self) -> Floats:
@@ -124,11 +134,11 @@ class ModelRecipes:
 
     def evaluation_sigma(self, metric: str) -> Floats | float:
         """Standard deviation from one evaluation to the next."""
-        return self._own_sigma if self.is_own else EVALUATION_SIGMA.get(metric, 0.0)
+        return self._own_sigma if self.has_own_metric else EVALUATION_SIGMA.get(metric, 0.0)
 
     def sigma(self, metric: str) -> Floats:
         """Standard deviation of each recipe's end accuracy from run to run [R]."""
-        return own_noise.seed_sigma(self._own_sigma) if self.is_own else self._sigma.get(metric, NO_RECIPES)
+        return own_noise.seed_sigma(self._own_sigma) if self.has_own_metric else self._sigma.get(metric, NO_RECIPES)
 
     @cached_property
     def _sigma(self) -> dict[str, Floats]:
@@ -222,11 +232,13 @@ def best_reached(recipes: ModelRecipes, metric: str) -> BestReached | None:
 
 
 def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
-    """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may
-    end
-    above. MLPerf's stop at their own target instead."""
+    """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
+    above. MLPerf's stop at their own target instead, beside which closed ones reach no other."""
     target = recipes.oriented(query.target)
     to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
+    if recipes.is_closed.any():
+        other = recipes.is_closed & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
+        to_target = replace(to_target, epochs=np.where(other, np.nan, to_target.epochs))
     near = target <= to_target.end_accuracy + recipes.sigma(query.metric)
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
 

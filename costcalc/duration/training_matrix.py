@@ -33,7 +33,7 @@ from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
-from costcalc.throughput import REFUSALS, TIERS, SpeedModel, SpeedTable, global_batch, signature, undated
+from costcalc.throughput import REFUSALS, TIERS, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
 from costcalc.throughput.own_speeds import with_own_speeds
@@ -58,6 +58,7 @@ class Way(NamedTuple):
 
 
 USUAL_WAY = Way()
+OTHER_ACCELERATOR = 100.0  # as a distance in ln(accelerators): farther than any count
 
 
 class UsualCode(NamedTuple):
@@ -175,6 +176,31 @@ class TrainingMatrix:
     def own_nodes(self) -> Indices:
         """Machines of each recipe's own system [R], 1 where that is unknown."""
         return np.array([recipe.system.nodes if recipe.system else 1 for recipe in self.recipes.recipes], np.int64)
+
+    def on_own_system(self, recipes: Indices, clusters: Indices) -> Flags:
+        """Whether each of these clusters [c] is as the own system of each of these recipes [r, c] was: its accelerators, as many
+        of them, in as many machines."""
+        own = [self.recipes.recipes[r].system for r in recipes.tolist()]
+        asked = [self.speeds.clusters[c] for c in clusters.tolist()]
+        here = [(one.accelerator, one.total_accelerators, one.nodes) for one in asked]
+        return np.array(
+            [
+                [one is not None and (one.accelerator, one.accelerators, one.nodes) == each for each in here]
+                for one in own
+            ],
+            bool,
+        ).reshape(len(own), len(here))
+
+    def unlikeness(self, recipes: Indices, clusters: Indices) -> Floats:
+        """How far the own systems of these recipes [r, c] are from each of these clusters: another accelerator counts most, then
+        the ratio of the counts, in ln."""
+        own = [self.recipes.recipes[r].system for r in recipes.tolist()]
+        asked = [self.speeds.clusters[c] for c in clusters.tolist()]
+        mine = np.array([one.accelerator if one else "" for one in own], str)
+        other = mine[:, None] != np.array([one.accelerator for one in asked], str)
+        counts = np.log([max(one.accelerators, 1) if one else 1 for one in own])
+        apart = np.abs(counts[:, None] - np.log([max(one.total_accelerators, 1) for one in asked]))
+        return np.asarray(OTHER_ACCELERATOR * other + apart)
 
     def logged_hours(self, to_target: EpochsToTarget) -> Floats:
         """Hours to the target on each recipe's own system [R]: as logged, or its epochs at its mean rate; NaN where unknown."""
@@ -356,7 +382,7 @@ class OwnSpeeds(NamedTuple):
 
 def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster], own: OwnSpeeds) -> SpeedTable:
     """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
-    model = SpeedModel(evidence.throughputs, evidence.fitted)
+    model = evidence.speed_model
     of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
     speeds = model.refused(recipes, clusters) if own.everywhere else model.speeds(recipes, clusters, of_larger)
     foreign = _foreign(evidence, recipes, clusters)

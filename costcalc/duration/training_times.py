@@ -78,6 +78,7 @@ class TrainingTimes:
 
 
 COLUMNS = tuple(field.name for field in fields(TrainingTimes))
+EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
 LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
@@ -101,11 +102,13 @@ def training_times(
     hours *= elapsed.clock_factor[recipes, None]
     if query.evidence == "measured":
         hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
-    logged = _put_logged_hours(matrix, eligible, recipes, clusters, hours)
+    logged = _put_logged_hours(matrix, query, eligible, (recipes, clusters), hours)
     if query.recipes == "best":
         expected = hours * elapsed.weight[recipes, None]
         expected += elapsed.constant[recipes, None]
         expected[matrix.runs.never(recipes, clusters)] *= LAST_RESORT
+        if matrix.recipes.is_closed.any():
+            expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
         r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)
@@ -162,21 +165,35 @@ def _possibly_best(matrix: TrainingMatrix, recipes: Indices, work: Floats, elaps
     is_first = np.diff(matrix.speed_row[free][order], prepend=-1) != 0
     least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
     less = (parts[order] < parts[least]).any(axis=1)
-    possible: Flags = matrix.own_cluster != NOWHERE
+    possible: Flags = (matrix.own_cluster != NOWHERE) | matrix.recipes.is_closed
     possible[free[order[is_first | less]]] = True
     return recipes[possible[recipes]]
 
 
 def _put_logged_hours(
-    matrix: TrainingMatrix, eligible: EligibleRecipes, recipes: Indices, clusters: Indices, hours: Floats
+    matrix: TrainingMatrix,
+    query: EstimateQuery,
+    eligible: EligibleRecipes,
+    pairs: tuple[Indices, Indices],
+    hours: Floats,
 ) -> Flags:
-    """Writes each recipe's logged hours into the place of its own system in `hours` [r, c], and says where."""
+    """Writes each recipe's logged hours into the place of its own system in `hours` [r, c], and says where; those of a closed one
+    that is asked for by name on all systems like its own."""
+    recipes, clusters = pairs
     logged = np.zeros(hours.shape, bool)
     column = np.full(len(matrix.clusters) + 1, NOWHERE)  # the entry behind the last is that of NOWHERE
     column[clusters] = np.arange(len(clusters))
     known, columns = matrix.logged_hours(eligible.to_target)[recipes], column[matrix.own_cluster[recipes]]
     rows = np.flatnonzero((columns != NOWHERE) & ~np.isnan(known))
     hours[rows, columns[rows]], logged[rows, columns[rows]] = known[rows], True
+    if query.recipe and matrix.recipes.is_closed.any():
+        here = (
+            matrix.on_own_system(recipes, clusters)
+            & matrix.recipes.is_closed[recipes, None]
+            & ~np.isnan(known)[:, None]
+        )
+        hours[:] = np.where(here, known[:, None], hours)
+        logged |= here
     return logged
 
 

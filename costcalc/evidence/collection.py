@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -20,6 +20,7 @@ from costcalc.programs import ProgramSupport, Support, UsualScript
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
+from costcalc.throughput.speed_model import SpeedModel, Speeds
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 from costcalc.units import Floats
 
@@ -74,7 +75,8 @@ class Evidence:
     `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts`
     what most people run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
-    `of_own_run` says that its one recipe is a run of the asker's own.
+    `of_own_run` says that its one recipe is a run of the asker's own. `make_speeds` makes of it what says how fast recipes train,
+    and `make_curve` gives recipes whose work follows from all others theirs.
     """
 
     accelerators: Mapping[str, Accelerator]
@@ -96,6 +98,14 @@ class Evidence:
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
     of_own_run: bool = False
+    make_speeds: Callable[[Evidence], Speeds] = lambda evidence: SpeedModel(evidence.throughputs, evidence.fitted)
+
+    make_curve: Callable[[Evidence, Recipe], Recipe] | None = None
+
+    @cached_property
+    def speed_model(self) -> Speeds:
+        """What says how fast recipes train."""
+        return self.make_speeds(self)
 
     @cached_property
     def programs(self) -> ProgramSupport:
@@ -119,7 +129,8 @@ class Evidence:
         return sorted({recipe.known_on for recipe in self.recipes} | {row.known_on for row in rows})
 
     @cached_property
-    def _last_published(self) -> date:
+    def last_published(self) -> date:
+        """The day of the last publication."""
         return max((one.known_on for some in (self.recipes, self.throughputs) for one in some), default=date.min)
 
     def last_publication(self, day: date) -> date:
@@ -136,7 +147,7 @@ class Evidence:
             recipes=tuple(recipe for recipe in self.recipes if recipe.known_on <= day),
             throughputs=tuple(row for row in self.throughputs if row.known_on <= day),
             own_speeds=tuple(row for row in self.own_speeds if row.known_on <= day),
-            is_past=self._last_published > day,
+            is_past=self.last_published > day,
             later=tuple(recipe for recipe in self.recipes if recipe.known_on > day),
         )
 
@@ -171,7 +182,9 @@ class Evidence:
         return tuple(row for row in self.own_speeds if row.model == model)
 
     def with_curve(self, recipe: Recipe) -> Recipe:
-        """A recipe that borrows its curve with it; any other as it is."""
+        """A recipe that borrows its curve, or whose work follows from others', with it; any other as it is."""
+        if self.make_curve:
+            return self.make_curve(self, recipe)
         borrows = recipe.schedule_shape and not recipe.is_log
         return with_borrowed_curve(recipe, self._lent_curves) if borrows else recipe
 

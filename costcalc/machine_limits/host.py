@@ -21,7 +21,7 @@ from costcalc.machine_limits.limits import HIGH, NORMAL, Limit, RentedMachines
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.workloads import own_rates
-from costcalc.training import IMAGES_PER_EPOCH, OWN_DATA, PipelineAsked, Recipe
+from costcalc.training import IMAGES_PER_EPOCH, PipelineAsked, Recipe
 from costcalc.units import Floats
 
 SHARE_OF_CORE = 0.65
@@ -95,7 +95,7 @@ class PipelineTables:
 
     def pipeline_of(self, recipe: Recipe) -> str:
         """The pipeline of a recipe's code, empty where it is not known, as for data of the asker's own."""
-        if recipe.stack == OWN_DATA:
+        if not recipe.has_known_pipeline:
             return ""
         return next((one.pipeline for one in self.code if one.fits(recipe)), "")
 

@@ -64,10 +64,9 @@ def times_sent(nodes: Floats | Indices) -> Floats:
 
 def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gradients) -> Floats:
     """Seconds per epoch that the all-reduces of recipes [K] take on machines [N] at the full rate of their network; 0 where that
-    is not known, or on one machine."""
-    per_epoch = np.array(
-        [gradients.gigabits(one) * one.samples_per_epoch / global_batch(one) for one in recipes], float
-    )
+    is not known, on one machine, or where the speeds of a closed task's results hold them."""
+    steps = [0.0 if one.is_closed else one.samples_per_epoch / global_batch(one) for one in recipes]
+    per_epoch = np.array([gradients.gigabits(one) * each for one, each in zip(recipes, steps, strict=True)], float)
     rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from costcalc.hardware import Cluster
-from costcalc.throughput.speed_model import COLUMNS, TIERS, SpeedModel, SpeedTable
+from costcalc.throughput.speed_model import COLUMNS, TIERS, Speeds, SpeedTable
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIZE_EXPONENT
 from costcalc.training import OwnSpeed, Recipe, Throughput, Tier
 from costcalc.units import Indices
@@ -19,7 +19,7 @@ OWN = "your own code"
 
 
 def with_own_speeds(
-    speeds: SpeedTable, model: SpeedModel, own: Sequence[Throughput], everywhere: bool = False
+    speeds: SpeedTable, model: Speeds, own: Sequence[Throughput], everywhere: bool = False
 ) -> SpeedTable:
     """The same speeds [R, C], but on accelerators that the asker measured those of the asker's code: as measured on the very
     machine, carried over to other numbers of them. `everywhere` carries them over to all other accelerators too."""

@@ -18,6 +18,10 @@ USUAL_SOFTWARE = (
     "The software is the usual one, the middle of what was published on this accelerator; software=recipe takes that of the "
     "recipe's own year."
 )
+NEWEST_SOFTWARE = (
+    "The software is as new as the newest result on this accelerator; software=recipe takes that of the recipe's own "
+    "year."
+)
 BESIDE_LARGER = (
     (),
     ("The speed is that of a larger network of the same series with the same code, which came out faster.",),
@@ -42,7 +46,8 @@ def notes(
     """
     if base and base.is_own:
         return _own_speed(cluster, kind, base), _how_wide(width)
-    software = (USUAL_SOFTWARE,) if recipe.year == UNDATED else ()
+    usual = NEWEST_SOFTWARE if recipe.is_closed else USUAL_SOFTWARE
+    software = (usual,) if recipe.year == UNDATED else ()
     return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,6 +151,20 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         usual_low=np.full(shape, np.nan, np.float32),
         usual_high=np.full(shape, np.nan, np.float32),
     )
+
+
+class Speeds(Protocol):
+    """What says how fast recipes train."""
+
+    def speeds(
+        self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
+    ) -> SpeedTable:
+        """One table for recipes of one model; every pair is answered or refused with its reason."""
+        ...
+
+    def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
+        """The table of these recipes before any speed is known."""
+        ...
 
 
 class SpeedModel:
@@ -332,12 +347,14 @@ class _Evidence:
 
 def undated(recipe: Recipe) -> Recipe:
     """The recipe with the software that was usual on each accelerator, where the speed model knows software by its year."""
-    return replace(recipe, year=UNDATED) if is_reference(recipe) else recipe
+    return replace(recipe, year=UNDATED) if is_reference(recipe) or recipe.is_closed else recipe
 
 
 def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
+    if recipe.is_closed:
+        return (*software, recipe.framework_family, recipe.published if recipe.year else None)
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
     return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))

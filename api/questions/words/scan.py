@@ -212,7 +212,7 @@ class Scan:
         return 20 <= value < 100 and "target" not in self.reading.values
 
     def _is_own(self) -> bool:
-        return any(model in self.words.own for model in self.reading.values.get("model", ()))
+        return any(map(self.words.has_own_target, self.reading.values.get("model", ())))
 
     def _is_year(self, text: str) -> bool:
         return text.isdigit() and 2012 <= int(text) <= self.today.year

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
 
-COVERED = "costcalc estimates networks that classify the images of ImageNet"
+COVERED = "costcalc estimates networks on ImageNet, and the tasks that costcalc tasks lists"
 OWN_RUN = "a run of your own is asked about by its name: costcalc recipes add"
 
 

@@ -67,8 +67,8 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
         told.append(f"{name} not {either(values)}")
     return Understanding(
-        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected), _asked(reading, parameters),
-        is_question={"model", "target"} <= parameters.keys() and not reading.other_task, shared=reading.shared,
+        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected), _asked(reading, parameters, words),
+        is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
     )  # fmt: skip
 
 
@@ -76,13 +76,19 @@ def _once(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.casefold() for word in words))
 
 
-def _asked(reading: Reading, parameters: Mapping[str, list[str]]) -> tuple[str, ...]:
+def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool:
+    """Whether there is a network and a target, or a task, which has its own."""
+    models = parameters.get("model", ())
+    return bool(models) and ("target" in parameters or all(map(words.is_task, models)))
+
+
+def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary) -> tuple[str, ...]:
     """What is asked back: of so many questions the first; then what is missing."""
     missing = []
     given = {*parameters, *reading.unclear}
     if "model" not in given:
         missing.append(f"Which network? Write its name, such as resnet50; {OTHER_NETWORKS}")
-    elif "target" not in given and not reading.other_task:
+    elif "target" not in given and not reading.other_task and not _is_question(parameters, words):
         most = "; the highest for a sum is found by costcalc accuracy MODEL --budget 100" * ("max_cost" in given)
         missing.append(f"Which accuracy? Write for example 75.7%{most}")
     more = len(reading.asked) - MOST_ASKED
@@ -102,7 +108,7 @@ def _settle(reading: Reading, words: Vocabulary) -> None:
 
 def _targets(reading: Reading, words: Vocabulary) -> None:
     """A number above 1 is a percentage, unless the network is a run of the asker's own."""
-    own = any(model in words.own for model in reading.values.get("model", ()))
+    own = any(map(words.has_own_target, reading.values.get("model", ())))
     found = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
     if found and not own:
         shares = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from api.questions.names import Known
@@ -50,12 +50,13 @@ class Named:
 @dataclass(frozen=True)
 class Vocabulary:
     """Every known word. Spaces, case, `-`, `_` and `.` do not count where one meaning remains. `own` are the names of the asker's
-    runs, whose targets may have any size."""
+    runs, whose targets may have any size, as those of tasks may; `tasks` has the task of each of their networks' names."""
 
     names: Known
     models: tuple[Model, ...]
     currencies: Collection[str]
     own: frozenset[str] = frozenset()
+    tasks: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, text: str, place: int, only: tuple[str, ...] = ()) -> Named | None:
         """The longest name or phrase that begins at `place`, of these parameters alone where some are given."""
@@ -74,6 +75,14 @@ class Vocabulary:
         found = _HUB_NAME.match(text, place)
         named = found and found[1].casefold() in other_networks()
         return Named((Value("other", found[1].casefold()),), found[0], found.end()) if found and named else None
+
+    def has_own_target(self, model: str) -> bool:
+        """Whether the model's targets may have any size: those of a run of the asker's own, or of a task."""
+        return model in self.own or self.is_task(model)
+
+    def is_task(self, model: str) -> bool:
+        """Whether the model is a task's network, whose target may be left out."""
+        return model in self.tasks
 
     def is_provider(self, word: str) -> bool:
         """Whether the word names a provider."""
@@ -162,7 +171,10 @@ class Vocabulary:
 
     @cached_property
     def _models(self) -> dict[str, str]:
-        return {normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)}
+        tasks = {normalised(alias): task for alias, task in self.tasks.items()}
+        return tasks | {
+            normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)
+        }
 
     @cached_property
     def _phrases(self) -> Spellings[tuple[Value, ...]]:
@@ -183,7 +195,7 @@ class Vocabulary:
         """The words that names and phrases are made of."""
         meaningful: Iterable[str] = (word for word, values in phrases().items() if values[0].parameter not in MARKS)
         known = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
-        networks = (alias for model in self.models for alias in (model.name, *model.aliases))
+        networks = (*self.tasks, *(alias for model in self.models for alias in (model.name, *model.aliases)))
         makers = ("nvidia", "reserved", "spot")
         for name in (*GRAMMAR, *makers, *meaningful, *known, *networks, *places().words()):
             yield name.casefold()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes, success_probability
-from costcalc.training import Evaluation, Metric, OwnEvaluation, OwnRecipe, Recipe
+from costcalc.training import Evaluation, Metric, MetricEvaluation, OwnRecipe, Recipe
 from science.validation.convergence.chances import (
     FEWEST_RUNS,
     LENGTH_WIDTH,
@@ -105,7 +105,7 @@ def _alike(curves: Sequence[tuple[Evaluation, ...]]) -> Iterator[list[tuple[Eval
 def _own(recipe: Recipe, curve: Sequence[Evaluation]) -> OwnRecipe:
     """A published run as if it were the asker's."""
     told = {field.name: getattr(recipe, field.name) for field in fields(Recipe)}
-    values = tuple(OwnEvaluation(point.epochs, None, value=point.top1 or 0.0) for point in curve)
+    values = tuple(MetricEvaluation(point.epochs, None, value=point.top1 or 0.0) for point in curve)
     own = {"evaluations": values, "runs": 1, "mean_top1": None, "reached": None, "tuned_to": None}
     return OwnRecipe(**told | own, metric=Metric.TOP1)
 

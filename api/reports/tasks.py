@@ -1,0 +1,130 @@
+"""`/tasks`: what can be asked about beside networks on ImageNet, how far each is trained, and what its answers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
+
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.tasks.tables import Task, results, tasks
+from costcalc.training import Metric, Recipe
+
+IMAGENET = "imagenet"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task: its `model` is what questions name; of ImageNet, any of `/models`. `quality` in `metric` is the target that may be
+    left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew.
+    `results` by `organisations` in `rounds` are on `fewest_accelerators` to `most_accelerators`; `spread` is the standard
+    deviation of their minutes from run to run, as a fraction."""
+
+    model: str
+    title: str
+    dataset: str
+    metric: str
+    better: str
+    quality: float | None
+    also: str | None
+    unit: str
+    sequence_length: int | None
+    starts_from: str | None
+    aliases: tuple[str, ...]
+    results: int
+    organisations: int
+    rounds: str
+    newest: date
+    fewest_accelerators: int
+    most_accelerators: int
+    spread: float | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class TasksDocument:
+    """The JSON list."""
+
+    tasks: tuple[TaskRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TasksReport:
+    """Every task."""
+
+    name: ClassVar = "tasks"
+    rest: ClassVar = None
+    service: Service
+
+    def rows(self) -> tuple[TaskRow, ...]:
+        """ImageNet's first, the others by how many results they have."""
+        others = sorted(map(_row, tasks().values()), key=lambda row: -row.results)
+        return (self._imagenet(), *others)
+
+    def _imagenet(self) -> TaskRow:
+        recipes = self.service.evidence.recipes
+        counts = [recipe.system.accelerators for recipe in recipes if recipe.system]
+        return TaskRow(
+            model="any of /models",
+            title=Recipe.title,
+            dataset=IMAGENET,
+            metric=Metric.TOP1,
+            better="higher",
+            quality=None,
+            also=None,
+            unit="images",
+            sequence_length=None,
+            starts_from=None,
+            aliases=(),
+            results=len(recipes),
+            organisations=len({recipe.organisation for recipe in recipes}),
+            rounds="",
+            newest=max(recipe.known_on for recipe in recipes),
+            fewest_accelerators=min(filter(None, counts)),
+            most_accelerators=max(counts),
+            spread=None,
+            source="each recipe names its own",
+        )
+
+    def document(self) -> TasksDocument:
+        """The JSON answer."""
+        return TasksDocument(self.rows())
+
+
+def _row(task: Task) -> TaskRow:
+    known = results()[task.name]
+    rounds = list(_rounds(task))
+    spreads = sorted((one.minutes_sd or 0.0) / one.minutes for one in known if one.minutes_sd)
+    return TaskRow(
+        model=task.name,
+        title=task.title,
+        dataset=task.dataset,
+        metric=task.metric,
+        better=task.better,
+        quality=task.quality,
+        also=task.also,
+        unit=task.unit,
+        sequence_length=task.sequence_length,
+        starts_from=task.starts_from,
+        aliases=task.aliases,
+        results=len(known),
+        organisations=len({one.organisation for one in known}),
+        rounds=f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else rounds[0],
+        newest=max(one.published for one in known),
+        fewest_accelerators=min(one.accelerators for one in known),
+        most_accelerators=max(one.accelerators for one in known),
+        spread=round(spreads[len(spreads) // 2], 4) if spreads else None,
+        source=task.source,
+    )
+
+
+def _rounds(task: Task) -> Iterator[str]:
+    """The rounds that have results of the task, the first one first."""
+    yield from sorted({one.round for one in results()[task.name]})
+
+
+def tasks_report(service: Service, _: Catalogue, __: dict[str, Any]) -> TasksReport:
+    """The report that parsed parameters of `/tasks` ask for."""
+    return TasksReport(service)

@@ -1,0 +1,224 @@
+"""A task as the evidence that questions about it are answered from: its results as recipes, and speeds carried over from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cache
+
+import msgspec
+import numpy as np
+
+from costcalc.evidence import Evidence
+from costcalc.programs import Program
+from costcalc.tasks.kernel import Fitted
+from costcalc.tasks.samples import SamplesLaw
+from costcalc.tasks.speeds import TaskSpeeds
+from costcalc.tasks.tables import Result, Task, reference_points, results, rounds, text_of, version
+from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.processors import Processors
+from costcalc.training import (
+    EVALUATION_COUNTED,
+    ClosedRecipe,
+    MetricEvaluation,
+    Model,
+    Phase,
+    Recipe,
+    System,
+    Throughput,
+)
+
+STACK = "mlperf"
+MINUTES_PER_HOUR = 60
+NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
+USUAL_SPREAD, USUAL_SCATTER = 0.06, 0.05
+
+
+@cache
+def fitted() -> Fitted:
+    """What was learned over all tasks."""
+    return msgspec.json.decode(text_of("fitted.json"), type=Fitted)
+
+
+def task_evidence(
+    task: Task, beside: Evidence, learned: Fitted | None = None, without: frozenset[str] = frozenset()
+) -> Evidence:
+    """The evidence for questions whose model is this task's network, beside prices' and machines' facts. What organisations named
+    in `without` published is left out."""
+    learned = learned or fitted()
+    known = tuple(one for one in results()[task.name] if one.organisation not in without)
+    usual = _usual_passes(task, known, learned)
+    rows = {one.name: _throughput(task, one, usual[one]) for one in known if not (one.repeats or one.outlier)}
+
+    def speeds(evidence: Evidence) -> TaskSpeeds:
+        told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
+        chips, scatter = learned.chips.get(task.name, {}), learned.scatters.get(task.name, USUAL_SCATTER)
+        return TaskSpeeds(told, evidence.accelerators, learned, chips, scatter)
+
+    @cache
+    def work_on(day: date) -> Mapping[tuple[float, int | None], float]:
+        by_then = [one for one in known if one.published <= day]
+        works = list(dict.fromkeys((one.target, one.global_batch_size) for one in by_then))
+        return dict(zip(works, expected_passes(task, by_then, works, learned, day), strict=True))
+
+    def with_work(evidence: Evidence, recipe: Recipe) -> Recipe:
+        work = work_on(evidence.last_published)[recipe.tuned_to or 0.0, recipe.global_batch_size]
+        (end,) = recipe.evaluations
+        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(replace(end, epochs=work),))
+
+    return replace(
+        beside,
+        models={task.name: _network(task)},
+        recipes=tuple(_recipe(task, one, learned) for one in known),
+        throughputs=tuple(rows.values()),
+        schedules=(),
+        networks=(),
+        own_speeds=(),
+        processors=Processors(),
+        fitted=replace(beside.fitted, elapsed_time=NO_CLOCK),
+        version=f"{beside.version}+{task.name}-{version()}",
+        is_past=False,
+        later=(),
+        make_speeds=speeds,
+        make_curve=with_work,
+    )
+
+
+def _usual_passes(task: Task, known: Sequence[Result], learned: Fitted) -> Mapping[Result, float]:
+    """What a run with each result's batch was expected to take on its day."""
+    found: dict[Result, float] = {}
+    for day in {one.published for one in known}:
+        then = [one for one in known if one.published == day]
+        works = [(one.target, one.global_batch_size) for one in then]
+        found.update(zip(then, expected_passes(task, known, works, learned, day), strict=True))
+    return found
+
+
+def expected_passes(
+    task: Task, known: Sequence[Result], works: Sequence[tuple[float, int | None]], learned: Fitted, day: date
+) -> list[float]:
+    """What a run to each target with each batch is expected to take on a day: by the law of that target, or where no batch was
+    logged the middle of all results."""
+    spread = learned.spreads.get(task.name, USUAL_SPREAD)
+    found = np.ones(len(works))
+    for target in {target for target, _ in works}:
+        some = [one for one in known if one.target == target and not one.repeats]
+        points = [
+            one for one in reference_points().get(task.name, ()) if target == task.quality and one.published <= day
+        ]
+        at = [number for number, (its_own, _) in enumerate(works) if its_own == target]
+        batches = [works[number][1] for number in at]
+        by_law = SamplesLaw.of(some, points, spread).passes([batch or 1 for batch in batches], day)
+        middle = float(np.median([one.passes for one in some if one.passes] or [1.0]))
+        has_law = np.array([batch is not None for batch in batches]) & np.isfinite(by_law)
+        found[at] = np.where(has_law, by_law, middle)
+    return [float(each) for each in found]
+
+
+def _network(task: Task) -> Model:
+    return Model(
+        name=task.name,
+        aliases=task.aliases,
+        family=task.kind,
+        parameters_millions=task.parameters_millions,
+        gmacs=None,
+        image_size=None,
+        source=task.source,
+    )
+
+
+def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
+    """A result as a recipe: its own system takes its official minutes."""
+    passes = one.passes or 1.0
+    end = MetricEvaluation(passes, one.minutes / MINUTES_PER_HOUR, value=one.target)
+    return ClosedRecipe(
+        name=one.name,
+        model=task.name,
+        organisation=one.organisation,
+        family=task.kind,
+        framework=one.framework,
+        framework_family=one.framework,
+        stack=STACK,
+        precision=None,
+        optimizer=None,
+        global_batch_size=one.global_batch_size,
+        scheduled_epochs=None,
+        system=System(one.accelerator, one.accelerators, one.nodes, one.provider, one.instance_type),
+        runs=one.runs,
+        is_log=True,
+        clock=EVALUATION_COUNTED,
+        images_per_second=passes * task.samples_per_pass / (one.minutes * 60),
+        year=one.published.year,
+        source=one.source,
+        note=f"round {one.round}",
+        phases=(Phase(0, 0.0, passes),),
+        evaluations=(end,),
+        reached=one.reached,
+        published=one.published.isoformat(),
+        tuned_to=one.target,
+        division="closed",
+        code="mlperf",
+        program=_program(one),
+        samples_per_epoch=task.samples_per_pass,
+        data_set_gb=task.staged_gb or 0.0,
+        metric=task.metric,
+        lower_is_better=task.better == "lower",
+        title=task.title,
+        rules=tuple(_rules(task)),
+        unit=task.unit,
+        pass_name=task.pass_name,
+        run_spread=learned.spreads.get(task.name, USUAL_SPREAD),
+    )
+
+
+def _rules(task: Task) -> Iterator[str]:
+    """What else its target asks, from what it starts, and how it is counted."""
+    if task.also:
+        yield f"The target is also {task.also}."
+    if task.starts_from:
+        yield f"Training starts from {task.starts_from}."
+    if task.pass_name != "epochs":
+        yield f"Epochs are counted in {task.pass_name}, and speeds in {task.unit} a second."
+
+
+@cache
+def _program_of(round: str) -> Program:
+    repository = f"https://github.com/{rounds()[round].repository.partition('@')[0]}"
+    return Program(STACK, "record", repository, "Apache-2.0", None, None, rounds()[round].repository)
+
+
+def _program(one: Result) -> Program:
+    """The code of a round stands beside its results."""
+    return _program_of(one.round)
+
+
+def _throughput(task: Task, one: Result, passes: float) -> Throughput:
+    """What its system made, evaluations included: the samples of usual runs with its batch in its minutes. Those of its own few
+    runs are in its minutes too, so that their luck would count twice."""
+    made = passes * task.samples_per_pass / (one.minutes * MINUTES_PER_HOUR)
+    return Throughput(
+        name=one.name,
+        model=task.name,
+        image_size=0,
+        accelerator=one.accelerator,
+        accelerators=one.accelerators,
+        nodes=one.nodes,
+        precision=None,
+        framework=one.framework,
+        framework_family=one.framework,
+        stack=STACK,
+        global_batch_size=one.global_batch_size,
+        images_per_second=made,
+        includes_evaluation=True,
+        data="whole run",
+        organisation=one.organisation,
+        provider=one.provider,
+        instance_type=one.instance_type,
+        year=one.published.year,
+        round=one.round,
+        source=one.source,
+        note="",
+        published=one.published.isoformat(),
+        code="mlperf",
+    )

@@ -1,0 +1,52 @@
+"""The tasks as models that one can ask about: how they are found, which targets they have, and their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+
+from costcalc.evidence import Evidence, normalised
+from costcalc.evidence.collection import network_forms
+from costcalc.tasks.evidence import task_evidence
+from costcalc.tasks.tables import Task, results, tasks
+
+
+def find_task(name: str) -> Task | None:
+    """The task whose network has this name or alias, however it is spelt; None if there is none."""
+    return next((_by_alias()[form] for form in map(normalised, network_forms(name)) if form in _by_alias()), None)
+
+
+@cache
+def _by_alias() -> Mapping[str, Task]:
+    return {normalised(name): task for task in tasks().values() for name in (*task.aliases, task.name)}
+
+
+@cache
+def qualities(task: Task) -> tuple[tuple[date, float], ...]:
+    """The targets that results of the task stop at, each with the day from which some were known, the first one first."""
+    first: dict[float, date] = {}
+    for one in sorted(results()[task.name], key=lambda one: one.published):
+        first.setdefault(one.target, one.published)
+    return tuple((day, target) for target, day in first.items())
+
+
+def quality_on(task: Task, day: date) -> float:
+    """The task's own target then: that of its newest results; of a day before all of them that of the first."""
+    known = [target for since, target in qualities(task) if since <= day]
+    return known[-1] if known else qualities(task)[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskEvidence:
+    """The evidence of tasks beside that of ImageNet, each made when it is first asked for."""
+
+    beside: Evidence
+    _made: dict[str, Evidence] = field(default_factory=dict)
+
+    def of(self, task: Task) -> Evidence:
+        """That of a task."""
+        if task.name not in self._made:
+            self._made[task.name] = task_evidence(task, self.beside)
+        return self._made[task.name]

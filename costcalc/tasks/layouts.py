@@ -1,0 +1,101 @@
+"""How a task was laid out: which batches on how many accelerators, with how much memory. Beyond that nothing is answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.hardware import Accelerator, Cluster
+from costcalc.throughput import REFUSALS
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
+from costcalc.training import Throughput
+from costcalc.units import Flags, Indices
+
+NOBODY = math.inf, math.inf  # accelerators that nobody trained a batch on
+ROOM = 0.9  # of the least memory that anybody used: cards of one size state it in different units
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Layouts:
+    """Those of a task's published `rows`, of which there is one at least."""
+
+    rows: tuple[Throughput, ...]
+    accelerators: Mapping[str, Accelerator]
+
+    def allowed(self, batches: Sequence[int | None], clusters: Sequence[Cluster]) -> Flags:
+        """Which batches may be trained on which clusters [batches, clusters]: those that were on so many accelerators, or where
+        none was those on the numbers nearest to it."""
+        counts = np.log([max(one.total_accelerators, 1) for one in clusters])
+        ends = np.log([self._trained_on.get(batch, NOBODY) for batch in batches])
+        outside = np.maximum(ends[:, :1] - counts, counts - ends[:, 1:]).clip(0)
+        return np.asarray(outside <= outside.min(axis=0) + EQUAL)
+
+    def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
+        """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
+        memory = np.array([self._part(one.accelerator).memory_gib or math.inf for one in clusters])
+        total = np.array([one.total_accelerators for one in clusters], float)
+        least, together = self._least_memory
+        refusal = np.zeros(len(clusters), np.int8)
+        refusal[total > max(row.accelerators for row in self.rows)] = REFUSALS.index("beyond_any_cluster")
+        refusal[(memory < least) | (memory * np.maximum(total, 1) < together)] = REFUSALS.index("does_not_fit_memory")
+        refusal[total == 0] = REFUSALS.index("no_throughput")
+        return refusal
+
+    def kinds(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
+        """The nearest thing to each cluster that was measured, as codes of KINDS."""
+        return np.array([self._kind(one.accelerator, one.total_accelerators) for one in clusters], np.int8)
+
+    def nearest(self, clusters: Sequence[Cluster]) -> Indices:
+        """The row of the most similar system: same part, else same chip, else same vendor, then the count, then the newest."""
+        found = {(one.accelerator, one.total_accelerators): 0 for one in clusters}
+        for name, total in found:
+            likeness = (self._likeness(row, self._part(name), total) for row in self.rows)
+            found[name, total] = max(enumerate(likeness), key=lambda each: each[1])[0]
+        return np.array([found[one.accelerator, one.total_accelerators] for one in clusters], np.int64)
+
+    def _likeness(self, row: Throughput, wanted: Accelerator, total: int) -> tuple[object, ...]:
+        one = self._part(row.accelerator)
+        alike = one.name == wanted.name, one.chip == wanted.chip, one.vendor == wanted.vendor
+        return *alike, -abs(math.log(row.accelerators / max(total, 1))), row.known_on
+
+    def _kind(self, accelerator: str, total: int) -> int:
+        known = self._counts.get(accelerator)
+        if known is None:
+            return ACCELERATOR
+        if total in known:
+            return TRANSFERRED
+        return INTERPOLATED if min(known) < total < max(known) else MACHINES
+
+    def _part(self, name: str) -> Accelerator:
+        return part(self.accelerators, name)
+
+    @cached_property
+    def _counts(self) -> dict[str, set[int]]:
+        counts: dict[str, set[int]] = {}
+        for row in self.rows:
+            counts.setdefault(row.accelerator, set()).add(row.accelerators)
+        return counts
+
+    @cached_property
+    def _trained_on(self) -> dict[int | None, tuple[int, int]]:
+        """By batch the least and the most accelerators that somebody trained it on."""
+        ends: dict[int | None, tuple[int, int]] = {}
+        for row in self.rows:
+            least, most = ends.get(row.global_batch_size, (row.accelerators, row.accelerators))
+            ends[row.global_batch_size] = min(least, row.accelerators), max(most, row.accelerators)
+        return ends
+
+    @cached_property
+    def _least_memory(self) -> tuple[float, float]:
+        """The least memory of an accelerator, and of all together, in GiB, that anybody trained it with."""
+        parts = [(row.accelerators, self._part(row.accelerator)) for row in self.rows]
+        known = [(count, one.memory_gib) for count, one in parts if one.memory_gib and one.device_memory]
+        each, together = (min(sizes, default=0.0) for sizes in ((m for _, m in known), (n * m for n, m in known)))
+        return ROOM * each, ROOM * together

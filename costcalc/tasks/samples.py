@@ -1,0 +1,95 @@
+"""How many passes over its data a task takes with a batch: a smooth law of ln(batch) through reference points and results.
+
+What a batch has of its own, its schedule, is an effect beside the law, and what its schedule is in a year another; runs scatter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from costcalc.tasks.process import Posterior
+from costcalc.tasks.tables import ReferencePoint, Result
+from costcalc.units import Floats
+
+LEVEL, SLOPE, BEND, BEND_LENGTH = 3.0, 0.3, 0.2, 1.2
+"""Standard deviations in ln(passes) of the whole law, for each unit of ln(batch), and of its bends, that many units long."""
+OWN, OF_YEAR, YEARS = 0.15, 0.08, 0.7
+"""Of a batch's own, and of what changes about it over so many years."""
+SCATTER, REFERENCE_SCATTER = 0.005, 0.03
+"""Of what organisations differ in with one batch, and of reference runs, whose code is another than that of results."""
+DAYS_PER_YEAR = 365.2425
+SAME_BATCH = 1e-9
+
+
+class Told(NamedTuple):
+    """One mean of runs: ln(batch), the year, ln(passes), and the variance of that mean."""
+
+    batch: float
+    year: float
+    passes: float
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class SamplesLaw:
+    """The law of one task and target."""
+
+    told: tuple[Told, ...]
+
+    @classmethod
+    def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
+        """That of these results and reference points; `spread` is the standard deviation of ln(passes) from run to run."""
+        rows: list[tuple[Result | ReferencePoint, float]] = [(one, SCATTER) for one in results]
+        rows += [(point, REFERENCE_SCATTER) for point in points]
+        return cls(
+            tuple(
+                Told(
+                    math.log(row.global_batch_size),
+                    _year(row.published),
+                    math.log(row.passes),
+                    own**2 + spread**2 / row.runs,
+                )
+                for row, own in rows
+                if row.global_batch_size and row.passes
+            )
+        )
+
+    def passes(self, batches: Sequence[int], day: date) -> Floats:
+        """Those of each batch [N] by the schedules of a day; NaN where nothing is known."""
+        if not self.told:
+            return np.full(len(batches), np.nan)
+        asked, year = np.log(np.array(batches, float)), np.full(len(batches), _year(day))
+        batch, years, *_ = self._columns
+        return np.exp(self._middle + self._posterior.mean(self._covariance((asked, year), (batch, years))))
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, ...]:
+        return tuple(np.array(self.told).T)
+
+    @cached_property
+    def _middle(self) -> float:
+        return float(np.median(self._columns[2]))
+
+    @cached_property
+    def _posterior(self) -> Posterior:
+        batch, year, passes, variance = self._columns
+        return Posterior.of(self._covariance((batch, year), (batch, year)), passes - self._middle, variance)
+
+    def _covariance(self, a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
+        middle = self._columns[0].mean()
+        apart, years = (one[:, None] - other[None, :] for one, other in zip(a, b, strict=True))
+        own = OWN**2 + OF_YEAR**2 * np.exp(-(years**2) / (2 * YEARS**2))
+        bends = BEND**2 * np.exp(-(apart**2) / (2 * BEND_LENGTH**2))
+        slopes = SLOPE**2 * np.outer(a[0] - middle, b[0] - middle)
+        return np.asarray(LEVEL**2 + slopes + bends + own * (np.abs(apart) < SAME_BATCH))
+
+
+def _year(day: date) -> float:
+    return day.toordinal() / DAYS_PER_YEAR

@@ -1,0 +1,175 @@
+"""How fast a task trains on a cluster, from its own results: a Gaussian process of ln(samples/s of one accelerator).
+
+What chips add leans on the ratios that other tasks of the kind measured, and these on data sheets; what counts, batches and years
+add is smooth, with a part of each chip's own. Its hyperparameters are fitted over all tasks (`science.fitting.tasks`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costcalc.hardware import Accelerator, Cluster
+from costcalc.tasks.kernel import Fitted, Systems, covariance, variance
+from costcalc.tasks.layouts import Layouts
+from costcalc.tasks.process import Posterior
+from costcalc.throughput import REFUSALS, SpeedTable
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
+from costcalc.throughput.reference_model import FULL_NODE, UNDATED
+from costcalc.throughput.speed_model import TIER_CODES, empty_table
+from costcalc.training import Recipe, Throughput
+from costcalc.units import Floats
+
+MIDDLE_YEAR, DAYS_PER_YEAR = 2022.0, 365.2425
+USUAL_TFLOPS, USUAL_GB_PER_S = 300.0, 1500.0
+BY_TFLOPS, BY_GB_PER_S, BY_COUNT = 0.6, 0.3, -0.1
+"""Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth and in the count, before any rate."""
+HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
+
+
+class Work(NamedTuple):
+    """A batch, None where it was not logged, and the day of the software, UNDATED for the newest on each part."""
+
+    batch: int | None
+    day: int
+
+
+class Answer(NamedTuple):
+    """What a work makes of C clusters: ln(samples/s of all accelerators), NaN where refused; the half-width of its 80 % interval;
+    a code of REFUSALS."""
+
+    log_rate: Floats
+    width: Floats
+    refusal: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskSpeeds:
+    """The speeds of one task, from its published `rows`; `chips` has what other tasks tell of chips: the mean of what they add to
+    ln(rate) beside their data sheets, and its standard deviation; results of one system differ by `scatter`, a standard
+    deviation."""
+
+    rows: tuple[Throughput, ...]
+    accelerators: Mapping[str, Accelerator]
+    fitted: Fitted
+    chips: Mapping[str, tuple[float, float]]
+    scatter: float
+
+    def speeds(
+        self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
+    ) -> SpeedTable:
+        """One table for recipes of the task; every pair is answered or refused with its reason."""
+        table = self.refused(recipes, clusters)
+        if not (self.rows and recipes):
+            return table
+        distinct = list(dict.fromkeys(clusters))
+        place = {cluster: number for number, cluster in enumerate(distinct)}
+        at = np.array([place[cluster] for cluster in clusters], np.int64)
+        layouts = Layouts(self.rows, self.accelerators)
+        answers = self._answers(list(dict.fromkeys(map(_work, recipes))), distinct, layouts)
+        table.kind[:], table.row[:] = layouts.kinds(distinct)[at], layouts.nearest(distinct)[at]
+        for r, recipe in enumerate(recipes):
+            log_rate, width, refusal = (column[at] for column in answers[_work(recipe)])
+            table.seconds_per_epoch[r, :, 0] = recipe.samples_per_epoch / np.exp(log_rate)
+            table.width_80[r], table.refusal[r] = width, refusal
+            table.tier[r] = np.where(refusal == 0, TIER_CODES[table.kind[r]], -1)
+        return table
+
+    def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
+        """The table of these recipes before any speed is known."""
+        half_width = HalfWidth(0.0, by_rule=False, cases=self.fitted.cases)
+        return replace(
+            empty_table(self.rows, len(recipes), len(clusters), 1),
+            recipes=tuple(recipes),
+            clusters=tuple(clusters),
+            anchored=(False,) * len(recipes),
+            widths={calibrated(kind, undated): half_width for kind in KINDS for undated in (True, False)},
+        )
+
+    def predicted(self, asked: Systems) -> tuple[Floats, Floats]:
+        """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
+        kernel = self.fitted.kernel
+        across = covariance(asked, self.known, kernel)
+        left = self._posterior.variance(across, variance(asked, kernel)) + self.scatter**2
+        return asked.mean + self._posterior.mean(across), self.fitted.widening * np.sqrt(left)
+
+    def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
+        """These clusters with a work each."""
+        parts = [part(self.accelerators, one.accelerator) for one in clusters]
+        total = np.array([max(one.total_accelerators, 1) for one in clusters], float)
+        batches = np.array([work.batch or np.nan for work in works], float)
+        days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
+        sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
+        unknown = 0.0, self.fitted.kernel.chip
+        told = np.array([self.chips.get(one.chip, unknown) for one in parts], float).reshape(-1, 2)
+        log_count = np.log(total / FULL_NODE)
+        return Systems(
+            part=np.array([one.name for one in parts], str),
+            chip=np.array([one.chip for one in parts], str),
+            log_count=log_count,
+            several=np.array([one.nodes > 1 for one in clusters], float),
+            batch=np.nan_to_num(np.log(batches / total)),
+            year=np.array(days, float) / DAYS_PER_YEAR - MIDDLE_YEAR,
+            mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count + told[:, 0],
+            chip_deviation=told[:, 1],
+        )
+
+    def _answers(self, works: Sequence[Work], clusters: Sequence[Cluster], layouts: Layouts) -> dict[Work, Answer]:
+        """What each work makes of each cluster."""
+        beyond = layouts.refusals(clusters)
+        may = layouts.allowed([work.batch for work in works], clusters) & (beyond == 0)
+        work, cluster = np.nonzero(may)
+        asked = self.systems([clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()])
+        mean, deviation = self.predicted(asked)
+        log_rate, width = np.full(may.shape, np.nan), np.full(may.shape, np.nan)
+        log_rate[work, cluster] = mean + asked.log_count + math.log(FULL_NODE)
+        width[work, cluster] = HALF_OF_80 * deviation
+        refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
+        columns = zip(log_rate, width, refusal, strict=True)
+        return {one: Answer(*column) for one, column in zip(works, columns, strict=True)}
+
+    @cached_property
+    def known(self) -> Systems:
+        """The systems of the rows [N]."""
+        clusters = [Cluster(row.accelerator, row.system.accelerators_per_node, row.nodes) for row in self.rows]
+        return self.systems(clusters, [Work(row.global_batch_size, row.known_on.toordinal()) for row in self.rows])
+
+    @cached_property
+    def rates(self) -> Floats:
+        """ln(samples/s of one accelerator) of the rows [N]."""
+        return np.log([row.images_per_second / row.accelerators for row in self.rows])
+
+    @cached_property
+    def _posterior(self) -> Posterior:
+        noise = np.full(len(self.rows), self.scatter**2)
+        return Posterior.of(covariance(self.known, self.known, self.fitted.kernel), self.rates - self.known.mean, noise)
+
+    def _newest(self, one: Accelerator) -> int:
+        """The day of the newest software on a part, else on its chip, else on any."""
+        return self._days.get(one.name) or self._days.get(one.chip) or max(self._days.values())
+
+    @cached_property
+    def _days(self) -> dict[str, int]:
+        days: dict[str, int] = {}
+        for row in sorted(self.rows, key=lambda row: row.known_on):
+            for name in (part(self.accelerators, row.accelerator).chip, row.accelerator):
+                days[name] = row.known_on.toordinal()
+        return days
+
+
+def _work(recipe: Recipe) -> Work:
+    return Work(recipe.global_batch_size, UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal())
+
+
+def _sheet(one: Accelerator) -> tuple[float, float]:
+    """ln of arithmetic and bandwidth beside usual ones, 0 where the data sheet does not say or memory lies on the chip."""
+    tflops = math.log(one.dense_16bit_tflops / USUAL_TFLOPS) if one.dense_16bit_tflops else 0.0
+    bandwidth = one.memory_bandwidth_gb_per_s if one.device_memory else None
+    return tflops, math.log(bandwidth / USUAL_GB_PER_S) if bandwidth else 0.0

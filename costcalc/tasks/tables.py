@@ -1,0 +1,155 @@
+"""The tasks, their published results and their reference points, each with its source; read when first asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from costcalc.evidence.tables import TableError, cells, typed
+
+FOLDER = "data/tasks"
+TASKS, RESULTS, POINTS, ROUNDS = "tasks", "results", "reference_points", "rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A network, the data set that it is trained on, and how far: to `quality` in `metric`, and to what `also` says.
+
+    Work is counted in passes, of `samples_per_pass` of a `unit` each. `kind` is the sort of network whose speeds follow chips
+    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    title: str
+    kind: str
+    dataset: str
+    metric: str
+    better: Literal["higher", "lower"]
+    quality: float
+    also: str | None
+    unit: str
+    pass_name: str
+    samples_per_pass: float
+    staged_gb: float | None
+    sequence_length: int | None
+    starts_from: str | None
+    parameters_millions: float | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
+    the log counts otherwise. `repeats` says that a later round shows the same runs again, `outlier` that others took far less on
+    as many of the same chip."""
+
+    name: str
+    task: str
+    round: str
+    organisation: str
+    system: str
+    accelerator: str
+    accelerators: int
+    nodes: int
+    framework: str
+    global_batch_size: int | None
+    passes: float | None
+    target: float
+    minutes: float
+    minutes_sd: float | None
+    runs: int
+    reached: int
+    provider: str | None
+    instance_type: str | None
+    repeats: bool
+    outlier: bool
+    published: date
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePoint:
+    """After how many passes the reference runs of a round's rules reached the target with a batch, in the mean of `runs`."""
+
+    task: str
+    version: str
+    global_batch_size: int
+    passes: float
+    passes_sd: float
+    runs: int
+    source: str
+    published: date
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round of a benchmark, the day of its publication, and the repository of its results."""
+
+    round: str
+    published: date
+    repository: str
+
+
+@cache
+def tasks() -> Mapping[str, Task]:
+    """All tasks by name. Raises TableError."""
+    lines = [{**line, "name": line["task"], "aliases": str(line["aliases"] or "").split(";")} for line in _lines(TASKS)]
+    return {task.name: task for task in typed(f"{TASKS}.csv", lines, Task)}
+
+
+@cache
+def rounds() -> Mapping[str, Round]:
+    """The rounds by name. Raises TableError."""
+    return {each.round: each for each in typed(f"{ROUNDS}.csv", _lines(ROUNDS), Round)}
+
+
+@cache
+def results() -> Mapping[str, tuple[Result, ...]]:
+    """The results of each task. Raises TableError."""
+    found: dict[str, list[Result]] = defaultdict(list)
+    for result in typed(f"{RESULTS}.csv", [_result(line) for line in _lines(RESULTS)], Result):
+        found[result.task].append(result)
+    return {task: tuple(some) for task, some in found.items()}
+
+
+@cache
+def reference_points() -> Mapping[str, tuple[ReferencePoint, ...]]:
+    """The reference points of each task. Raises TableError."""
+    found: dict[str, list[ReferencePoint]] = defaultdict(list)
+    days = {each.round: each.published for each in rounds().values()}
+    lines = [{**line, "published": days[str(line["version"]).removesuffix(".0")]} for line in _lines(POINTS)]
+    for point in typed(f"{POINTS}.csv", lines, ReferencePoint):
+        found[point.task].append(point)
+    return {task: tuple(some) for task, some in found.items()}
+
+
+def text_of(name: str) -> str:
+    """The text of a packaged file of tasks."""
+    return (resources.files("costcalc.evidence") / FOLDER / name).read_text("utf-8")
+
+
+@cache
+def version() -> str:
+    """Changes with any byte of the tables."""
+    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS)), "fitted.json"]
+    return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
+
+
+def _lines(name: str) -> list[dict[str, str | bool | None]]:
+    return cells(f"{name}.csv", text_of(f"{name}.csv"))
+
+
+def _result(line: Mapping[str, object]) -> Mapping[str, object]:
+    held = rounds().get(str(line["round"]))
+    if held is None:
+        raise TableError(f"{RESULTS}.csv: {line['round']} is no round of {ROUNDS}.csv")
+    place = f"{held.repository}, {line['organisation']} {line['system']}"
+    known = {"name": line["result"], "published": held.published, "source": f"github {place}"}
+    return {**line, **known, "repeats": bool(line["repeats"]), "outlier": bool(line["outlier"])}

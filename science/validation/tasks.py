@@ -1,0 +1,103 @@
+"""How far answers about tasks lie off what organisations published whose results were left out.
+
+Each organisation is left out in turn, but for makers of chips, whose entries hold most of what is known of their chips: without
+them the others would be judged by what nobody has to do without. A result is asked about on its own system, on the day of its
+round, with its own batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
+from costcalc.tasks.evidence import expected_passes, task_evidence
+from costcalc.tasks.kernel import Fitted
+from costcalc.tasks.layouts import Layouts
+from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds, Work
+from costcalc.tasks.tables import Result, Task, results, tasks
+from costcalc.throughput.fitted_parameters import LEVEL
+from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
+
+MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore", "AMD"})
+SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
+GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
+BATCH = "samples at a batch"
+GOALS_OF_WORK = 0.012
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """A result and what was predicted of it: ln of the minutes, the half-width of their 80 % interval, and how near it was to
+    what others measured; ln of its passes, None where they were not logged."""
+
+    result: Result
+    kind: str
+    off: float
+    half_width: float
+    work_off: float | None
+    nearest_off: float | None
+
+    @property
+    def inside(self) -> bool:
+        """Whether the minutes lie within the interval."""
+        return abs(self.off) <= self.half_width
+
+
+def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Iterator[Predicted]:
+    """Every result of an organisation, predicted from those of others."""
+    for task in tasks().values():
+        known = [one for one in results()[task.name] if not (one.repeats or one.outlier)]
+        for organisation in sorted({one.organisation for one in known} - (frozenset() if makers_too else MAKERS)):
+            own = [one for one in known if one.organisation == organisation]
+            if len(own) < len(known) - 1:
+                yield from _predicted(
+                    task, own, task_evidence(task, beside, learned, frozenset({organisation})), learned
+                )
+
+
+def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:
+    """The same with ranges so wide that 8 in 10 of these cases lie within."""
+    shares = [abs(case.off) / case.half_width for case in cases]
+    widening = round(learned.widening * float(np.quantile(shares, LEVEL)), 4)
+    return msgspec.structs.replace(learned, widening=widening, cases=len(shares))
+
+
+def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: Fitted) -> Iterator[Predicted]:
+    others = [one for one in results()[task.name] if one.organisation != own[0].organisation]
+    speeds = evidence.speed_model
+    assert isinstance(speeds, TaskSpeeds)
+    clusters = [Cluster(one.accelerator, one.accelerators // one.nodes or 1, one.nodes) for one in own]
+    works = [Work(one.global_batch_size, one.published.toordinal()) for one in own]
+    asked = speeds.systems(clusters, works)._replace(log_count=np.log([one.accelerators / 8 for one in own]))
+    mean, deviation = speeds.predicted(asked)
+    passes = [
+        expected_passes(task, others, [(one.target, one.global_batch_size)], learned, one.published)[0] for one in own
+    ]
+    kinds = Layouts(speeds.rows, evidence.accelerators).kinds(clusters)
+    for one, rate, sd, work, kind in zip(own, mean.tolist(), deviation.tolist(), passes, kinds.tolist(), strict=True):
+        minutes = np.log(work * task.samples_per_pass / one.accelerators / 60) - rate
+        name = SAME if kind == TRANSFERRED else CHIP if kind == ACCELERATOR else COUNT
+        work_off = float(np.log(work / one.passes)) if one.passes and one.global_batch_size else None
+        yield Predicted(
+            one, name, float(minutes - np.log(one.minutes)), HALF_OF_80 * sd, work_off, _nearest(one, others)
+        )
+
+
+def _nearest(one: Result, others: Sequence[Result]) -> float | None:
+    """How far the median of the nearest round's results of the same chip and count lies off: what no model at all does."""
+    alike = [
+        each
+        for each in others
+        if (each.accelerator, each.accelerators, each.target) == (one.accelerator, one.accelerators, one.target)
+        and not (each.repeats or each.outlier)
+    ]
+    if not alike:
+        return None
+    days = min(abs((each.published - one.published).days) for each in alike)
+    near = [each.minutes for each in alike if abs((each.published - one.published).days) == days]
+    return float(np.log(np.median(near) / one.minutes))

@@ -1,0 +1,90 @@
+"""Tasks beside ImageNet on every surface: asked about without a target, replayed on their own systems, and in sentences."""
+
+import csv
+import io
+
+import pytest
+
+from costcalc.tasks.tables import results, tasks
+
+AS_OF = "as_of=2026-11-20"
+
+
+def answered(client, query):
+    reply = client.get(f"/cost?{AS_OF}&{query}")
+    assert reply.status_code == 200, reply.json
+    return reply.json
+
+
+@pytest.mark.parametrize("name", ["bert-large", "llama2-70b-lora", "unet3d", "rgat", "minigo"])
+def test_a_task_is_answered_like_a_network_on_imagenet(client, name):
+    found, task = answered(client, f"model={name}&limit=3"), tasks()[name]
+    assert found["query"]["target"] == task.quality
+    assert {pick["name"] for pick in found["picks"]} >= {"cheapest", "fastest", "balanced"}
+    assert 2 <= len(found["verdict"]) <= 5
+    for each in found["estimates"]:
+        assert each["hours_low"] < each["hours"] < each["hours_high"]
+        assert (each["metric"], each["dataset"], each["task"]) == (task.metric, task.dataset, task.title)
+        assert each["better"] == task.better
+        assert (
+            each["sources"]["throughput"]["source"].removeprefix("carried over from ").startswith("github mlcommons/")
+        )
+
+
+def test_official_minutes_are_replayed_on_their_own_systems_to_the_last_digit(client):
+    replayed = 0
+    for name in ("bert-large", "llama2-70b-lora", "mask-rcnn"):
+        for one in [one for one in results()[name] if one.nodes == 1 and one.accelerators in (4, 8)][:40:10]:
+            asked = f"model={name}&recipe={one.name}&target={one.target}&own={one.accelerators}x{one.accelerator}"
+            found = answered(client, f"{asked}&provider=own&overheads=none&own_price=0&training=record&confidence=0.1")
+            for each in found["estimates"]:
+                assert each["train_hours"] * 60 == pytest.approx(one.minutes, rel=1e-12)
+                assert each["evidence"]["throughput"] == "measured"
+                replayed += 1
+    assert replayed >= 8
+
+
+def test_another_target_than_the_tasks_own_is_an_answer_with_a_hint(client):
+    found = answered(client, "model=llama2-70b-lora&target=0.9")
+    assert found["count"] == 0
+    assert "target_never_reached" in found["rejections"]
+    assert found["best_reached"]["accuracy"] == 0.925
+    assert "the published runs stop at 0.925 loss".lower() in found["verdict"][0].lower()
+    assert found["hints"][0]["change"] == "target=0.925"
+
+
+def test_what_is_not_the_tasks_own_is_refused_with_what_to_type(client):
+    assert "leave metric out" in client.get("/cost?model=bert&metric=top1").json["errors"]["metric"][0]
+    assert "leave dataset out" in client.get("/cost?model=bert&dataset=imagenet").json["errors"]["dataset"][0]
+    speed = client.get("/cost?model=bert&images_per_second=9@1xA100-80GB").json["errors"]["images_per_second"][0]
+    assert "leave it out" in speed
+
+
+def test_a_past_day_knows_the_target_and_the_results_of_its_time(client):
+    found = client.get("/cost?model=bert&as_of=2020-12-01&limit=5").json
+    assert found["query"]["target"] == 0.712
+    assert all(each["recipe"].startswith("mlperf-0.7-") for each in found["estimates"])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "model", "more"),
+    [
+        ("bert on 8 h100", "bert-large", {"accelerator": "H100", "accelerators": "8"}),
+        ("Llama 2 70B LoRA on 8 H100, cheapest cloud", "llama2-70b-lora", {"accelerator": "H100"}),
+        ("stable diffusion on tpus", "stable-diffusion-v2", {"accelerator": "TPU"}),
+        ("how much is mask r-cnn on aws", "mask-rcnn", {"provider": "aws"}),
+    ],
+)
+def test_sentences_name_tasks(client, sentence, model, more):
+    found = client.get("/ask", query_string={"q": sentence}).json
+    assert found["understood"]["model"] == model
+    assert {name: found["understood"].get(name) for name in more} == more
+    assert found["answer"]["verdict"]
+
+
+def test_the_list_of_tasks_is_a_page_a_sheet_and_json(client):
+    listed = client.get("/tasks").json["tasks"]
+    assert {each["model"] for each in listed[1:]} == set(tasks())
+    rows = list(csv.DictReader(io.StringIO(client.get("/tasks.csv").text)))
+    assert [row["model"] for row in rows] == [each["model"] for each in listed]
+    assert "Llama 2 70B" in client.get("/tasks", headers={"Accept": "text/html"}).text

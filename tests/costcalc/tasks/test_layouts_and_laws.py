@@ -1,0 +1,92 @@
+"""What follows from the results of a task: work by the batch, speeds by their own systems, layouts as somebody had them."""
+
+import re
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.services import packaged_service
+
+import costcalc
+from costcalc.hardware import Cluster
+from costcalc.tasks.evidence import task_evidence
+from costcalc.tasks.known import find_task, qualities, quality_on
+from costcalc.tasks.samples import SamplesLaw
+from costcalc.tasks.tables import reference_points, results, tasks
+from costcalc.throughput import REFUSALS
+
+NAMES = {
+    "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
+    "retinanet", "ssd", "unet3d", "rnnt", "dlrm", "dlrm-dcnv2", "rgat", "gnmt", "transformer", "minigo", "ncf",
+}  # fmt: skip
+
+
+def evidence_of(name):
+    return task_evidence(tasks()[name], packaged_service().evidence)
+
+
+def test_every_name_of_the_contract_is_a_task_and_none_names_a_network_on_imagenet():
+    assert NAMES == set(tasks())
+    for task in tasks().values():
+        for name in (task.name, *task.aliases):
+            assert find_task(name) is task
+            assert packaged_service().evidence.find_model(name) is None
+
+
+def test_every_result_has_its_source_and_a_task_and_every_chip_is_known():
+    known = {*packaged_service().evidence.accelerators, "MI325X", "H200-NVL"}
+    for task, some in results().items():
+        assert task in tasks()
+        for one in some:
+            assert one.accelerator in known
+            assert one.source.startswith("github mlcommons/training_results_v")
+            assert 0 < one.reached <= one.runs or one.reached == 0
+
+
+def test_the_target_of_a_task_is_that_of_its_newest_results_by_then():
+    bert = tasks()["bert-large"]
+    assert [target for _, target in qualities(bert)] == [0.712, 0.72]
+    assert quality_on(bert, date(2020, 12, 1)) == 0.712
+    assert quality_on(bert, date(2026, 1, 1)) == bert.quality == 0.72
+    assert all(quality_on(task, date(2026, 1, 1)) == task.quality for task in tasks().values())
+
+
+@pytest.mark.parametrize("name", ["llama2-70b-lora", "llama3.1-8b", "retinanet"])
+def test_more_samples_are_needed_with_a_larger_batch_and_the_law_passes_through_the_reference_points(name):
+    task = tasks()[name]
+    some = [one for one in results()[name] if one.target == task.quality]
+    batches = sorted({one.global_batch_size for one in some if one.passes})
+    law = SamplesLaw.of(some, reference_points()[name], 0.05)
+    work = law.passes(batches, date(2025, 11, 12))
+    assert work[-1] > work[0]
+    for one in reference_points()[name]:
+        assert law.passes([one.global_batch_size], one.published)[0] == pytest.approx(one.passes, rel=0.3)
+
+
+def test_speeds_follow_results_and_no_layout_goes_beyond_what_somebody_had():
+    evidence = evidence_of("llama2-70b-lora")
+    recipe = next(one for one in evidence.recipes if one.system.accelerator == "H100" and one.system.accelerators == 8)
+    asked = [
+        Cluster("H100", 8),
+        Cluster("H100", 8, 8),
+        Cluster("H100", 8, 1000),
+        Cluster("V100", 8),
+        Cluster("B200", 8),
+    ]
+    table = evidence.speed_model.speeds([recipe], [*asked, Cluster("H100", 1)])
+    refused = [REFUSALS[code] for code in table.refusal[0].tolist()]
+    assert refused[2:4] == ["beyond_any_cluster", "does_not_fit_memory"]
+    assert refused[5] == "does_not_fit_memory"
+    speeds = evidence.speed_model.speeds(evidence.recipes, asked)
+    best = np.nan_to_num(speeds.seconds_per_epoch[:, :, 0], nan=np.inf).min(axis=0)
+    assert best[4] < best[0]
+    assert best[1] < best[0]
+    assert np.nanmax(speeds.width_80) < 2
+
+
+def test_no_code_of_the_engine_names_a_task():
+    names = "|".join(map(re.escape, sorted(NAMES - {"transformer", "ssd"})))
+    folder = Path(costcalc.__file__).parent
+    naming = [path.name for path in folder.rglob("*.py") if re.search(rf"[\"']({names})[\"']", path.read_text("utf-8"))]
+    assert naming == []
