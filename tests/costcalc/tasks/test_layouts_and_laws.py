@@ -27,7 +27,7 @@ def evidence_of(name):
 
 
 def test_every_name_of_the_contract_is_a_task_and_none_names_a_network_on_imagenet():
-    assert NAMES == set(tasks())
+    assert set(tasks()) == NAMES
     for task in tasks().values():
         for name in (task.name, *task.aliases):
             assert find_task(name) is task
