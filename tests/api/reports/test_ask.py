@@ -34,7 +34,7 @@ def test_what_was_understood_corrected_ignored_and_not_understood_is_told(docume
     ("sentence", "says"),
     [
         ("hello", "Which network?"),
-        ("bert on 8 h100", "a language model"),
+        ("roberta on 8 h100", "a language model"),
         ("resnet50 to 76% on 8 h100 max_hours=soon", "max_hours: must be a number"),
     ],
 )
