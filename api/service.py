@@ -193,7 +193,9 @@ class Service:
         """The names that filters may use with a snapshot, in questions about a task or about all else; made once for each."""
         own = (each.run.name for each in self.own.values())
         names = self._names.recall(catalogue.snapshot, known, self.evidence, catalogue, self.sources, own)
-        return self._task_names.recall((catalogue.snapshot, task.name), self._with_recipes, names, task) if task else names
+        return (
+            self._task_names.recall((catalogue.snapshot, task.name), self._with_recipes, names, task) if task else names
+        )
 
     def _with_recipes(self, names: Known, task: Task) -> Known:
         return replace(names, recipe=tuple(recipe.name for recipe in self._tasks.of(task).recipes))
