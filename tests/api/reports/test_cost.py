@@ -22,7 +22,7 @@ ESTIMATE_KEYS = words(
     billed_cost_low billed_cost_high break_even_hours currency evidence components sources assumptions
     vcpus limited_by price_age_days price_first_hand available available_at evidence_notes
     code usual_hours_low usual_hours_high usual_cost_low usual_cost_high energy_kwh carbon_kg
-    recipe_kind recipe_command runs_here confirmed
+    recipe_kind recipe_command runs_here confirmed task better epochs_are
     """
 )
 NESTED_COLUMNS = {
