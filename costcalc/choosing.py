@@ -15,7 +15,7 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import AS_CHEAP, MOST_FOR_SURE, PickName
+from costcalc.picks import AS_CHEAP, AS_NARROW, MOST_FOR_SURE, PickName
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -41,8 +41,8 @@ class Choice:
 
         The cheapest has the least cost; of those that cost as little it ends first. The fastest is the cheapest of those that end
         within the range of the one with the fewest hours. The balanced has the least cost + `hour_worth` x hours. The surest has
-        the narrowest range of cost, and costs at most MOST_FOR_SURE times the least. Of equal ones the one that costs least is
-        picked.
+        the narrowest range of cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE
+        times the least. Of equal ones the one that costs least is picked.
         """
         pickable = np.flatnonzero(self.candidates.pickable)
         if not len(pickable):
@@ -61,7 +61,9 @@ class Choice:
         ranges = self.ranges(self.candidates.take(sure))
         known = ranges.cost_low > 0
         if known.any():
-            found["surest"] = self._least(sure[known], (ranges.cost_high / np.where(known, ranges.cost_low, 1))[known])
+            width = np.maximum(ranges.cost_high / np.where(known, ranges.cost_low, 1), ranges.hours_high / ranges.hours_low)[known]
+            as_narrow = sure[known][width <= AS_NARROW * width.min()]
+            found["surest"] = self._least(as_narrow, cost[as_narrow])
         return found
 
     def best(self, picked: Iterable[int]) -> list[int]:

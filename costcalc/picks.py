@@ -16,6 +16,8 @@ MOST_FOR_SURE = 5
 """How many times the least cost the surest may cost: beyond that, doubts about the cheapest cost less."""
 AS_CHEAP = 1.02
 """How many times the least cost counts as equal to it: no estimate is that close."""
+AS_NARROW = 1.02
+"""How many times the narrowest range counts as equal to it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 Requirement = Literal["runs_here", "rentable", "confirmed"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
