@@ -61,7 +61,8 @@ class Choice:
         ranges = self.ranges(self.candidates.take(sure))
         known = ranges.cost_low > 0
         if known.any():
-            width = np.maximum(ranges.cost_high / np.where(known, ranges.cost_low, 1), ranges.hours_high / ranges.hours_low)[known]
+            of_cost = ranges.cost_high[known] / ranges.cost_low[known]
+            width = np.maximum(of_cost, ranges.hours_high[known] / ranges.hours_low[known])
             as_narrow = sure[known][width <= AS_NARROW * width.min()]
             found["surest"] = self._least(as_narrow, cost[as_narrow])
         return found

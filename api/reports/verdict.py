@@ -255,12 +255,11 @@ def _code(each: Estimate) -> str:
 
 
 def _work(each: Estimate) -> str:
-    """What it takes: `18 epochs`, `2.75 million sequences`."""
-    return (
-        f"{each.epochs:.0f} epochs"
-        if each.epochs_are == "epochs" and each.epochs >= 2
-        else f"{each.epochs:.3g} {each.epochs_are}"
-    )
+    """What it takes: `18 epochs`, `2.75 million sequences`, `3,140 sequences`."""
+    count, unit = each.epochs, each.epochs_are
+    if unit.startswith("thousand "):
+        return f"{float(f'{count * 1000:.3g}'):,.0f} {unit.removeprefix('thousand ')}"
+    return f"{count:.0f} {unit}" if unit == "epochs" and count >= 2 else f"{count:.3g} {unit}"
 
 
 def _capital(sentence: str) -> str:
