@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from marshmallow import Schema
 
 import costcalc
+from api.questions.by_word import ANY_NETWORK, by_word, describes, without_epochs
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known
 from api.questions.own_runs import OF_THE_RUN, of_the_run, without, without_its_own
@@ -21,7 +22,7 @@ from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
-from api.questions.suggestions import Guesses, clip, not_by_its_layers, unknown
+from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
 from api.questions.tasks import of_the_task
 from api.questions.words.tables import COVERED, OWN_RUN, other_network
 from api.questions.words.understanding import Understanding, understand
@@ -36,12 +37,13 @@ from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
-from costcalc.query import EstimateQuery, OwnMachine, OwnRate
+from costcalc.query import ANY, EstimateQuery, OwnMachine, OwnRate
 from costcalc.tasks.known import TaskEvidence, find_task
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
 from own_runs import this_machine
 from own_runs.asking import OwnModel, own_models
+from own_runs.by_word import Described
 from own_runs.runs import RUN
 from own_runs.speeds import digest_of, visible, with_own_speeds
 from pricing import exchange_rates as exchange
@@ -55,12 +57,14 @@ if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
 
 COST = CostSchema()
 UNKNOWN_NETWORK = (
-    "/models lists them all; of another, costcalc recipes add takes your log and costcalc measure your speed"
+    "/models lists them all; of another, ask model=any with epochs= and its speed or size; "
+    "costcalc recipes add takes your log"
 )
 OWN_RATE = "own rate"
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
 TASKS_KEPT, TASKS_BYTES = 20, 2_000_000
+DESCRIBED_KEPT, DESCRIBED_BYTES = 8, 100_000
 PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
@@ -163,6 +167,7 @@ class Service:
     _words: Few[str, Vocabulary] = field(default_factory=lambda: Few(1, NAMES_BYTES))
     _of_tasks: Few[str, TaskEvidence] = field(default_factory=lambda: Few(1, TASKS_BYTES))
     _task_names: Few[tuple[str, str], Known] = field(default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
+    _described: Few[Described, Evidence] = field(default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES))
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
@@ -229,8 +234,9 @@ class Service:
         """
         guesses, own = guesses or Guesses(), self.own_asked(arguments)
         task = None if own else self.task_asked(arguments)
+        described = not (own or task) and describes(schema, arguments)
         rest = without_its_own(schema, own, arguments) if own else without(OF_THE_RUN, arguments) if task else arguments
-        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task else ())
+        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task or described else ())
         values, misnamed = resolve(values, self.names(catalogue, task), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
@@ -242,6 +248,13 @@ class Service:
             day = (values.get("as_of") or self.clock()).date()
             its_own, wrong = of_the_task(schema, task, arguments, values, day)
             values, errors = {**values, **its_own}, {**errors, **wrong}
+        if described:
+            is_any = squeeze(values.get("model", "")) == ANY
+            its_own, wrong = by_word(values, is_any)
+            values, errors = {**values, **its_own}, {**wrong, **errors}
+            values |= {"model": ANY_NETWORK} if is_any else {}
+        else:
+            errors |= without_epochs(values)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
         if errors:
@@ -306,6 +319,11 @@ class Service:
         """The evidence of tasks, made when asked for."""
         return self._of_tasks.recall("tasks", TaskEvidence, self.evidence)
 
+    def evidence_for(self, query: EstimateQuery) -> Evidence:
+        """What answers to a question are made from: of a training that it describes itself, what it says."""
+        described, beside = Described.of(query), self.evidence_about(query.model)
+        return self._described.recall(described, described.evidence, beside) if described else beside
+
     def own_asked(self, arguments: Arguments) -> OwnModel | None:
         """The run of the asker's own that a question names as its model."""
         named = arguments.get("model") if self.own else None
@@ -335,7 +353,7 @@ class Service:
 
     def _evidence_for(self, query: EstimateQuery) -> Evidence:
         """What an answer is made from: the processor that it is worked out on is known where the question names it."""
-        evidence = self.evidence_about(query.model)
+        evidence = self.evidence_for(query)
         here = any(own.accelerator == this_machine.name() for own in query.own)
         return this_machine.with_this_machine(evidence) if here else evidence
 

@@ -130,7 +130,7 @@ class Estimate:
     hours_high: float
     retry_hours: float
     calendar_hours: float
-    success_probability: float
+    success_probability: float | None
     hourly_rate: Decimal
     effective_cost: Decimal
     effective_cost_low: Decimal

@@ -115,6 +115,10 @@ def whose_code(code: Code | None, hours_low: float | None, hours_high: float | N
 
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
+    if isinstance(recipe, OwnRecipe) and recipe.by_word:
+        return (
+            f"The {recipe.scheduled_epochs:g} epochs are those that you name: nothing says which accuracy they reach."
+        )
     if isinstance(recipe, OwnRecipe):
         return f"Your own run: {recipe.metric} in {recipe.note}."
     if isinstance(recipe, ClosedRecipe):
@@ -158,7 +162,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     yield from _evaluated(recipe)
     if isinstance(recipe, ClosedRecipe):
         yield from _task(recipe)
-    if recipe.is_interpolated:
+    if recipe.is_interpolated or (isinstance(recipe, OwnRecipe) and recipe.by_word):
         yield curve_note(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
@@ -172,7 +176,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield f"{whose} run ended below the target: another one, run to its end, reaches it with the probability given."
     if recipe.has_borrowed_curve:
         yield "Of its accuracy curve the end alone was published: before it, errors fall as in logs with such a schedule."
-    elif not recipe.is_log:
+    elif not recipe.is_log and not isinstance(recipe, OwnRecipe):
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench's entries are selected winners, and many end as they reach the target: read the hours as optimistic."

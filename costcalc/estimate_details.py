@@ -127,7 +127,7 @@ class EstimateDetails:
             hours_high=time.hours_high,
             retry_hours=time.retry_hours,
             calendar_hours=candidate.calendar_hours,
-            success_probability=time.success_probability,
+            success_probability=None if self.matrix.recipes.is_by_word else time.success_probability,
             hourly_rate=bill.effective_hourly(point),
             effective_cost=cents(bill.effective(point)),
             effective_cost_low=cents(bill.effective(low, cheaper)),
@@ -272,7 +272,7 @@ class EstimateDetails:
     def _own_noise(self, time: TrainingTime) -> Iterator[str]:
         """How far runs of the asker's own are taken to differ."""
         recipes, metric = self.matrix.recipes, self.query.metric
-        if recipes.is_own:
+        if recipes.is_own and not recipes.is_by_word:
             yield own_noise(metric, float(recipes.sigma(metric)[time.recipe]))
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:

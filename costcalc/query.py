@@ -15,6 +15,12 @@ Basis = Literal["billed", "effective"]
 
 
 DEFAULT_LIMIT = 20
+ANY = "any"
+"""The model of a question that describes its network instead of naming one."""
+EPOCHS = "epochs"
+"""The metric of a training whose end nobody measures: it is done after so many."""
+OWN_DATA_SET = "own"
+"""The data set of a question that says itself how many samples it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class EstimateQuery:
 
     The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; for a run of
     your own, `target` is a value of its own `metric`. Empty tuples mean no
-    filter. `images_per_second` is the speed of your own code, from which all other speeds then follow. `accelerators` is the
+    filter. `images_per_second` are speeds of your own code, from which all other speeds then follow. `accelerators` is the
     number on all machines together, `nodes` the number of machines. `as_of` None means now.
     `training` says up to how much care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as
     `hour_worth`
@@ -72,6 +78,10 @@ class EstimateQuery:
     `own` are machines that you own, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
     the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
     price of a kWh, `pue` the power usage effectiveness. Prices are in `currency`.
+
+    `epochs` reach the target, by the asker's word (None: as many as the recipes say). Of a network without a name (`model` is
+    ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
+    ImageNet's).
     """
 
     model: str
@@ -97,7 +107,7 @@ class EstimateQuery:
     evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
-    images_per_second: OwnSpeed | None = None
+    images_per_second: tuple[OwnSpeed, ...] = ()
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC
     utilization: float = 1.0
@@ -128,3 +138,7 @@ class EstimateQuery:
     pue: float | Place = "household"
     label: str | None = None
     cost_center: str | None = None
+    epochs: float | None = None
+    parameters: float | None = None
+    gmacs: float | None = None
+    samples_per_epoch: int | None = None

@@ -50,8 +50,7 @@ class Recall:
 
         Catalogues with the same machines share it."""
         day = self.evidence.last_publication(as_of.astimezone(UTC).date())
-        speed = query.images_per_second
-        own = asked_speed(speed, query.model, as_of.year) if speed else None
+        own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
         way = Way(query.software == "recipe", query.pipeline, own)
         asked = query.model, query.accelerators, query.nodes, way
 

@@ -184,7 +184,7 @@ WHAT = (
 HOW_SURE = (
     Column(
         "chance",
-        lambda each: f"{each.success_probability:.2f}",
+        lambda each: "" if each.success_probability is None else f"{each.success_probability:.2f}",
         figures=True,
         leave=3,
         meaning="Chance: the probability of reaching the target.",

@@ -24,7 +24,7 @@ def run(settings: Settings) -> None:
         stop("`costcalc mcp` needs the protocol's SDK: install it with pip install 'costcalc[mcp]'", FAILED)
     from api.mcp.server import serve
 
-    serve(build(settings))
+    serve(build(settings), settings)
 
 
 def configurations(client: str | None) -> str:

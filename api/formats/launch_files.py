@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from api.formats.words import chance
 from api.questions.links import to_url
 from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
@@ -61,7 +62,7 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         f"{one.instance_type}, {one.purchase_option.value.replace('_', ' ')}"
     )
     yield (
-        f"Probability of reaching the target in one run: {one.success_probability:.2f}. Rate of "
+        f"Probability of reaching the target in one run: {chance(one.success_probability)}. Rate of "
         f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
     )
     yield from _code(report.program(one), one.recipe_command)

@@ -243,8 +243,10 @@ def span(low: float, high: float) -> str:
     return f"{number if most.endswith(f' {unit}') else least}–{most}"
 
 
-def chance(probability: float) -> str:
-    """A probability in percent, which never says that something is certain: `97 %`, `over 99 %`."""
+def chance(probability: float | None) -> str:
+    """A probability in percent, which never says that something is certain: `97 %`, `over 99 %`; `unknown` where it is."""
+    if probability is None:
+        return "unknown"
     return "over 99 %" if probability > 0.99 else f"{probability * 100:.0f} %"
 
 
@@ -299,7 +301,7 @@ def highest_accuracy(answer: Answer) -> str:
     """The highest accuracy that any recipe of the model reaches, or that none is known to reach any."""
     query, best = answer.query, answer.best_reached
     if best is None:
-        return f"No {query.metric} curve of {query.model} is known, so its epochs to a target cannot be estimated."
+        return f"No {query.metric} curve of {query.model} is known: say how long it trains, such as epochs=300."
     if not isinstance(query.metric, Metric):
         if find_task(query.model):
             return f"The published runs of {query.model} stop at {best.accuracy:g} {query.metric}."

@@ -1,8 +1,9 @@
-"""What a conversation gets of an answer: the JSON document with short estimates, and the address of the whole."""
+"""What a conversation gets of an answer: the verdict first, short estimates, rounded figures, and the address of the whole."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -11,12 +12,17 @@ from api.questions.parsing import Arguments
 
 Json = dict[str, Any]
 KEPT = (
-    "provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "purchase_option", "term", "payment",
-    "recipe", "epochs", "images_per_second", "hours", "hours_low", "hours_high", "retry_hours", "calendar_hours",
-    "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high", "currency",
-    "evidence", "limited_by", "sources", "price_age_days", "available", "evidence_notes",
+    "provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "purchase_option", "term", "recipe", "epochs",
+    "images_per_second", "hours", "hours_low", "hours_high", "calendar_hours", "success_probability", "hourly_rate",
+    "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high", "currency", "limited_by", "price_age_days",
+    "confirmed", "recipe_command",
 )  # fmt: skip
 """The keys of an estimate that a conversation needs; null ones are left out."""
+LEFT_OUT = frozenset({"query", "rejection_units", "exchange", "quoted_exchange", "snapshot", "missed"})
+FIRST = ("verdict", "understood", "whole_answer")
+DIGITS = 4
+MOST = 12_000
+"""Characters of an answer, some 3,000 tokens: longer lists lose their ends."""
 
 
 class Report(Protocol):
@@ -28,22 +34,61 @@ class Report(Protocol):
 
 
 def short_answer(document: object, address: str) -> Json:
-    """A document as plain values, its estimates cut to KEPT. `whole_answer` is the address under which the service has all."""
-    whole = json.loads(to_json(document))
-    return {"whole_answer": address} | {key: _short(value) for key, value in whole.items() if key != "query"}
+    """A document as plain values, its estimates cut to KEPT, no longer than MOST. `whole_answer` is the address of all of it."""
+    whole = _short(json.loads(to_json(document)))
+    told = {"whole_answer": address, **whole}
+    return fitting({**{key: told[key] for key in FIRST if key in told}, **told})
 
 
-def address_of(path: str, arguments: Arguments) -> str:
-    """The path and query string of the same question over HTTP."""
+def fitting(answer: Json) -> Json:
+    """The answer with its longest lists cut until it has at most MOST characters; `left_out` counts what each lost."""
+    lost: dict[str, int] = {}
+    while len(json.dumps(answer)) > MOST:
+        lists = list(_lists(answer))
+        if not lists:
+            break
+        name, parent, key = max(lists, key=lambda each: len(json.dumps(each[1][each[2]])))
+        kept = len(parent[key]) // 2
+        lost[name] = lost.get(name, 0) + len(parent[key]) - kept
+        parent[key] = _first(parent[key], kept)
+        answer["left_out"] = lost
+    return answer
+
+
+def address_of(base: str, path: str, arguments: Arguments) -> str:
+    """The whole address of the same question over HTTP."""
     given = [(name, value) for name, values in arguments.items() for value in values]
-    return f"{path}?{urlencode(given, safe=',:*')}" if given else path
+    return f"{base}{path}?{urlencode(given, safe=',:*')}" if given else f"{base}{path}"
+
+
+def _lists(node: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every list and every long mapping that may lose its end: its name, and where it stands."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        called = str(key) if isinstance(node, dict) else name
+        if called == "left_out":
+            continue
+        if (isinstance(value, list) and len(value) > 1) or (isinstance(value, dict) and len(value) > len(KEPT)):
+            yield called, node, key
+        if isinstance(value, (list, dict)):
+            yield from _lists(value, called)
+
+
+def _first(some: Any, count: int) -> Any:
+    return some[:count] if isinstance(some, list) else dict(list(some.items())[:count])
 
 
 def _short(node: Any) -> Any:
     if isinstance(node, list):
         return [_short(each) for each in node]
+    if isinstance(node, float):
+        return float(f"{node:.{DIGITS}g}") if abs(node) < 10**DIGITS else round(node)
     if not isinstance(node, dict):
         return node
-    is_estimate = "success_probability" in node
-    kept = KEPT if is_estimate else tuple(node)
-    return {key: _short(node[key]) for key in kept if not (is_estimate and node.get(key) is None)}
+    if "success_probability" in node:
+        return {key: node[key] if _is_money(key) else _short(node[key]) for key in KEPT if node.get(key) is not None}
+    kept = {key: value for key, value in node.items() if key not in LEFT_OUT and value not in (None, [], {})}
+    return {key: value if _is_money(key) else _short(value) for key, value in kept.items()}
+
+
+def _is_money(key: str) -> bool:
+    return isinstance(key, str) and any(word in key for word in ("cost", "rate", "amount"))

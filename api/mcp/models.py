@@ -14,21 +14,14 @@ from costcalc.training import Metric, Recipe
 
 
 @dataclass(frozen=True, slots=True)
-class TrainableModel:
-    """A model with the highest accuracies of any recipe, and how many recipes there are."""
-
-    model: str
-    best_top1: float | None
-    best_top5: float | None
-    recipes: int
-
-
-@dataclass(frozen=True, slots=True)
 class TrainableDocument:
-    """Every model with a recipe; `speed_only` names those of which only speeds were measured."""
+    """The best top-1 accuracy of any recipe by model; of other networks `how` says what to ask."""
 
-    models: tuple[TrainableModel, ...]
-    speed_only: tuple[str, ...]
+    how: str
+    best_top1: dict[str, float]
+
+
+HOW = "Networks without a name here, and longer or shorter trainings, are asked with epochs and a speed or a size (model=any)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +33,7 @@ class TrainableReport:
     def document(self) -> TrainableDocument:
         """The models by name."""
         every = models_document(self.evidence).models
-        found = [TrainableModel(one.model, one.best_top1, one.best_top5, len(one.recipes)) for one in every]
-        return TrainableDocument(
-            models=tuple(one for one in found if one.recipes),
-            speed_only=tuple(one.model for one in found if not one.recipes),
-        )
+        return TrainableDocument(HOW, {one.model: round(one.best_top1, 3) for one in every if one.best_top1})
 
 
 @dataclass(frozen=True, slots=True)

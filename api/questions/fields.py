@@ -367,7 +367,9 @@ class OwnRates(Parameter):
 
 
 class OwnSpeeds(Parameter):
-    """A training speed and the machine that it was measured on: `1450@1xA100-80GB`. The accelerator is resolved later."""
+    """Training speeds and the machines that they were measured on: `1450@1xA100-80GB`. The accelerators are resolved later."""
+
+    listed = True
 
     def parse(self, text: str) -> OwnSpeed:
         """The speed."""

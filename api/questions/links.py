@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
-from costcalc.query import Discount, EstimateQuery, OwnRate
+from costcalc.query import EPOCHS, Discount, EstimateQuery, OwnRate
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
@@ -52,7 +52,10 @@ def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
 
 
 def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
+    implied = ("target", "metric", "dataset") if query.metric == EPOCHS else ()
     for field in fields(query):
+        if field.name in implied:
+            continue
         value = getattr(query, field.name)
         if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
             continue

@@ -141,13 +141,12 @@ QUESTIONS = (
         Chart("Cost against time", "api.formats.charts.cost_and_time:figure"),
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
-            "what to rent first, then lists every machine that reaches it.",
+            "what to rent first, then lists every machine that reaches it. Without TARGET, --epochs says how long to train.",
             ("model", "target?"),
             explains=True,
         ),
         Tool(
-            "What it costs and how long it takes to train a model to an accuracy: the picks (cheapest, fastest, balanced, "
-            "surest), then estimates with ranges, sources and price dates, and what could not be estimated.",
+            "Hours and dollars of training a model to an accuracy: a verdict, the picks, then estimates with ranges.",
             rows=5,
         ),
         errors=(404,),
@@ -167,6 +166,7 @@ QUESTIONS = (
             ("q",),
             explains=True,
         ),
+        tool=Tool("A question in a sentence, such as: resnet50 to 76% on aws, no spot."),
         topic="A question in a sentence",
         view="api.web.pages.asking:ask_view",
     ),
@@ -342,8 +342,7 @@ QUESTIONS = (
             ("model?",),
         ),
         tool=Tool(
-            "The largest batch of each network that fits each accelerator, as measured or with its range, and the smallest "
-            "accelerator that holds what does not fit.",
+            "The largest batch of a network that each accelerator holds.",
             rows=20,
         ),
         errors=(404,),

@@ -52,12 +52,9 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
     if "discount" in values:
         resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
     if "images_per_second" in values:
-        asked: OwnSpeed = values["images_per_second"]
-        try:
-            named = names.accelerator_named(asked.accelerator, guesses)
-            resolved["images_per_second"] = replace(asked, accelerator=named)
-        except LookupError as error:
-            errors["images_per_second"] = [str(error)]
+        resolved["images_per_second"], errors["images_per_second"] = _own_speeds(
+            values["images_per_second"], names, guesses
+        )
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
 
 
@@ -100,6 +97,17 @@ def _own_name(text: str, names: Known, guesses: Guesses) -> str:
     if squeeze(text) in (squeeze(THIS_MACHINE), squeeze(this_machine.name())):
         return this_machine.name()
     return names.accelerator_named(text, guesses)
+
+
+def _own_speeds(speeds: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> tuple[tuple[OwnSpeed, ...], list[str]]:
+    found: list[OwnSpeed] = []
+    errors: list[str] = []
+    for speed in speeds:
+        try:
+            found.append(replace(speed, accelerator=names.accelerator_named(speed.accelerator, guesses)))
+        except LookupError as error:
+            errors.append(str(error))
+    return tuple(found), errors
 
 
 def _count(text: str, part: str) -> int:

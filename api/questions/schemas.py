@@ -48,6 +48,7 @@ WORDS = ("label", "cost_center")
 BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 OWNED_BY = ("own_price", "own_years", "own_resale", "own_watts", "electricity", "pue")
+DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
@@ -112,7 +113,11 @@ class OfferFilters(LayoutSchema):
 class CostSchema(OfferFilters):
     """The parameters of `/cost`."""
 
-    model = Text("model to train; case, - and _ are ignored", example="resnet50", required=True)
+    model = Text(
+        "model to train; case, - and _ are ignored; any with epochs and a speed or a size",
+        example="resnet50",
+        required=True,
+    )
     target = Target("accuracy to reach, as a fraction or a percentage such as 75.7%", example=0.757, required=True)
     metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
     dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")
@@ -167,8 +172,25 @@ class CostSchema(OfferFilters):
         example="dali",
     )
     images_per_second = OwnSpeeds(
-        "speed of your own code, and the machine on which you measured it; other machines are scaled from it",
+        "speed of your own code, and the machine on which you measured it; other machines are scaled from it, or from several",
         example="1450@1xA100-80GB",
+    )
+    epochs = Number(
+        float,
+        0,
+        10**6,
+        "epochs that reach the target, by your word; without a target the training is done after them",
+        open_low=True,
+        example=300,
+    )
+    parameters = Number(
+        float, 0, 10**7, "parameters of your network in millions, for model=any", open_low=True, example=25.6
+    )
+    gmacs = Number(
+        float, 0, 10**9, "multiply-adds of your network for one image in 1e9, for model=any", open_low=True, example=4.1
+    )
+    samples_per_epoch = Number(
+        int, 1, 10**12, "samples of your data set, with epochs; default the 1,281,167 of ImageNet", example=1_281_167
     )
     overheads = Choice(
         ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"
@@ -343,7 +365,7 @@ class AccuracySchema(CostSchema):
     class Meta:
         """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
 
-        exclude = (*COST_LAYOUT, "target", "max_cost", "frontier", "recipes", "offset")
+        exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "frontier", "recipes", "offset")
 
 
 class PlanRowSchema(CostSchema):

@@ -91,7 +91,9 @@ def nearest(text: str, known: Iterable[str], most: int = 3, least_alike: int = L
     for name in known:
         by_form.setdefault(squeeze(name), name)
     wanted = squeeze(text)
-    starts = sorted(form for form in by_form if wanted and form.startswith(wanted))[:most]
+    starts = sorted(
+        (form for form in by_form if wanted and form.startswith(wanted)), key=lambda form: (len(form), form)
+    )[:most]
     close = process.extract(wanted, sorted(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=least_alike)
     found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
     return list(dict.fromkeys([*found, *(by_form[form] for form, _, _ in close)]))[:most]

@@ -201,7 +201,7 @@ class CostReport:
     def hints(self) -> Hints:
         """What looks for such changes."""
         return Hints(
-            self.service.evidence_about(self.query.model),
+            self.service.evidence_for(self.query),
             self._answer_instead,
             self._last_seen,
         )
@@ -232,7 +232,7 @@ class CostReport:
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
-        return self.service.evidence_about(self.query.model).recipes_of(self.query.model)
+        return self.service.evidence_for(self.query).recipes_of(self.query.model)
 
     def commitments(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """What commitments on such machines cost, and the bills behind it."""
@@ -320,7 +320,7 @@ class EstimateReport:
     @property
     def recipe(self) -> Recipe | None:
         """Its recipe."""
-        evidence, found = self.service.evidence_about(self.query.model), self.estimate
+        evidence, found = self.service.evidence_for(self.query), self.estimate
         known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
         return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
 

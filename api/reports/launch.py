@@ -64,7 +64,7 @@ class LaunchReport:
 
     def program(self, estimate: Estimate) -> Program | None:
         """The code of an estimate's recipe, None where nobody described it."""
-        recipes = self.service.evidence_about(self.query.model).recipes_of(self.query.model)
+        recipes = self.service.evidence_for(self.query).recipes_of(self.query.model)
         return next((each.program for each in recipes if each.name == estimate.recipe), None)
 
     def _launchable(self, estimates: Iterable[Estimate]) -> list[Launchable]:

@@ -83,7 +83,7 @@ def nothing(answer: Answer) -> str:
     """Why a question has no estimate."""
     best = answer.best_reached
     if best is None:
-        return f"no {answer.query.metric} curve of {answer.query.model} is known, so its epochs to a target cannot be estimated"
+        return f"no {answer.query.metric} curve of {answer.query.model} is known: say how long it trains, such as epochs=300"
     if _is_other_target(answer):
         stop = f"the published runs stop at {best.accuracy:g} {answer.query.metric}"
         return f"{stop}, and how long another target takes is not known"

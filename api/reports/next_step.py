@@ -21,6 +21,8 @@ def next_step(answer: Answer) -> str:
     """One sentence with a command or an address; empty where nothing was found or a past date is asked about."""
     if not answer.picks or answer.query.as_of:
         return ""
+    if answer.query.epochs is not None:
+        return "Next: costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it."
     lead = answer.lead
     if lead.purchase_option is PurchaseOption.OWNED:
         return f"Next: costcalc measure {answer.query.model} says how fast your machine is."

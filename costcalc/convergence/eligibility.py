@@ -69,6 +69,12 @@ class ModelRecipes:
         return isinstance(next(iter(self.recipes), None), MetricRecipe)
 
     @cached_property
+    def is_by_word(self) -> bool:
+        """Whether the asker says how many epochs it takes, so that nothing is known of the chance."""
+        one = next(iter(self.recipes), None)
+        return isinstance(one, OwnRecipe) and one.by_word
+
+    @cached_property
     def _top1_curves(self) -> Curves:
         return Curves(self.recipes, Metric.TOP1)
 
@@ -247,6 +253,8 @@ def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target:
     """That of `success_probability`; up to the target at which a recipe's own runs stop, no less than the share that reach
     it."""
     ends, target = to_target.end_accuracy, recipes.oriented(query.target)
+    if recipes.is_by_word:
+        return np.ones(len(ends))
     if query.metric == Metric.TOP1:
         ends = np.where(np.isnan(recipes.mean_top1), ends, recipes.mean_top1)
     probability = success_probability(ends, target, recipes.sigma(query.metric), recipes.published_runs)
@@ -282,7 +290,7 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     early = curves.epochs_to(target - shift, query.crossing).epochs
     late = curves.epochs_to(target + shift, query.crossing).epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
-    nothing = recipes.is_mlperf | np.isnan(to_target.epochs)
+    nothing = recipes.is_mlperf | np.isnan(to_target.epochs) | recipes.is_by_word
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
     remaining = np.where(recipes.has_borrowed_curve, np.log(to_target.end_epochs / to_target.epochs), 0)
     borrowed = recipes.borrowed_curve_width * remaining

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
 class Way(NamedTuple):
     """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
-    which data pipeline feeds them. `own_speed` is that of the asker's own code, from which all other speeds then follow."""
+    which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow."""
 
     dated: bool = True
     pipeline: PipelineAsked = "recipe"
-    own_speed: Throughput | None = None
+    own_speeds: tuple[Throughput, ...] = ()
 
 
 USUAL_WAY = Way()
@@ -371,7 +371,7 @@ class OwnSpeeds(NamedTuple):
     @classmethod
     def of(cls, evidence: Evidence, model: str, way: Way) -> OwnSpeeds:
         """The speed that the question names, else those that were stored."""
-        return cls((way.own_speed,), True) if way.own_speed else cls(evidence.own_speeds_of(model), False)
+        return cls(way.own_speeds, True) if way.own_speeds else cls(evidence.own_speeds_of(model), False)
 
     def replace(self, recipe: Recipe) -> bool:
         """Whether they take the place of the recipe's own log."""

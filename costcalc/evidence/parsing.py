@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from importlib import resources
@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from costcalc.evidence.collection import Evidence, Schedule
+from costcalc.evidence.hub import HubNetwork, HubRecipe
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.hardware import Accelerator, DataCenters, GridCarbon, energy_tables
 from costcalc.interruptions import ObservedInterruptions
@@ -38,6 +39,7 @@ PROGRAMS, SUPPORT, USUAL = "programs", "framework_support", "usual_scripts"
 GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
 PROCESSORS, RATES = "processors", "processor_speeds"
 BATCHES = "largest_batches"
+HUB_NETWORKS, HUB_RECIPES = "hub_networks", "hub_recipes"
 COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
 PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
@@ -59,6 +61,8 @@ TABLES = (
         PROGRAMS,
         SUPPORT,
         USUAL,
+        HUB_NETWORKS,
+        HUB_RECIPES,
     ),
 )
 
@@ -122,6 +126,17 @@ def load_evidence() -> Evidence:
     return _evidence(tables, texts)
 
 
+def evidence_to_fit() -> Evidence:
+    """The packaged evidence without the networks of model hubs, which follow from what is fitted to it."""
+    texts = _packaged_texts()
+    return parse_evidence({**texts, **{name: texts[name].partition("\n")[0] for name in (HUB_NETWORKS, HUB_RECIPES)}})
+
+
+def hub_networks() -> tuple[HubNetwork, ...]:
+    """The networks of model hubs, with their speeds on one card."""
+    return tuple(_read(_packaged_texts(), HUB_NETWORKS, HubNetwork))
+
+
 def compact_copy() -> bytes:
     """What COMPACT must hold: the digest of the packaged tables, then their compressed rows. Raises TableError."""
     texts = _packaged_texts()
@@ -147,11 +162,17 @@ def _packaged_texts() -> dict[str, str]:
 
 def _tables(texts: Mapping[str, str]) -> Tables:
     codes = {(one.stack, one.organisation): one.code for one in _read(texts, CODES, CodeOf)}
+    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork))
+    recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
+    speeds = [
+        *_read(texts, "throughputs", Throughput, _throughput),
+        *(one.as_throughput() for one in hub if one.is_timed),
+    ]
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
-        models=_unique("models", _read(texts, "models", Model, _model)),
-        recipes=_with_programs(_whose(_recipes(texts), codes), _read(texts, PROGRAMS, Program)),
-        throughputs=_whose(_unique("throughputs", _read(texts, "throughputs", Throughput, _throughput)), codes),
+        models=_unique("models", [*_read(texts, "models", Model, _model), *(one.as_model() for one in hub)]),
+        recipes=_with_programs(_whose(_unique("recipes", recipes), codes), _read(texts, PROGRAMS, Program)),
+        throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(
             sorted(_read(texts, INTERRUPTIONS, ObservedInterruptions), key=lambda one: one.observed_on)
@@ -227,7 +248,7 @@ def _read(texts: Mapping[str, str], name: str, of: type[T], fields: Callable[[Ce
         raise TableError(f"{name}.csv: there is no column {missing}") from missing
 
 
-def _unique(table: str, items: list[Named]) -> tuple[Named, ...]:
+def _unique(table: str, items: Sequence[Named]) -> tuple[Named, ...]:
     repeated = [name for name, count in Counter(item.name for item in items).items() if count > 1]
     if repeated:
         raise TableError(f"{table}.csv: {repeated[0]} stands twice")
@@ -256,7 +277,7 @@ def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
         if recipe.name not in curves or recipe.name not in phases:
             raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
-    return _unique("recipes", [_completed(recipe, phases, curves, ends.get(recipe.name)) for recipe in found])
+    return tuple(_completed(recipe, phases, curves, ends.get(recipe.name)) for recipe in found)
 
 
 def _completed(

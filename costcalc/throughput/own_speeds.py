@@ -84,16 +84,20 @@ def with_own_code(recipe: Recipe, own: Throughput) -> Recipe:
 
 def _nearest(clusters: Sequence[Cluster], own: Sequence[Throughput], everywhere: bool) -> Indices:
     """For each cluster the measurement on the most similar number of its accelerators, the last of equal ones; NOT_MEASURED on
-    other accelerators, unless those count too."""
+    other accelerators, unless those count too, behind its own."""
     nearest = np.full(len(clusters), NOT_MEASURED, np.int64)
     for c, cluster in enumerate(clusters):
         distances = [
-            (abs(math.log(max(cluster.total_accelerators, 1) / max(row.accelerators, 1))), -number)
+            (
+                row.accelerator != cluster.accelerator,
+                abs(math.log(max(cluster.total_accelerators, 1) / max(row.accelerators, 1))),
+                -number,
+            )
             for number, row in enumerate(own)
             if everywhere or row.accelerator == cluster.accelerator
         ]
         if distances:
-            nearest[c] = -min(distances)[1]
+            nearest[c] = -min(distances)[-1]
     return nearest
 
 

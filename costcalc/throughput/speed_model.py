@@ -269,7 +269,9 @@ class SpeedModel:
         sort = _sort(recipe, self._is_transformer(recipe))
         by_kind = self._by_kind(sort)
         scatter = widening(found.kind, features.several, features.scatter) if sort.reference else 1.0
-        return np.maximum(scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES]), found.least_width)
+        width = scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES])
+        model = self._fitted.transfer.models.get(recipe.model)
+        return np.maximum(np.hypot(width, model.speed_width) if model else width, found.least_width)
 
 
 def _with_machines(found: Prediction, width: Floats | float, machines: float) -> Floats:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 
-from costcalc.evidence import Evidence, TableError, load_evidence
+from costcalc.evidence import Evidence, TableError
+from costcalc.evidence.parsing import evidence_to_fit
 from costcalc.evidence.tables import cells, typed
 from costcalc.throughput.reference_model import Setup
 from costcalc.training import Evaluation, Recipe, System, Throughput
@@ -169,7 +170,7 @@ class MLPerfRun:
 
 def load_published() -> Published:
     """The packaged results. Raises TableError if the frozen groups were changed."""
-    return parse_published(load_evidence(), {name: _table(name).decode() for name in TABLES})
+    return parse_published(evidence_to_fit(), {name: _table(name).decode() for name in TABLES})
 
 
 def fingerprint() -> str:

@@ -2,6 +2,7 @@
 
 QUESTIONS = {
     "cost": {"model": "resnet50", "target": 0.757},
+    "ask": {"q": "resnet50 to 76% on aws, no spot"},
     "accuracy": {"model": "resnet50", "budget": 50},
     "commitments": {"model": "resnet50", "target": 0.757},
     "compare": {"model": "resnet50", "target": 0.757, "a": "aws:dl1.24xlarge", "b": "lambda:gpu_1x_gh200"},

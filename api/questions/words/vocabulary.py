@@ -89,9 +89,10 @@ class Vocabulary:
         return any(value.parameter == "provider" for value in self._values(word, ("provider",)))
 
     def corrected(self, word: str) -> str | None:
-        """The one known word that this is with a slip or two in its letters; None where it is short, or several are as near."""
+        """The one known word that this is with a slip or two in its letters; None where it is short, begins the
+        names of networks, or several are as near."""
         letters = word.casefold()
-        if len(_DIGITS.sub("", letters)) < LEAST_LETTERS:
+        if len(_DIGITS.sub("", letters)) < LEAST_LETTERS or self.family(word):
             return None
         from rapidfuzz.distance import OSA  # only who mistypes waits for its import
 

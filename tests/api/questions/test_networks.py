@@ -13,7 +13,9 @@ def test_a_network_of_another_task_is_no_misspelt_one(service, name):
 
 
 def test_who_names_an_unknown_network_learns_of_own_logs_and_measurements(service):
-    with pytest.raises(NotFound, match="costcalc recipes add takes your log and costcalc measure your speed"):
+    with pytest.raises(
+        NotFound, match="ask model=any with epochs= and its speed or size; costcalc recipes add takes your log"
+    ):
         service.model("qqqqq")
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.questions.by_word import SIZES
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas import OWNED_BY, CostSchema
@@ -123,7 +124,10 @@ def test_every_parameter_works_as_name_and_value(words, service, name):
     assert reading.parameters == {**BASE, name: [value]}
     if name not in ("token", "profile", "focus", "format"):
         machine = {"own": ["1x RTX 3090"]} if name in OWNED_BY else {}
-        service.question({**reading.parameters, **machine}, service.catalogue())
+        network = {"model": ["any"], "target": [], "parameters": ["25"], "gmacs": ["4"]} if name in SIZES else {}
+        epochs = {"epochs": ["9"]} if name in (*SIZES, "samples_per_epoch") else {}
+        asked = {**reading.parameters, **machine, **network, **epochs}
+        service.question(asked, service.catalogue())
 
 
 @pytest.mark.parametrize(

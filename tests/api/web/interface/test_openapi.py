@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from support.services import packaged_service
 
-from api.questions.schemas import OWNED_BY, CostSchema
+from api.questions.schemas import DESCRIBED, OWNED_BY, CostSchema
 from api.settings import Settings
 from api.web.app import create_app
 from api.web.interface.openapi import OPERATIONS
@@ -59,11 +59,13 @@ def operations(**config):
 def with_known_words(operations):
     """The same document, where each parameter has only words that the service knows: no other question finds something.
 
-    What is said of machines of one's own is left out: it cannot say that `own` must stand beside it.
+    What is said of machines and trainings of one's own is left out: it cannot say what must stand beside it.
     """
     paths = operations.raw_schema["paths"].items()
     for path, told in ((path, each) for path, methods in paths for each in methods.values()):
-        told["parameters"] = [each for each in told.get("parameters", ()) if each["name"] not in OWNED_BY]
+        told["parameters"] = [
+            each for each in told.get("parameters", ()) if each["name"] not in (*OWNED_BY, *DESCRIBED)
+        ]
         for parameter in told["parameters"]:
             schema = parameter["schema"]
             is_layers = path == "/small" and parameter["name"] == "model"

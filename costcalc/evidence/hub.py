@@ -1,0 +1,127 @@
+"""Networks that timm publishes by name: each as a network, its speed on one card, and how its published weights were trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
+
+CARD, YEAR, LIBRARY = "RTX 3090", 2022, "timm"
+USUAL_BATCH = 256
+BENCHMARK = "PyTorch 1.12, timm, channels last"
+INFERRED_WIDTH = 0.2
+"""Half-width in ln(images/s), at 80 %, of a training speed that is read from the card's speed of inference: `science.networks`
+scores it with each network left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubNetwork:
+    """A network and how fast it is on one RTX 3090: in training, in images/s of `rate_size` pixels a side and batches of `batch`,
+    None where nobody timed that, and in inference with the software named."""
+
+    model: str
+    family: str
+    parameters_millions: float
+    gmacs: float
+    activations_millions: float
+    image_size: int
+    rate_size: int | None
+    batch: int | None
+    images_per_second: float | None
+    inference_size: int
+    inference_images_per_second: float
+    inference_software: str
+    source: str
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its training was timed."""
+        return self.images_per_second is not None
+
+    def as_model(self) -> Model:
+        """The network."""
+        return Model(
+            name=self.model,
+            aliases=(),
+            family=self.family,
+            parameters_millions=self.parameters_millions,
+            gmacs=self.gmacs,
+            image_size=self.image_size,
+            source=self.source,
+            activations_millions=self.activations_millions,
+            speed_width=0.0 if self.is_timed else INFERRED_WIDTH,
+        )
+
+    def as_throughput(self, otherwise: float = 0.0) -> Throughput:
+        """Its speed on the card; images/s of the size of its inference `otherwise`, where its training was not timed."""
+        size = self.rate_size or self.inference_size
+        return Throughput(
+            name=f"{LIBRARY}-{self.model}-rtx-3090-x1-{size}px".replace("_", "-"),
+            model=self.model,
+            image_size=size,
+            accelerator=CARD,
+            accelerators=1,
+            nodes=1,
+            precision="amp",
+            framework=BENCHMARK,
+            framework_family="pytorch",
+            stack=LIBRARY,
+            global_batch_size=self.batch or USUAL_BATCH,
+            images_per_second=self.images_per_second or otherwise,
+            includes_evaluation=False,
+            data="synthetic",
+            organisation=LIBRARY,
+            provider=None,
+            instance_type=None,
+            year=YEAR,
+            round=None,
+            source=self.source,
+            note="",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HubRecipe:
+    """Published weights: after how many epochs of images of which size a network ended at which accuracies (fractions). They were
+    measured on images of the `evaluated_size` where it was not trained on such."""
+
+    recipe: str
+    model: str
+    organisation: str
+    global_batch_size: int | None
+    epochs: float
+    image_size: int
+    evaluated_size: int | None
+    top1: float
+    top5: float
+    year: int
+    published: str | None
+    source: str
+
+    def as_recipe(self) -> Recipe:
+        """The recipe as timm's script runs it."""
+        return Recipe(
+            name=self.recipe,
+            model=self.model,
+            organisation=LIBRARY,
+            family=self.recipe,
+            framework="PyTorch, timm",
+            framework_family="pytorch",
+            stack=LIBRARY,
+            precision="amp",
+            optimizer=None,
+            global_batch_size=self.global_batch_size,
+            scheduled_epochs=self.epochs,
+            system=None,
+            runs=1,
+            is_log=False,
+            clock=None,
+            images_per_second=None,
+            year=self.year,
+            source=self.source,
+            note=f"the accuracy of the weights that {self.organisation} published; the system is not stated with it",
+            phases=(Phase(self.image_size, 0.0, self.epochs),),
+            evaluations=(Evaluation(self.epochs, None, self.top1, self.top5),),
+            published=self.published,
+            evaluated_size=self.evaluated_size,
+        )

@@ -1,0 +1,113 @@
+"""A training as the asker describes it, without any log: so many epochs of a network that has a name, a speed or a size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from costcalc.evidence import Evidence
+from costcalc.query import ANY, EstimateQuery
+from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
+from costcalc.throughput.workloads import REFERENCE_GMACS, REFERENCE_SIZE
+from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, MetricEvaluation, Model, OwnRecipe, Phase
+from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
+
+RECIPE, YEAR = "your-epochs", 2022
+SIZE_LAW, SIZE_WIDTH = (-0.334, 0.196), 0.565
+"""What a network of which the size alone is known adds to ln(images/s), constant and per ln of its multiply-adds in units of
+ResNet-50's, and the half-width at 80 %: of 447 networks, each left out (`python -m science.validation.networks`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a question says of its training: the network's name or ANY, how many epochs reach a `target` in which metric, and how
+    large the network (millions of parameters, 1e9 multiply-adds) and its data set are, as far as that is said."""
+
+    model: str
+    epochs: float
+    metric: str
+    target: float
+    parameters: float | None = None
+    gmacs: float | None = None
+    samples_per_epoch: int | None = None
+
+    @classmethod
+    def of(cls, query: EstimateQuery) -> Described | None:
+        """What the question describes; None where it leaves the epochs to recipes."""
+        if query.epochs is None:
+            return None
+        sizes = query.parameters, query.gmacs, query.samples_per_epoch
+        return cls(query.model, query.epochs, query.metric, query.target, *sizes)
+
+    def evidence(self, beside: Evidence) -> Evidence:
+        """The evidence for questions about it, which have this recipe alone."""
+        network = beside.models.get(self.model) or self._network()
+        return replace(
+            beside,
+            models={**beside.models, network.name: network},
+            recipes=(self._recipe(network),),
+            schedules=(),
+            own_speeds=beside.own_speeds_of(network.name),
+            fitted=beside.fitted if network.name in beside.models else _of_size(network, beside.fitted),
+            version=f"{beside.version}+{blake2b(repr(self).encode(), digest_size=4).hexdigest()}",
+            later=(),
+            of_own_run=True,
+        )
+
+    def _network(self) -> Model:
+        known = self.parameters is not None and self.gmacs is not None
+        return Model(
+            name=ANY,
+            aliases=(),
+            family=ANY,
+            parameters_millions=self.parameters,
+            gmacs=self.gmacs,
+            image_size=REFERENCE_SIZE,
+            source="your question",
+            speed_width=SIZE_WIDTH if known else 0.0,
+        )
+
+    def _recipe(self, network: Model) -> OwnRecipe:
+        own_data = self.samples_per_epoch not in (None, IMAGES_PER_EPOCH)
+        return OwnRecipe(
+            name=RECIPE,
+            model=network.name,
+            organisation=YOU,
+            family=network.family,
+            framework=YOU,
+            framework_family=FRAMEWORK,
+            stack=OWN_DATA if own_data else OWN_CODE,
+            precision="amp",
+            optimizer=None,
+            global_batch_size=None,
+            scheduled_epochs=self.epochs,
+            system=None,
+            runs=1,
+            is_log=False,
+            clock=None,
+            images_per_second=None,
+            year=YEAR,
+            source="your question",
+            note="",
+            phases=(Phase(network.image_size or REFERENCE_SIZE, 0.0, self.epochs),),
+            evaluations=(MetricEvaluation(self.epochs, None, value=self.target),),
+            published="2000-01-01",  # as old as any question
+            code="own",
+            samples_per_epoch=self.samples_per_epoch or IMAGES_PER_EPOCH,
+            data_set_gb=0.0 if own_data else DATA_SET_GB,
+            metric=self.metric,
+            by_word=True,
+        )
+
+
+def _of_size(network: Model, fitted: FittedParameters) -> FittedParameters:
+    """What is learned of networks of that size; of one whose size nobody says, that its range is wide by rule."""
+    effects, widths = {**fitted.transfer.effects}, {**fitted.widths}
+    if network.gmacs is None:
+        widths["network"] = HalfWidth(fitted.widths["code"].ln, by_rule=True)
+    else:
+        constant, slope = SIZE_LAW
+        effects["model", network.name] = constant + slope * math.log(network.gmacs / REFERENCE_GMACS)
+    transfer = replace(fitted.transfer, models={**fitted.transfer.models, network.name: network}, effects=effects)
+    return replace(fitted, transfer=transfer, widths=widths)

@@ -1,0 +1,51 @@
+"""Networks of model hubs, of which one speed is known: the effect that makes each as fast there as that says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import mean
+
+from costcalc.evidence.hub import HubNetwork
+from costcalc.throughput.fitted_parameters import FittedParameters
+from costcalc.throughput.reference_model import Key
+from costcalc.training import Model
+from science.fitting.transfer import ratios, residual
+
+HELD_TO_ALL = 2  # networks
+
+
+def with_hub(fitted: FittedParameters, networks: Sequence[HubNetwork], models: Mapping[str, Model]) -> FittedParameters:
+    """What was learned, and beside it one effect for each of these networks; nothing else changes."""
+    transfer = fitted.transfer
+    learned = {key: value for key, value in transfer.effects.items() if key not in _keys(networks)}
+    transfer = replace(transfer, models={**models, **{one.model: one.as_model() for one in networks}}, effects=learned)
+    speeds = (one.as_throughput(inferred_speed(one, networks)) for one in networks)
+    found = ratios(speeds, fitted.reference, transfer.models)
+    effects: dict[Key, float] = {("model", ratio.row.model): residual(ratio, transfer) for ratio in found}
+    return replace(fitted, transfer=replace(transfer, effects={**learned, **effects}))
+
+
+def inferred_speed(network: HubNetwork, others: Sequence[HubNetwork]) -> float:
+    """Images/s of training that follow from those of inference by the mean ratio of both, in ln, that the timed networks of the
+    family have, held to that of all networks by the weight of two; the network itself does not count."""
+    known = [
+        (one.family, _ln_ratio(one)) for one in others if one.is_timed and one is not network and _at_one_size(one)
+    ]
+    family = [ratio for name, ratio in known if name == network.family]
+    middle = mean(ratio for _, ratio in known)
+    ratio = (sum(family) + HELD_TO_ALL * middle) / (len(family) + HELD_TO_ALL)
+    return network.inference_images_per_second / math.exp(ratio)
+
+
+def _at_one_size(network: HubNetwork) -> bool:
+    return network.rate_size == network.inference_size
+
+
+def _ln_ratio(network: HubNetwork) -> float:
+    return math.log(network.inference_images_per_second / (network.images_per_second or math.nan))
+
+
+def _keys(networks: Sequence[HubNetwork]) -> set[Key]:
+    return {("model", one.model) for one in networks}
