@@ -182,7 +182,8 @@ class Service:
         evidence = with_own_speeds(self.evidence, runs)
         names, words = Few[str, Known](1, NAMES_BYTES), Few[str, Vocabulary](1, NAMES_BYTES)
         own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-        return replace(self, evidence=evidence, own=own, own_version=version, _names=names, _words=words, **_no_tasks())
+        fresh = {"_names": names, "_words": words, "_described": Few(DESCRIBED_KEPT, DESCRIBED_BYTES), **_no_tasks()}
+        return replace(self, evidence=evidence, own=own, own_version=version, **fresh)
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""

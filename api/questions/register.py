@@ -365,7 +365,7 @@ QUESTIONS = (
         "api.questions.schemas:TasksSchema",
         "api.reports.tasks:tasks_report",
         "api.reports.tasks:TasksDocument",
-        command=Command("List the tasks beside ImageNet, whose networks can be asked about without a target."),
+        command=Command("List the tasks beside ImageNet and their networks."),
         tool=Tool(
             "Tasks beside ImageNet that can be asked about (language models, detectors, ...), with their targets.",
             rows=25,

@@ -52,7 +52,7 @@ def evil_speed():
 @pytest.fixture(scope="module")
 def service():
     rows = (replace(evil_run(), id="evil-run"), replace(evil_speed(), id="evil-speed"))
-    return replace(packaged_service(), runs=lambda: rows, _seen={})
+    return replace(packaged_service(), runs=lambda: rows)
 
 
 @pytest.fixture(scope="module")

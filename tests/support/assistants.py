@@ -6,6 +6,7 @@ QUESTIONS = {
     "accuracy": {"model": "resnet50", "budget": 50},
     "commitments": {"model": "resnet50", "target": 0.757},
     "compare": {"model": "resnet50", "target": 0.757, "a": "aws:dl1.24xlarge", "b": "lambda:gpu_1x_gh200"},
+    "tasks": {},
     "trend": {"model": "resnet50", "target": 0.757},
     "offers": {"provider": ["lambda"]},
     "price_history": {"instance_type": "p3.8xlarge"},

@@ -17,7 +17,7 @@ LOG = "epoch,minutes,bleu\n" + "".join(f"{epoch},{12 * epoch},{30 * (1 - 0.7**ep
 def app_of(**settings):
     """An application that keeps runs in memory."""
     kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen={})
+    service = replace(packaged_service(), runs=kept.all, keeper=kept)
     return create_app(service, Settings(**settings))
 
 

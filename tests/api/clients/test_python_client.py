@@ -17,7 +17,7 @@ from api.web.app import create_app
 
 CONFIG = Path(__file__).with_name("openapi-python-client.yaml")
 KEPT = KeptRuns()
-APP = create_app(replace(packaged_service(), runs=KEPT.all, keeper=KEPT, _seen={}))
+APP = create_app(replace(packaged_service(), runs=KEPT.all, keeper=KEPT))
 DOCUMENT = APP.test_client().get("/openapi.json").json
 ASKED = [
     (path, operation)

@@ -100,7 +100,7 @@ def test_the_figures_are_those_of_http(service, client):
 
 def test_own_runs_are_listed_and_can_be_asked_about(service):
     kept = (own_run().stored(),)
-    mine = replace(service, runs=lambda: kept, _seen={}).seen_by(None)
+    mine = replace(service, runs=lambda: kept).seen_by(None)
     (found,) = found_by(mine, "own_runs")["recipes"]
     assert (found["name"], found["metric"], found["reached"]) == (
         "my-run",
@@ -116,7 +116,7 @@ def test_own_runs_are_listed_and_can_be_asked_about(service):
 def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, target):
     curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate((target * 2, target), 1))
     run = own_run(metric=metric, curve=curve, lower_is_better=target * 2 > target)
-    mine = replace(service, runs=lambda: (run.stored(),), _seen={}).seen_by(None)
+    mine = replace(service, runs=lambda: (run.stored(),)).seen_by(None)
     question = {"model": run.name, "target": target, "provider": "aws", "crossing": "first"}
     assert jsonschema_rs.is_valid(tool_named("cost").input_schema(), question)
     assert not ask(mine, "cost", **question).is_error

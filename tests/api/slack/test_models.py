@@ -36,7 +36,7 @@ def test_the_model_named_is_the_model_answered(model, name):
 
 def test_a_run_that_everybody_sees_is_asked_about_by_its_name_at_once():
     shared, kept = own_run().stored(), []
-    replier = Replier(replace(packaged_service(), runs=lambda: tuple(kept), _seen={}))
+    replier = Replier(replace(packaged_service(), runs=lambda: tuple(kept)))
     text = "my-run 0.8 on A100-80GB"
     assert "my-run" in replier.reply(text, "").answer.text
     kept.append(shared)
