@@ -13,6 +13,8 @@ from costcalc.hardware import Machine
 from costcalc.text import line
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
+ANY_REGION = "any"  # one rate in all of a provider's regions
+
 
 class PurchaseOption(StrEnum):
     """How capacity is bought."""
