@@ -9,6 +9,7 @@ from math import ceil, exp
 
 import numpy as np
 
+from costcalc import spot_rates
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
@@ -19,7 +20,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -247,11 +248,17 @@ def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: Grid
 
 def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     """How far the rate is taken to move until the end of the run."""
-    age = (as_of - offer.observed_at).days
-    factor = exp(spot_rate_width(offer.purchase_option, age, time.hours))
+    moved = spot_rates.width(offer, (as_of - offer.observed_at).days, time.hours)
+    of = spot_rates.generation(offer.provider, offer.machine.accelerator)
+    basis = (
+        f"8 in 10 of Google's rates of {of} do no more in such a time."
+        if of
+        else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
+        f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
+    )
     return (
-        f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {factor:.2f} between "
-        f"{offer.observed_at.date()} and the end of the run: 8 in 10 of Google's spot rates move no further in such a time."
+        f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
+        f"{offer.observed_at.date()} by the end of the run: {basis}"
     )
 
 

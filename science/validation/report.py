@@ -11,6 +11,7 @@ from science.validation.convergence.chances import Brier
 from science.validation.convergence.own_runs import Reliability
 from science.validation.regret import Regret
 from science.validation.scores import Coverage, Score
+from science.validation.spot_rates import SpotCoverage
 
 HEADINGS = (
     "experiment", "n", "baseline", "ours", "ours/baseline", "asked for", "median", "p90", "bias",
@@ -29,6 +30,7 @@ class Report:
     regrets: dict[str, Regret]
     chances: tuple[Brier, ...]
     reliability: Mapping[str, tuple[Reliability, ...]] = field(default_factory=dict)
+    spot: tuple[SpotCoverage, ...] = ()
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
@@ -63,6 +65,12 @@ class Report:
             + "; in brackets the number of chances."
             for kind, bins in self.reliability.items()
         ]
+        remarks += [
+            f"Spot rates after {days} days, 80 % range inside (95 % of it), below and above: "
+            + "; ".join(_spot(one) for one in self.spot if one.days == days)
+            + "."
+            for days in dict.fromkeys(one.days for one in self.spot)
+        ]
         return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
 
 
@@ -84,6 +92,11 @@ def _coverage(found: Coverage) -> tuple[str, str]:
     inside = f"{found.observed:.2f} ({found.low:.2f}-{found.high:.2f})"
     width = f"{math.exp(found.half_width):.3f}" + " by rule" * found.by_rule
     return width, inside if found.good else inside + " !"
+
+
+def _spot(found: SpotCoverage) -> str:
+    inside = f"{found.inside:.2f} ({found.low:.2f}-{found.high:.2f}){' !' * (not found.good)}"
+    return f"{found.generation} {inside}, {found.below:.2f} and {found.above:.2f}"
 
 
 def _percent(share: float) -> str:
