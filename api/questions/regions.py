@@ -43,7 +43,7 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
     missing = f"No rate of {_named(lacking or providers)} in {place} is stored{reads}."
     if there or _has_others(catalogue, query, as_of):
         return Located(query, (missing,) if lacking else ())
-    near = nearest(wanted, having)
+    near = nearest(wanted, [one for one in having if one.kind == "region"])  # zones of one hold few machines
     if near is None:
         return Located(query, (missing,))
     told = f"{missing} The nearest with rates is {near}."
