@@ -19,6 +19,9 @@ HEADINGS = (
 )  # fmt: skip
 
 
+TOGETHER = ("all ", "own run, ")  # how families of chances begin that hold others
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """Everything the estimator was scored on. `evidence` and `splits` are digests of the tables and of the frozen groups;
@@ -44,12 +47,12 @@ class Report:
         return "\n".join([*lines, "", *self._remarks()]) + "\n"
 
     def markdown(self) -> str:
-        """For docs/method.md."""
+        """For docs/method.md, of chances only those of many codes and organisations together."""
         ruler = ("---", *["---:"] * (len(HEADINGS) - 1))
         rows = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ruler, *map(_cells, self.scores))]
-        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks())]) + "\n"
+        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks(TOGETHER))]) + "\n"
 
-    def _remarks(self) -> list[str]:
+    def _remarks(self, families: tuple[str, ...] = ("",)) -> list[str]:
         remarks = [
             f"Selection regret, {name}: mean {_percent(regret.mean)}, worst {_percent(regret.worst)}, {regret.choices} choices."
             for name, regret in self.regrets.items()
@@ -58,6 +61,7 @@ class Report:
             f"Chance of success, {one.family}: said {one.said:.3f}, reached {one.reached:.3f}, Brier score {one.score:.4f} "
             f"({one.baseline:.4f} by the share of others), {one.chances} chances of {one.runs} runs."
             for one in self.chances
+            if one.family.startswith(families)
         ]
         remarks += [
             f"Said and reached, {kind}: "
