@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
 
 COST = CostSchema()
 UNKNOWN_NETWORK = (
-    "/models lists them all; of another, ask model=any with epochs= and its speed or size; "
+    "/models lists them all; for another, ask model=any with epochs= and its speed or size; "
     "costcalc recipes add takes your log"
 )
 OWN_RATE = "own rate"

@@ -236,7 +236,7 @@ class EstimateDetails:
         if self.matrix.recipes.recipes[time.recipe].is_closed:
             yield NETWORK_OF_TASK
         elif rate is None:
-            yield "How fast these machines' network is was not published: it is taken to be of InfiniBand class."
+            yield "How fast these machines' network is was not published: it is assumed to be of InfiniBand class."
         else:
             yield (
                 f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "

@@ -136,7 +136,7 @@ def test_looks_from_cron_post_an_alarm_once(log, environment, slack):
         assert result.exit_code == ALARM, result.output
     (posted,) = slack.posts
     assert "run.csv: 28 of 40 epochs" in posted["text"]
-    assert "ALARM: it leaves the budget of $12.00" in posted["text"]
+    assert "ALARM: it exceeds the budget of $12.00" in posted["text"]
 
 
 def test_another_budget_is_another_alarm(log, environment, slack):
