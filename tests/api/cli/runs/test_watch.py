@@ -55,7 +55,7 @@ def test_within_the_budget(log, environment):
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"), [("12", "it leaves the budget of $12.00"), ("17.5", "it may leave the budget")]
+    ("budget", "told"), [("12", "it exceeds the budget of $12.00"), ("17.5", "it may exceed the budget")]
 )
 def test_a_range_beyond_the_budget_ends_with_3(log, environment, budget, told):
     result = run(environment, log(28), "--once", "--rate", "30", "--max-cost", budget, *MADE)
