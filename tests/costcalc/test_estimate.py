@@ -293,7 +293,7 @@ def test_what_of_a_recipe_is_used_and_how_it_was_evaluated(ask_of):
         (one,) = ask_of(machine, recipe=(recipe,), **asked).estimates
         return any(words in sentence for sentence in one.assumptions)
 
-    assert said("mlperf-v2.1-hls-gaudi2-tf", "only the schedule is used")
+    assert said("mlperf-v2.1-hls-gaudi2-tf", "Only the schedule")
     assert said("ffcv-rn50-32ep", "schedule and the code")
     assert said(
         "ffcv-rn50-32ep", "images of 256 pixels a side, averaged over each image and its mirror image, after training"
