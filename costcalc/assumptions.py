@@ -35,8 +35,8 @@ SCHEDULE_ALONE = (
 )
 SCHEDULE_AND_OWN_CODE = "Only the schedule of the recipe is used: the speed is that of your own code."
 SCHEDULE_OF_TASK = (
-    "Only the batch of the entry is used: what it takes and how fast it goes follow from all results of the task, on layouts that "
-    "somebody trained with."
+    "Only the batch of the entry is used: what it takes and how fast it goes follow from all results of the task, on layouts "
+    "that somebody trained with."
 )
 NETWORK_OF_TASK = "The network between the machines is assumed to be as fast as those of the published systems."
 SCHEDULE_AND_CODE = "The schedule and the code of the recipe are used, on a machine other than its own."
