@@ -12,8 +12,11 @@ from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.units import HOURS_PER_MONTH
+from pricing.packaged.providers import provider
 
 DEFAULT_SHARE = Decimal(1)
+WORTH_COMMITTING = Decimal("0.1")
+"""The least share of the cost on demand that a commitment must save: less does not pay for being bound to one machine."""
 
 
 class Commitment(NamedTuple):
@@ -73,6 +76,11 @@ def _advice(best: Commitment, rental: Estimate, runs: Decimal) -> str:
             f"the cheapest commitment is {_named(best)}."
         )
     saved = (rented - committed) * best.way.months
+    if rented - committed < WORTH_COMMITTING * rented:
+        return (
+            f"Do not commit: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}; the cheapest commitment saves "
+            f"only {_money(saved, best)} over its term: {_named(best)}."
+        )
     return (
         f"Commit to {_named(best)}: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}, "
         f"so it saves {_money(saved, best)} over its term."
@@ -104,13 +112,13 @@ def _named(best: Commitment) -> str:
     bought = " ".join(filter(None, [way.purchase_option.replace("_", " "), way.term]))
     several = f"{sets} times " if sets > 1 else ""
     chips = counted(machine.accelerators, machine.accelerator)
-    what = f"{several}{chips} at {machine.provider} ({machine.instance_type}, {bought})"
+    what = f"{several}{chips} at {provider(machine.provider).name} ({machine.instance_type}, {bought})"
     monthly, total = best.usage.cost_per_month, way.total * sets
     return f"{what} for {_money(monthly, best)} a month, {_money(total, best)} in all"
 
 
 def _rental(rental: Estimate) -> str:
-    return f"{counted(rental.accelerators, rental.accelerator)} at {rental.provider} ({rental.instance_type})"
+    return f"{counted(rental.accelerators, rental.accelerator)} at {provider(rental.provider).name} ({rental.instance_type})"
 
 
 def _money(amount: Decimal, best: Commitment) -> str:
