@@ -78,8 +78,8 @@ def _advice(best: Commitment, rental: Estimate, runs: Decimal) -> str:
     saved = (rented - committed) * best.way.months
     if rented - committed < WORTH_COMMITTING * rented:
         return (
-            f"Do not commit: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}; the cheapest commitment saves "
-            f"only {_money(saved, best)} over its term: {_named(best)}."
+            f"Do not commit: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}; "
+            f"the cheapest commitment saves only {_money(saved, best)} over its term: {_named(best)}."
         )
     return (
         f"Commit to {_named(best)}: {runs:.12g} runs a month cost {_money(rented, best)} with {on_demand}, "

@@ -8,7 +8,7 @@ import pytest
 from openpyxl import load_workbook
 from support.office import rows_of
 
-from costcalc import estimate
+from costcalc import recall
 
 ASKED = "model=resnet50&target=0.757"
 RISEML = f"{ASKED}&as_of=2018-04-26&overheads=none&crossing=first"
@@ -132,8 +132,8 @@ def test_the_sheet_of_payments_has_a_row_for_each_month(client):
 
 def test_it_works_out_the_speeds_of_one_list_of_machines(client, monkeypatch):
     """The machines that stand first are two, four and more of a kind: all are in the list that the question asks about."""
-    made, make = [], estimate.training_matrix
-    monkeypatch.setattr(estimate, "training_matrix", lambda *asked: made.append(asked) or make(*asked))
+    made, make = [], recall.training_matrix
+    monkeypatch.setattr(recall, "training_matrix", lambda *asked: made.append(asked) or make(*asked))
     answer = get(client, "images_per_second=1234.5@1xA100-40GB&sort=time&limit=20").json
     assert len({machine["nodes"] for machine in answer["machines"]}) > 2
     assert len(made) == 1
