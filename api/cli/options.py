@@ -57,14 +57,14 @@ THEMES = (
     Theme(
         "Prices and money",
         "The date of the prices, the currency, your own rates, and what the bill holds.",
-        "as_of since until discount currency runs",
+        "as_of since until every discount currency runs",
         "max_price_age fx storage_gb storage_rate egress_gb egress_rate",
     ),
     Theme(
         "Output",
         "How the answer is written; its figures stay the same.",
         "format explain to pick run help help_all",
-        "excel sep decimal profile focus table label cost_center",
+        "columns excel sep decimal profile focus table label cost_center",
     ),
     Theme(
         "The run",

@@ -11,16 +11,21 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
+from api.questions.errors import BadParameters
 from api.questions.schemas import Layout
+from api.questions.suggestions import Guesses
 
 # OWASP's list of leading characters, the full-width forms that some sheets take for them, and NUL; a formula sign behind
 # a sign that another locale splits at would lead there
 FORMULA = re.compile("\\A(?=[-=+@\t\r\n\0＝＋－＠])|(?<=[,;|\t\r\n])(?=[-=+@＝＋－＠])")
+WHERE_COLUMNS = "the first line of the whole sheet names them"
+AMOUNT = Context(prec=15)
+WHOLE = 1e6  # a number from here on has more than six digits before its point
 BYTE_ORDER_MARK = "\ufeff"
 ROWS_AT_ONCE = 256
 
@@ -39,8 +44,29 @@ def columns_of(row_type: type) -> tuple[Column, ...]:
     return tuple(map(attribute, names))
 
 
+def chosen(names: Sequence[str], layout: Layout) -> list[str]:
+    """The names of the columns that a layout wants, in its order. Raises BadParameters for one that the sheet has not."""
+    if not layout.columns:
+        return list(names)
+    guesses = Guesses()
+    unknown = [guesses.unknown("column", name, names, WHERE_COLUMNS) for name in layout.columns if name not in names]
+    if unknown:
+        raise BadParameters({"columns": unknown})
+    return list(dict.fromkeys(layout.columns))
+
+
+def chosen_columns(columns: Sequence[Column], layout: Layout) -> list[Column]:
+    """Those columns themselves."""
+    by_name = dict(columns)
+    return [(name, by_name[name]) for name in chosen(list(by_name), layout)]
+
+
 def chunks(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> Iterator[bytes]:
-    """The sheet in UTF-8, header first, piece by piece: never more than a few hundred rows are in memory."""
+    """The sheet in UTF-8, header first, piece by piece: never more than a few hundred rows are in memory.
+
+    Raises BadParameters for a column that it has not.
+    """
+    columns = chosen_columns(columns, layout)
     readers, cells = [read for _, read in columns], cell_writer(layout)
     texts = ([cells(read(row)) for read in readers] for row in rows)
     return written([name for name, _ in columns], texts, layout)
@@ -98,7 +124,7 @@ class _Writers(dict[type, Callable[[Any], str | None]]):
         super().__init__()
         self._known: tuple[Writer, ...] = (
             *_WRITERS,
-            ((Decimal, float), partial(number, decimal=layout.decimal)),
+            ((Decimal, float), partial(exact if layout.profile == "focus" else number, decimal=layout.decimal)),
             (datetime, spreadsheet_moment if layout.excel else moment),
             (date, date.isoformat),
         )
@@ -114,9 +140,19 @@ def text(value: str) -> str:
     return FORMULA.sub("'", value)
 
 
-def number(value: Decimal | float, decimal: str = ".") -> str:
+def exact(value: Decimal | float, decimal: str = ".") -> str:
     """A number in plain digits with a decimal sign, without an exponent."""
-    text = str(value)
+    return _plain(str(value), decimal)
+
+
+def number(value: Decimal | float, decimal: str = ".") -> str:
+    """The same in six significant digits of what was measured or estimated, fifteen of an amount, and every whole one."""
+    if isinstance(value, Decimal):
+        return _plain(str(AMOUNT.plus(value)), decimal)
+    return _plain(f"{value:.6g}" if abs(value) < WHOLE else f"{value:.0f}", decimal)
+
+
+def _plain(text: str, decimal: str) -> str:
     plain = f"{Decimal(text):f}" if "e" in text or "E" in text else text
     pointed = plain if "." in plain else f"{plain}.0"
     return pointed if decimal == "." else pointed.replace(".", decimal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.formats.csv_export import cell_writer, written
+from api.formats.csv_export import cell_writer, chosen, written
 from api.questions.schemas import Layout
 from api.reports.prices.offers import OffersReport
 from costcalc.catalogue.catalogue import OPTIONS, SCARCITY
@@ -29,7 +29,8 @@ Texts = Sequence[str | None]
 def chunks(report: OffersReport, names: Sequence[str], layout: Layout) -> Iterator[bytes]:
     """The page in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
     sheet = _PriceSheet(report, layout)
-    return written([*names, *report.words], sheet.lines(report.page, names, report.words.values()), layout)
+    wanted = chosen([*names, *report.words], layout)
+    return written(wanted, sheet.lines(report.page, wanted, report.words), layout)
 
 
 class _PriceSheet:
@@ -43,9 +44,9 @@ class _PriceSheet:
         self._moments = lru_cache(AMOUNTS_KEPT)(self._moment)
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
-    def lines(self, rows: Indices, names: Sequence[str], words: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
-        """The cells of each row, the same words at the end of all."""
-        columns = [*(self._by_name[name] for name in names), *map(self._repeated, words)]
+    def lines(self, rows: Indices, names: Sequence[str], words: Mapping[str, str]) -> Iterator[tuple[str | None, ...]]:
+        """The cells of each row in these columns; the asker's words are the same in all."""
+        columns = [self._repeated(words[name]) if name in words else self._by_name[name] for name in names]
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = rows[start : start + ROWS_AT_ONCE]
             yield from zip(*(column(part) for column in columns), strict=True)

@@ -6,21 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from api.formats import commitments_sheets, csv_export, focus, price_sheet
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
-from api.formats.tables import Table
+from api.formats.tables import OFFERS, Table
+from api.questions.errors import BadParameters
 from api.questions.fields import Number
+from api.questions.links import to_url
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport
 from api.reports.cost import CostReport
-from api.reports.plan import ROW, Answered, PlanDocument
+from api.reports.plan import ROW, Answered, PlanDocument, Sum, sums_of
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.offers import Offer
+
+if TYPE_CHECKING:
+    from api.formats.xlsx.front import Total
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
 COMPARED = (
@@ -34,21 +39,39 @@ def cost_csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
     """One row per estimate, or one per charge where the layout asks for FOCUS."""
     answer = report.answer
     if layout.profile == "focus":
+        if layout.columns:
+            raise BadParameters({"columns": ["profile=focus prescribes the columns: leave one of them out"]})
         return focus.chunks(answer, layout, report.recipes())
     columns = [*estimate_columns(), *shared_columns(answer)]
     last = report.rest or report.nothing
     return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), last, layout)
 
 
-def cost_xlsx(report: CostReport, _: Layout) -> bytes:
+def cost_xlsx(report: CostReport, layout: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
     from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-    return workbooks.cost(report.answer, *report.commitments())
+    return workbooks.cost(report.answer, *report.commitments(), layout)
 
 
 def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
     """One row per estimate, or one that only says why there is none."""
+    return csv_export.chunks(*_accuracy(report), layout)
+
+
+def accuracy_xlsx(report: AccuracyReport, layout: Layout) -> bytes:
+    """The same as a workbook."""
+    from api.formats.xlsx import tables
+    from api.formats.xlsx.front import Front
+
+    document, (columns, rows) = report.document(), _accuracy(report)
+    query = document.query
+    address = layout.root + to_url(query, "/accuracy.xlsx", ("target",))
+    front = Front(f"The accuracy of {query.model}", [document.message], address, document.prices.as_of, query.currency)
+    return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows)
+
+
+def _accuracy(report: AccuracyReport) -> tuple[list[Column], Sequence[Any]]:
     document = report.document()
     columns: list[Column] = [
         ("accuracy", lambda _: document.accuracy),
@@ -56,7 +79,7 @@ def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
         *(_optional(column) for column in estimate_columns()),
         *shared_columns(document),
     ]
-    return csv_export.chunks(columns, document.estimates or (None,), layout)
+    return columns, document.estimates or (None,)
 
 
 def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
@@ -64,11 +87,11 @@ def commitments_csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes
     return csv_export.chunks(*commitments_sheets.columns_and_rows(report.document(), report.table), layout)
 
 
-def commitments_xlsx(report: CommitmentsReport, _: Layout) -> bytes:
+def commitments_xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
     """A workbook of both tables alone."""
     from api.formats.xlsx import workbooks
 
-    return workbooks.commitments(*report.with_bills())
+    return workbooks.commitments(*report.with_bills(), layout.root)
 
 
 def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
@@ -77,14 +100,25 @@ def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
     return csv_export.with_last_line(pieces, report.rest, layout)
 
 
-def list_xlsx(table: Table, report: Any, _: Layout) -> bytes:
-    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; a second sheet says how many others there are."""
-    from api.formats.xlsx import tables
-
+def list_xlsx(table: Table, report: Any, layout: Layout) -> bytes:
+    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; its summary says how many others there are."""
     shown = list(islice(report.rows(), MOST_WORKBOOK_ROWS))
     left = report.rest.total - len(shown) if report.rest else 0
-    note = f"{left} rows are not in this workbook: filter them, or take all as CSV." if left else None
-    return tables.workbook(table.title, _list_columns(table, report), shown, getattr(report, "as_of", None), note)
+    lines = [f"{left:,} rows are not in this workbook: filter them, or take all as CSV."] if left else []
+    verdict = getattr(report.document(), "verdict", ())
+    return _listed(table, [*verdict, *lines], _list_columns(table, report), shown, report, layout)
+
+
+def _listed(
+    table: Table, lines: Sequence[str], columns: list[Column], rows: Sequence[Any], report: Any, layout: Layout
+) -> bytes:
+    from api.formats.xlsx import tables
+    from api.formats.xlsx.front import Front
+
+    quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
+    currency = quoted.pop() if len(quoted) == 1 else ""
+    front = Front(table.title, [table.intro, *lines], layout.asked, getattr(report, "as_of", None), currency)
+    return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows)
 
 
 def _list_columns(table: Table, report: Any) -> list[Column]:
@@ -94,22 +128,19 @@ def _list_columns(table: Table, report: Any) -> list[Column]:
 def offers_csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
     if report.converter.currency is None:
-        names = tuple(OfferRow.__dataclass_fields__)
-        pieces = price_sheet.chunks(report, names, layout)
+        pieces = price_sheet.chunks(report, tuple(OfferRow.__dataclass_fields__), layout)
     else:
         pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
 
 
-def offers_xlsx(report: OffersReport, _: Layout) -> bytes:
-    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; a second sheet says how many others there are."""
-    from api.formats.xlsx import tables
-
+def offers_xlsx(report: OffersReport, layout: Layout) -> bytes:
+    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; its summary says how many others there are."""
     columns, rows = _offer_columns_and_rows(report)
     shown = list(islice(rows, MOST_WORKBOOK_ROWS))
     left = report.count - len(shown)
     note = f"{left} of {report.count} offers are not in this workbook: filter them, or take all as /offers.csv."
-    return tables.workbook("Offers", columns, shown, report.as_of, note if left else None)
+    return _listed(OFFERS, [note] if left else [], columns, shown, report, layout)
 
 
 def _offer_columns_and_rows(report: OffersReport) -> tuple[list[Column], Iterator[Any]]:
@@ -120,13 +151,28 @@ def _offer_columns_and_rows(report: OffersReport) -> tuple[list[Column], Iterato
 
 def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
     """Two rows, one for each machine, and what the comparison says behind each."""
+    return csv_export.chunks(*_compared(report), layout)
+
+
+def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
+    """The same as a workbook."""
+    from api.formats.xlsx import tables
+    from api.formats.xlsx.front import Front
+
+    found, (columns, rows) = report.document(), _compared(report)
+    title = f"Two machines for {found.query.model} to {found.query.target:g} {found.query.metric}"
+    front = Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
+    return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows)
+
+
+def _compared(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
     found = report.document()
     columns: list[Column] = [
         ("side", lambda row: row[0]),
         *((name, _of_side(read)) for name, read in estimate_columns()),
         *((name, _of_comparison(found, name)) for name in COMPARED),
     ]
-    return csv_export.chunks(columns, (("a", found.a), ("b", found.b)), layout)
+    return columns, (("a", found.a), ("b", found.b))
 
 
 def _of_side(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -142,15 +188,37 @@ def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
     return csv_export.chunks(plan_columns(document.rows), document.rows, layout)
 
 
-def plan_xlsx(document: PlanDocument, _: Layout) -> bytes:
-    """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away."""
+def plan_xlsx(document: PlanDocument, layout: Layout) -> bytes:
+    """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
+    stand the sums."""
     from api.formats.xlsx import estimates, tables
+    from api.formats.xlsx.front import Front
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
     given = {name for row in document.rows for name in row.given}
     folded = {name for name, _ in columns if name.removeprefix("best_") not in estimates.SHOWN} - given - {"error"}
-    created = document.prices.as_of if document.prices else None
-    return tables.workbook("Plan", columns, document.rows, created, folded=folded)
+    columns = csv_export.chosen_columns(columns, layout)
+    created, sums = document.prices.as_of if document.prices else None, sums_of(document)
+    lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]
+    currency = sums[0].currency if sums else ""
+    front = Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
+    return tables.workbook("Plan", front, columns, document.rows, folded=() if layout.columns else folded)
+
+
+def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:
+    """The sums as formulas over the columns of the plan, which must have them."""
+    from xlsxwriter.utility import xl_col_to_name
+
+    from api.formats.xlsx.front import Total
+
+    columns = {name: xl_col_to_name(position) for position, name in enumerate(names)}
+    places = {name: f"'Plan'!${column}$2:${column}$1001" for name, column in columns.items()}
+    for each in sums:
+        paid, own = places.get("billed_cost"), places.get(each.column)
+        if paid and (own or not each.column):
+            text = each.value.replace('"', '""')
+            formula = f'=SUMIF({own},"{text}",{paid})' if own else f"=SUM({paid})"
+            yield Total(f"{each.column.lstrip('_')} {each.value}".strip(), each.rows, each.cost, formula)
 
 
 def _as_number(read: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+LONGEST = 60
 _NAMED = re.compile(
     r"(?P<url>https?://[^\s()<>\"]+)"
     r"|(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{7,40})(?:[: ](?P<path>[\w.+/-]+\w))?"
@@ -30,6 +32,15 @@ def parts(source: str) -> Iterator[Part]:
         end = found.end()
     if end < len(source):
         yield Part(source[end:])
+
+
+def brief(source: str) -> Iterator[Part]:
+    """The addresses that a source names, by their hosts; its first words where it names none."""
+    named = {urlsplit(part.url).hostname or "": part.url for part in parts(source) if part.url}
+    for number, (host, url) in enumerate(named.items()):
+        yield Part(f"{', ' * bool(number)}{host}", url)
+    if not named:
+        yield Part(source if len(source) <= LONGEST else f"{source[:LONGEST].rsplit(' ', 1)[0]} ...")
 
 
 def _address(found: re.Match[str]) -> str:

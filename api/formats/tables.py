@@ -16,6 +16,7 @@ from api.reports.prices.offers import OfferRow
 from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
+from costcalc.assumptions import in_words
 from costcalc.evidence.largest_batch import Fit
 from costcalc.money import money
 from costcalc.training import Metric, Recipe, Tier
@@ -35,7 +36,8 @@ class Column:
     """A figure of a row: its heading, its text, and in small print below it what belongs to it.
 
     `source` is where the figure was read, and `link` the question that leads on from it, with its parameters. A narrow terminal
-    leaves out the column with `leave` 1 first, then 2, and so on; 0 always stays.
+    leaves out the column with `leave` 1 first, then 2, and so on; 0 always stays. On a page a click on the heading asks for
+    `sort`, and `bar` is the length of a bar below the figure.
     """
 
     heading: str
@@ -45,6 +47,8 @@ class Column:
     leave: int = 0
     source: Text = nothing
     link: Callable[[Any], Link | None] = lambda _: None
+    sort: str = ""
+    bar: Callable[[Any], float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,11 @@ def _offered_accelerators(row: Any) -> str:
     return words.in_region(words.accelerators(row), row.region)
 
 
+def _per_accelerator(row: Any) -> str:
+    """What an hour of one accelerator costs; empty for machines without any."""
+    return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""
+
+
 def _history(row: Any) -> Link:
     return "history", {"instance_type": row.instance_type, "provider": row.provider}
 
@@ -138,17 +147,18 @@ SEEN = Column("Seen", lambda row: day(row.observed_at), source=lambda row: row.s
 
 OFFERS = Table(
     "Offers",
-    "Every current rate for a whole machine, cheapest first within each type, with its source and date.",
+    "Every current rate for a whole machine, and for each of its accelerators, with its source and date.",
     "rate",
     OfferRow,
     (
-        Column("Machine", MACHINE.text, MACHINE.small, link=_history),
+        Column("Machine", MACHINE.text, MACHINE.small, link=_history, sort="machine"),
         BOUGHT,
-        RATE,
+        Column("Per accelerator", _per_accelerator, is_number=True, sort="accelerator", leave=6),
+        Column(RATE.heading, RATE.text, RATE.small, is_number=True, sort="rate"),
         Column("vCPUs", lambda row: number(row.vcpus, ","), is_number=True, leave=4),
         Column("RAM", lambda row: _gibibytes(row.memory_gib), is_number=True, leave=3),
         Column("Accelerator memory", lambda row: _gibibytes(row.accelerator_memory_gib), is_number=True, leave=2),
-        SEEN,
+        Column(SEEN.heading, SEEN.text, source=SEEN.source, sort="seen"),
         Column("Free to rent", _free, leave=5),
         Column("Confirmed", lambda row: "yes" if row.confirmed else "no", leave=1),
     ),
@@ -182,20 +192,22 @@ CHANGES = Table(
 )
 SPEEDS = Table(
     "Speeds",
-    "Measured training speeds on machines for rent in dollars, most images per dollar first.",
+    "Measured training speeds on what can be rented in dollars, most images for the money first.",
     "measured speed",
     ThroughputRow,
     (
         Column("Model", lambda row: row.model, lambda row: f"{row.image_size} px, {row.precision or 'unknown precision'}"),
         Column("Machine", words.machine, _offered_accelerators),
-        Column("Images/s", lambda row: number(row.images_per_second, ",.1f"), is_number=True),
-        Column("Per $ an hour", lambda row: number(row.images_per_second_per_dollar_hour, ",.1f"), is_number=True),
+        Column("Images/s", lambda row: number(row.images_per_second, ",.1f"), is_number=True,
+               bar=lambda row: row.images_per_second),
+        Column("Per $ an hour", lambda row: number(row.images_per_second_per_dollar_hour, ",.1f"), is_number=True,
+               bar=lambda row: row.images_per_second_per_dollar_hour),
         Column("Rate per hour", RATE.text, words.bought, is_number=True, leave=2),
         Column("Measured with", lambda row: row.framework, lambda row: f"{row.measured_on}, {row.throughput_year}",
                leave=1, source=lambda row: row.throughput_source),
     ),
     ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS),
-    lambda document: f"on offers, most images per dollar first, at prices of {day(document.as_of)}",
+    lambda document: f"on offers, most images for the money first, at prices of {day(document.as_of)}",
 )  # fmt: skip
 FITS = Table(
     "What fits",
@@ -206,7 +218,7 @@ FITS = Table(
         Column("Network", lambda row: row.model,
                lambda row: " ".join(filter(None, [row.precision, row.image_size and f"{row.image_size} px"]))),
         Column("Accelerator", lambda row: row.accelerator, lambda row: _gibibytes(row.memory_gib)),
-        Column("Largest batch", batch, is_number=True),
+        Column("Largest batch", batch, is_number=True, bar=lambda row: row.largest_batch),
         Column("Known", lambda row: row.evidence.value, source=lambda row: row.source, leave=1),
     ),
     ("model", "accelerator", "precision", "image_size", "as_of"),
@@ -222,12 +234,13 @@ TREND = Table(
         Column("Hours", lambda row: number(row.hours, ",.2f"), is_number=True),
         Column("Machine", lambda row: f"{row.provider} {row.instance_type}", words.accelerators),
         Column("Recipe", lambda row: row.recipe, leave=1),
+        Column("What happened", lambda row: row.happened, leave=2),
     ),
     ("model", "target", "provider", "accelerator", "currency"),
 )
 MODELS = Table(
     "Models",
-    "Every model with a measurement, and the highest accuracy of any recipe.",
+    "Every model of which something was measured, with the highest accuracy that anybody's recipe reached.",
     "model",
     ModelSummary,
     (
@@ -265,7 +278,7 @@ TASKS = Table(
 )  # fmt: skip
 RECIPES = Table(
     "Recipes",
-    "How this model was trained, and the accuracy that each recipe reached.",
+    "How this model was trained, and what accuracy each recipe ended at.",
     "recipe",
     None,
     (
@@ -285,7 +298,7 @@ RECIPES = Table(
 )  # fmt: skip
 MEASURED = Table(
     "Measured speeds",
-    "Every measured speed of this model.",
+    "Every speed of this model that somebody measured.",
     "measured speed",
     None,
     (
@@ -297,3 +310,20 @@ MEASURED = Table(
     ),
     rows=lambda report: report.document().throughputs,
 )
+SMALL = Table(
+    "A small network",
+    "How long a network given by its layers trains on a processor and on GPUs, the fastest first.",
+    "device",
+    None,
+    (
+        Column("Device", lambda row: row.device),
+        Column("Time", lambda row: in_words(row.train_seconds / 3600), is_number=True, bar=lambda row: row.train_seconds,
+               small=lambda row: words.span(row.train_seconds_low / 3600, row.train_seconds_high / 3600)),
+        Column("Milliseconds a step", lambda row: number(row.step_seconds * 1000, ",.3g"), is_number=True),
+        Column("Limited by", lambda row: row.limited_by),
+        Column("Worth an hour up to", lambda row: f"${row.worth_up_to_hourly:,.2f}", is_number=True),
+        Column("Known", lambda row: row.evidence, source=lambda row: row.source),
+    ),
+    ("model", "samples", "batch_size", "epochs", "hourly_rate"),
+    rows=lambda report: report.document().devices,
+)  # fmt: skip

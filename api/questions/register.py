@@ -55,14 +55,12 @@ class Chart:
 class Question:
     """One question that people ask.
 
-    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the
-    JSON
+    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the JSON
     answer. `forms` has what writes a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its
-    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are
-    statuses
-    beside those of every path. `topic` is the title under which the reference lists it; questions without one belong to the
-    same
-    first word of a path.
+    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses
+    beside those of every path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters
+    on the page and in pictures, where these differ. `topic` is the title under which the reference lists it; questions without
+    one belong to the same first word of a path.
     """
 
     name: str
@@ -79,6 +77,8 @@ class Question:
     topic: str = ""
     table: str = ""
     view: str = ""
+    example: Mapping[str, str] = field(default_factory=dict)
+    drawn: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> Schema:
@@ -127,6 +127,7 @@ class Question:
         return cast("Callable[[Any, Any], Any]", resolve_name(self.forms[form]))
 
 
+EXAMPLE = {"model": "resnet50", "target": "0.757"}
 _SHEETS, _LINES, _TABLES = "api.formats.sheets:", "api.cli.tables:", "api.formats.tables:"
 
 QUESTIONS = (
@@ -173,7 +174,7 @@ QUESTIONS = (
     Question(
         "estimate",
         "/estimate",
-        "The first estimate of a question term by term, with the accuracy curve of its recipe",
+        "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
         "api.questions.schemas:CostSchema",
         "api.reports.cost:estimate_report",
         "api.reports.cost:EstimateDocument",
@@ -193,6 +194,7 @@ QUESTIONS = (
             "terminal": f"{_LINES}accuracy_lines",
             "html": "api.web.pages.choices:accuracy_page",
             "csv": f"{_SHEETS}accuracy_csv",
+            "xlsx": f"{_SHEETS}accuracy_xlsx",
         },
         Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure"),
         Command(
@@ -205,6 +207,7 @@ QUESTIONS = (
         Tool("The highest accuracy of a model that a budget or a time limit allows, and where.", rows=3),
         errors=(404,),
         topic="The accuracy that a budget buys",
+        example={"model": "resnet50"},
     ),
     Question(
         "commitments",
@@ -232,6 +235,7 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="Rent, commit or own",
+        example={**EXAMPLE, "provider": "aws,gcp,azure", "runs_per_month": "30"},
     ),
     Question(
         "trend",
@@ -240,7 +244,8 @@ QUESTIONS = (
         "api.questions.schemas:TrendSchema",
         "api.reports.trend:trend_report",
         "api.reports.trend:TrendDocument",
-        {"terminal": f"{_LINES}trend_lines"},
+        {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.trend:trend_page"},
+        Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure"),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
             "could rent then, and says what made training cheaper and whether waiting ever paid.",
@@ -250,6 +255,8 @@ QUESTIONS = (
         errors=(404,),
         topic="What it cost before",
         table=f"{_TABLES}TREND",
+        example=EXAMPLE,
+        drawn={"every": "quarter"},
     ),
     Question(
         "compare",
@@ -262,6 +269,7 @@ QUESTIONS = (
             "terminal": f"{_LINES}compare_lines",
             "html": "api.web.pages.comparing:compare_view",
             "csv": f"{_SHEETS}compare_csv",
+            "xlsx": f"{_SHEETS}compare_xlsx",
         },
         command=Command(
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
@@ -290,6 +298,8 @@ QUESTIONS = (
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
         topic="Prices",
         table=f"{_TABLES}OFFERS",
+        example={"purchase": "on_demand", "rates": "confirmed"},
+        drawn={"sort": "accelerator"},
     ),
     Question(
         "changes",
@@ -327,6 +337,7 @@ QUESTIONS = (
         errors=(404,),
         topic="Speeds",
         table=f"{_TABLES}SPEEDS",
+        example={"model": "resnet50", "purchase": "on_demand"},
     ),
     Question(
         "fit",
@@ -348,6 +359,7 @@ QUESTIONS = (
         errors=(404,),
         topic="What fits in memory",
         table=f"{_TABLES}FITS",
+        example={"model": "resnet50"},
     ),
     Question(
         "small",
@@ -357,6 +369,8 @@ QUESTIONS = (
         "api.reports.small_networks:small_report",
         "api.reports.small_networks:SmallDocument",
         topic="Small networks",
+        table=f"{_TABLES}SMALL",
+        example={"model": "mlp:784-512-512-10"},
     ),
     Question(
         "tasks",
@@ -403,3 +417,8 @@ QUESTIONS = (
     ),
 )
 """Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""
+
+
+def question_of(name: str) -> Question:
+    """The question of this name."""
+    return next(question for question in QUESTIONS if question.name == name)

@@ -54,7 +54,11 @@ CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How an answer is written: its format, and for CSV the byte order mark, the separators and the columns."""
+    """How an answer is written: its format, and for CSV the byte order mark and the separators.
+
+    `columns` are those of a sheet that are wanted, in their order; all where none is named. `root` is what whole addresses in a
+    workbook begin with, and `asked` the whole address of this question; both are empty where nobody knows them.
+    """
 
     format: Literal["json", "csv", "xlsx"] | None = None
     excel: bool = False
@@ -62,6 +66,9 @@ class Layout:
     decimal: str = "."
     profile: Literal["own", "focus"] = "own"
     focus: Literal["1.4", "1.2"] = "1.4"
+    columns: tuple[str, ...] = ()
+    root: str = ""
+    asked: str = ""
 
 
 RATES = EVERY, CONFIRMED = "all", "confirmed"
@@ -77,6 +84,9 @@ class LayoutSchema(Schema):
     )
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
+    columns = Names(
+        "CSV and XLSX: these columns alone, in this order", example="provider,instance_type,hours,billed_cost"
+    )
     token = Text("API token, for clients that cannot send an Authorization header")
 
 
@@ -343,10 +353,16 @@ class CommitmentsSchema(CostSchema):
         return True
 
 
+STEPS = ("year", "quarter", "month")
+
+
 class TrendSchema(CostSchema):
     """The parameters of `/trend`."""
 
-    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    every = Choice(
+        STEPS, "how far apart the dates are; default year, on the page and in pictures quarter", example="quarter"
+    )
 
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
@@ -357,7 +373,7 @@ class TrendSchema(CostSchema):
 class AccuracySchema(CostSchema):
     """The parameters of `/accuracy`."""
 
-    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
     max_hours = Hours(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
     limit = Number(int, 1, 100, "maximum number of estimates at that accuracy; default 5", example=5)
@@ -374,7 +390,7 @@ class PlanRowSchema(CostSchema):
     class Meta:
         """A row has one answer, the best; the layout is the whole sheet's."""
 
-        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "token", "limit", "offset", "frontier")
+        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "columns", "token", "limit", "offset", "frontier")
 
 
 class SweepSchema(CostSchema):
@@ -383,7 +399,7 @@ class SweepSchema(CostSchema):
     class Meta:
         """A table of Parquet has one layout."""
 
-        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "token")
+        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "columns", "token")
 
 
 class PlanDefaultsSchema(CostSchema):
@@ -413,6 +429,35 @@ class PlanSchema(PlanDefaultsSchema):
     target = Targets(
         "accuracies to reach, as fractions or percentages, one or more", example="0.757,0.76", required=True
     )
+
+
+class FeedSchema(CostSchema):
+    """The parameters of `/cost.atom`."""
+
+    below = Cost(
+        Decimal,
+        0,
+        10**12,
+        "tell only what costs less than this, in the currency of the answer",
+        open_low=True,
+        example=5,
+    )
+
+    class Meta:
+        """A feed is Atom alone, and has one entry."""
+
+        exclude = (
+            *COST_LAYOUT,
+            "format",
+            "excel",
+            "sep",
+            "decimal",
+            "columns",
+            "limit",
+            "offset",
+            "label",
+            "cost_center",
+        )
 
 
 class LaunchSchema(CostSchema):
@@ -446,13 +491,13 @@ class LaunchSchema(CostSchema):
 class CompareSchema(CostSchema):
     """The parameters of `/compare`."""
 
-    format = Choice(FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     a = Text(
         "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
         example="aws:p4d.24xlarge",
         required=True,
     )
-    b = Text("the machine to compare it with, written the same way", example="aws:p4d.24xlarge:2", required=True)
+    b = Text("the machine to compare it with, written likewise", example="aws:p4d.24xlarge:2", required=True)
 
     own_example = "a=own:1xRTX4090"
 
@@ -469,6 +514,9 @@ class CompareSchema(CostSchema):
         )  # fmt: skip
 
 
+OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
+
+
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
@@ -477,18 +525,26 @@ class OffersSchema(OfferFilters):
     )
     fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
+    sort = Choice(
+        OFFER_ORDERS,
+        "machine: cheapest first within each type; accelerator: the newest first, and of each the cheapest per accelerator; "
+        "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
+        example="accelerator",
+    )
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
 class ChangesSchema(OffersSchema):
     """The parameters of `/offers/changes`."""
 
-    since = Moment("the earlier of the two dates; as_of is the later", begins=True, example="2025-06-01", required=True)
+    since = Moment(
+        "the earlier of the two dates; as_of is the later; default 30 days before it", begins=True, example="2025-06-01"
+    )
 
     class Meta:
         """Rates are compared as they are quoted."""
 
-        exclude = ("currency", "fx", "rates")
+        exclude = ("currency", "fx", "rates", "sort")
 
 
 class HistorySchema(OfferFilters):
@@ -567,7 +623,7 @@ class SmallSchema(LayoutSchema):
     class Meta:
         """A small network comes as JSON alone."""
 
-        exclude = ("excel", "sep", "decimal")
+        exclude = ("excel", "sep", "decimal", "columns")
 
 
 class AskSchema(LayoutSchema):
@@ -579,7 +635,7 @@ class AskSchema(LayoutSchema):
     class Meta:
         """An answer to a sentence comes as JSON alone."""
 
-        exclude = ("excel", "sep", "decimal")
+        exclude = ("excel", "sep", "decimal", "columns")
 
 
 class TasksSchema(LayoutSchema):
@@ -600,6 +656,10 @@ def layout(values: dict[str, Any]) -> Layout:
     """Takes the layout out of parsed values. With a decimal comma the separator is a semicolon by default."""
     chosen = {name: values.pop(name) for name in Layout.__dataclass_fields__ if name in values}
     values.pop("token", None)
+    if "columns" in chosen:
+        chosen["columns"] = tuple(
+            name.strip().lower() for text in chosen["columns"] for name in text.split(",") if name.strip()
+        )
     if chosen.get("decimal") == ",":
         chosen.setdefault("sep", ";")
     return Layout(**chosen)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import product
 from time import monotonic, thread_time
 from typing import Any
@@ -35,6 +36,7 @@ MOST_ROWS = 1000
 MOST_SECONDS = 20  # of processor
 LONGEST_SECONDS = 45  # by the clock, while the rows of other plans come between; proxies wait for a minute
 MOST_COLUMNS = 100
+MOST_VALUES_SUMMED = 50
 SEPARATORS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
@@ -62,6 +64,40 @@ class PlanDocument:
     rows: tuple[Answered, ...]
     answered: int
     prices: PriceBasis | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What some rows cost together: all of them, or those that have this value in a column of the asker's own."""
+
+    column: str
+    value: str
+    rows: int
+    cost: Decimal
+    currency: str
+
+
+def sums_of(document: PlanDocument) -> list[Sum]:
+    """The sum of all rows, then by each value of the columns of the asker's own that sort rows into a few; none where the rows
+    have different currencies."""
+    found = [row for row in document.rows if row.estimate]
+    currencies = {row.estimate.currency for row in found if row.estimate}
+    if len(currencies) != 1:
+        return []
+    [currency] = currencies
+
+    def total(column: str, value: str, rows: Sequence[Answered]) -> Sum:
+        costs = (row.estimate.billed_cost for row in rows if row.estimate)
+        return Sum(column, value, len(rows), sum(costs, Decimal(0)), currency)
+
+    sums = [total("", "all", found)]
+    own = dict.fromkeys(name for row in found for name in row.given if name.startswith("_") or name in WORDS)
+    for column in own:
+        values = dict.fromkeys(row.given.get(column, "") for row in found)
+        if len(values) < len(found) and len(values) <= MOST_VALUES_SUMMED:
+            for value in filter(None, values):
+                sums.append(total(column, value, [row for row in found if row.given.get(column, "") == value]))
+    return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +210,7 @@ def check_columns(rows: Sequence[Given]) -> None:
 
 def _wrong_column(name: str) -> str:
     told = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
-    return f"{told}; names of your own columns start with _"
+    return f"{told}; columns of your own start with _"
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

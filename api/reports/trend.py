@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+from api.questions.fields import LAST_SECOND
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.money import money
+from costcalc.memory import Memory
+from costcalc.money import cents, money
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 
+MONTHS = {"year": 12, "quarter": 3, "month": 1}
+Change = Literal["recipes", "chips", "prices", "speeds"]
+PASSING_BYTES = 16 * 2**20
+"""For what answers at past dates share: kept apart, so that it pushes out nothing that answers of today share."""
+POINT_BYTES = 10_000
 A_FALL = Decimal("0.9")
 """Of a year's first cost: a fall of a tenth is worth speaking of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The cheapest pick at a date, its cost in the currency of the question and its hours on the calendar."""
+    """The cheapest pick at a date, its cost in the currency of the question and its hours on the calendar; which change since the
+    point before made it another one, and that in words."""
 
     date: datetime
     cost: Decimal
     hours: float
     estimate: Estimate
+    change: Change | None = None
+    happened: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,8 @@ class TrendRow:
     accelerators: int
     recipe: str
     hourly_rate: Decimal
+    change: Change | None
+    happened: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +75,18 @@ class Drivers:
 
 @dataclass(frozen=True, slots=True)
 class TrendDocument:
-    """The JSON answer; `points` are a year apart, oldest first, and end at the date asked for."""
+    """The JSON answer; `points` are a year, a quarter or a month apart, oldest first, and end at the date asked for."""
 
     query: EstimateQuery
     prices: PriceBasis
     points: tuple[Point, ...]
     drivers: Drivers
     verdict: tuple[str, ...]
+
+    @property
+    def about_bytes(self) -> int:
+        """The memory that it takes."""
+        return POINT_BYTES * len(self.points)
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,7 @@ class TrendReport:
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
+    every: str = "year"
 
     @property
     def name(self) -> str:
@@ -87,8 +106,13 @@ class TrendReport:
 
     @cached_property
     def _whole(self) -> TrendDocument:
+        name = "trend", self.service.state(self.catalogue.snapshot), self.service.clock().date(), self.query, self.every
+        shelf = self.service.memory.shelf(self.query.model in self.service.own)
+        return shelf.recall(name, self._worked_out)
+
+    def _worked_out(self) -> TrendDocument:
         latest = self.service.answer(self.query, self.catalogue)
-        points = tuple(self._points(latest.prices.as_of))
+        points = tuple(self._with_changes(latest.prices.as_of))
         drivers = self._drivers(points)
         return TrendDocument(self.query, latest.prices, points, drivers, tuple(verdict(points, drivers)))
 
@@ -100,11 +124,23 @@ class TrendReport:
         """The points as rows."""
         return tuple(map(_row, self._whole.points))
 
+    def _with_changes(self, last: datetime) -> Iterator[Point]:
+        before: Point | None = None
+        for point in self._points(last):
+            change, happened = changed(before.estimate, point.estimate) if before else (None, "")
+            before = replace(point, change=change, happened=happened)
+            yield before
+
     def _points(self, last: datetime) -> Iterator[Point]:
         first = self.catalogue.first_observed_at or last
-        for years in range(last.year - first.year, -1, -1):
-            day = last if years == 0 else _years_before(last, years)
-            picks = self.service.answer(replace(self.query, as_of=day), self.catalogue).picks if day >= first else ()
+        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+        months, step = 12 * (last.year - first.year + 1), MONTHS[self.every]
+        for earlier in range(months, -1, -step):
+            day = _months_before(last, earlier)
+            service = passing if earlier else self.service
+            picks = (
+                service.answer(replace(self.query, as_of=day, limit=1), self.catalogue).picks if day >= first else ()
+            )
             if picks:
                 cheapest = picks[0].estimate
                 cost = cheapest.cost(self.query.basis).cost
@@ -136,11 +172,14 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
     """What it cost then and now, what made the difference, and how often a year's fall was followed by another."""
     if not points:
         return
-    last, earlier = points[-1], {point.date: point for point in (*points[-2:-1], *points[:-1][:1])}
-    then = "".join(
-        f"; on {date:%Y-%m-%d} it cost {_money(one)} ({_what(one.estimate)})" for date, one in earlier.items()
+    last = points[-1]
+    a_year_ago = [point for point in points[:-1] if point.date.month == last.date.month][-1:]
+    earlier = {point.date: point for point in (*a_year_ago, *points[:-1][:1])}
+    then = "; ".join(
+        f"on {date:%Y-%m-%d} it cost {_money(one)} ({_what(one.estimate)})" for date, one in earlier.items()
     )
-    yield f"A run costs {_money(last)} and takes {in_words(last.hours)} ({_what(last.estimate)}){then}."
+    now = f"A run costs {_money(last)} and takes {in_words(last.hours)} ({_what(last.estimate)})."
+    yield f"{now} {_capital(then)}." if then else now
     if drivers.prices is not None and drivers.chips is not None and drivers.recipes is not None:
         yield (
             f"Since {points[0].date:%Y-%m-%d}, rates multiply the cost by {drivers.prices:.2g}, recipes by {drivers.recipes:.2g} "
@@ -150,20 +189,48 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
 
 
 def _waiting(points: Sequence[Point]) -> Iterator[str]:
-    fell = [later.cost <= A_FALL * earlier.cost for earlier, later in pairwise(points)]
+    years = [point for point in points if point.date.month == points[-1].date.month]
+    fell = [later.cost <= A_FALL * earlier.cost for earlier, later in pairwise(years)]
     if len(fell) < 3:
         return
     followed = [after for before, after in pairwise(fell) if before]
     again = f"a fall of a tenth in one year was followed by another in {sum(followed)} of {len(followed)} cases"
-    years = f"In {sum(fell)} of {len(fell)} years it fell by a tenth or more; {again}."
+    counted = f"In {sum(fell)} of {len(fell)} years it fell by a tenth or more; {again}."
     likely = fell[-1] and 2 * sum(followed) > len(followed)
-    yield f"{years} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
+    yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
     yield "Only rates that were seen and confirmed by each date count, so a gap in what was seen looks like a rise."
 
 
-def _years_before(moment: datetime, years: int) -> datetime:
-    day = 28 if (moment.month, moment.day) == (2, 29) else moment.day
-    return moment.replace(year=moment.year - years, day=day)
+def changed(before: Estimate, after: Estimate) -> tuple[Change | None, str]:
+    """What made another estimate the cheapest, or the same one cost another amount; nothing where both are alike."""
+    recipe = f"{after.recipe} instead of {before.recipe}" if after.recipe != before.recipe else ""
+    if _machine(after) != _machine(before):
+        return "chips", "; ".join(filter(None, [f"{_machine(after)} instead of {_machine(before)}", recipe]))
+    if recipe:
+        return "recipes", recipe
+    if after.hourly_rate != before.hourly_rate:
+        return "prices", f"{_hourly(after)} an hour instead of {_hourly(before)}"
+    if round(after.hours, 2) != round(before.hours, 2):
+        return "speeds", f"{in_words(after.hours)} instead of {in_words(before.hours)}, by newer measurements"
+    return None, ""
+
+
+def _machine(each: Estimate) -> str:
+    nodes = f"{each.nodes} x " if each.nodes > 1 else ""
+    return f"{each.accelerators} {each.accelerator} at {each.provider} ({nodes}{each.instance_type})"
+
+
+def _hourly(each: Estimate) -> str:
+    return money(cents(each.hourly_rate), each.currency)
+
+
+def _months_before(moment: datetime, months: int) -> datetime:
+    """The end of the same day so many months earlier, or of the month's last day; the moment itself before no month."""
+    if not months:
+        return moment
+    year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+    day = min(moment.day, monthrange(year, month + 1)[1])
+    return datetime.combine(moment.replace(year=year, month=month + 1, day=day).date(), LAST_SECOND)
 
 
 def _what(each: Estimate) -> str:
@@ -172,6 +239,10 @@ def _what(each: Estimate) -> str:
 
 def _money(point: Point) -> str:
     return money(point.cost, point.estimate.currency)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _row(point: Point) -> TrendRow:
@@ -189,10 +260,14 @@ def _row(point: Point) -> TrendRow:
         each.accelerators,
         each.recipe,
         each.hourly_rate,
+        point.change,
+        point.happened,
     )
 
 
 def trend_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> TrendReport:
     """The report that parsed parameters of `/trend` ask for: of machines on demand unless the question says otherwise."""
-    query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
-    return TrendReport(service, catalogue, query)
+    every = values.get("every", "year")
+    asked = {name: value for name, value in values.items() if name != "every"}
+    query = query_of(asked, purchase=(PurchaseOption.ON_DEMAND,))
+    return TrendReport(service, catalogue, query, every)

@@ -17,7 +17,7 @@ from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.tokens import Tokens
-from api.web import access, asker, editions, health, hosts, launch, own_runs, plan, questions, slack
+from api.web import access, asker, editions, feed, health, hosts, launch, own_runs, plan, questions, slack
 from api.web.access import check_access
 from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
@@ -34,7 +34,6 @@ LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
 MOST_BODY_BYTES = 1024 * 1024
 MEMORY = "costcalc.memory"
-EXAMPLE = "?model=resnet50&target=0.757"
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # with no-referrer, browsers call the origin of our own forms null
@@ -63,7 +62,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions[plan.EXTENSION] = Turns()
     app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, questions, launch, editions, plan, own_runs, question, documents, health, slack):
+    for module in (access, questions, feed, launch, editions, plan, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
@@ -111,7 +110,6 @@ def _everywhere() -> dict[str, object]:
     return {
         "version": version,
         "signed_in": asker.COOKIE in request.cookies,
-        "example": EXAMPLE,
         "known_names": known_names,
         "asked_again": asked_again,
     }

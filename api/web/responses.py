@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Protocol, cast
 from urllib.parse import urlencode
@@ -31,6 +32,7 @@ PICTURES = {
 }  # by their paths alone
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 EDITIONS = {"edition": "application/octet-stream"}
+FEEDS = {"atom": "application/atom+xml"}  # RFC 4287
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
 ROWS_ON_PAGE = 50
@@ -64,6 +66,11 @@ def arguments() -> dict[str, list[str]]:
     return request.args.to_dict(flat=False)
 
 
+def asked_of(question: Question) -> dict[str, list[str]]:
+    """The parameters that were given; the question's example where a browser gives none."""
+    return arguments() or {name: [text] for name, text in question.example.items() if wants_page()}
+
+
 def answered(question: Question) -> Response:
     """The report that the request's parameters ask for, in the form asked for: JSON, or another of the question's.
 
@@ -71,19 +78,27 @@ def answered(question: Question) -> Response:
     """
     service = current_service()
     catalogue = service.catalogue()
-    values, layout = service.parse(question.schema, arguments(), catalogue)
+    values, layout = service.parse(question.schema, asked_of(question), catalogue)
     kind = chosen_format(layout, question.kinds)
+    values = {**(question.drawn if kind in ("html", *PICTURES) else {}), **values}
     if kind == "html" and question.table and "limit" in question.schema.fields:
         values.setdefault("limit", ROWS_ON_PAGE)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     report: Report = question.answer(service, catalogue, values)
-    response = cached(parts, kind, lambda: written(question, report, kind, layout))
+    at = replace(layout, root=f"{request.host_url.rstrip('/')}{request.script_root}", asked=_address_without_token())
+    response = cached(parts, kind, lambda: written(question, report, kind, at))
     if response.status_code == 200 and kind in TYPES:
         tell_rest(response, report.rest)
     if response.status_code == 200 and kind == "csv":
         tell_nothing(response, report)
     return name_file(response, f"{report.name}.{kind}", layout)
+
+
+def _address_without_token() -> str:
+    """The whole address that was asked: a workbook is handed on, and must not have its asker's token."""
+    query = urlencode({name: texts for name, texts in arguments().items() if name != "token"}, doseq=True)
+    return f"{request.base_url}{'?' * bool(query)}{query}"
 
 
 def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:
@@ -171,7 +186,9 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | EDITIONS | PAGES)[kind])
+    return Response(
+        pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | EDITIONS | FEEDS | PAGES)[kind]
+    )
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:

@@ -142,10 +142,16 @@ def recalculated_rows(paths, sheet, number):
     return [rows_of(csv.reader(text.splitlines())) for text in texts]
 
 
+def name_of(heading):
+    """The name of a column by its heading: `billed_cost` of `Billed cost (USD)`."""
+    name = heading.partition(" (")[0]
+    return name if name.startswith("_") else name.lower().replace(" ", "_")
+
+
 def rows_of(lines):
     """The rows below the headings, each by the names of its columns without their units."""
     headings, *rows = lines
-    names = [heading.partition(" (")[0] for heading in headings]
+    names = list(map(name_of, headings))
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 

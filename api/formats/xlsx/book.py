@@ -14,10 +14,14 @@ from xlsxwriter import Workbook
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell_fast
 from xlsxwriter.worksheet import CellFormulaTuple, CellNumberTuple, CellStringTuple, Worksheet
 
+from costcalc.money import SIGNS
 from costcalc.offers import OLD_DAYS
 
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
-FORMATS = {
+LONGEST_ADDRESS = 2000  # Excel opens none of more than 2,079 characters
+AMOUNTS = ("money", "rate", "input")
+SPELT = {"vcpus": "vCPUs", "gib": "GiB", "kwh": "kWh", "usd": "USD", "gmacs": "GMACs", "top1": "top-1", "top5": "top-5"}
+FORMATS: dict[str, dict[str, Any]] = {
     "title": {"bold": True, "font_size": 14},
     "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
     "input": {"bg_color": "#FFF2CC", "num_format": "#,##0.00######"},
@@ -30,6 +34,8 @@ FORMATS = {
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True, "valign": "top"},
+    "address": {"font_color": "#0563C1", "underline": 1},
+    "headline": {"bold": True, "font_size": 12},
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
     "doubtful": {"bg_color": "#F8CBAD", "num_format": '0;-0;"FALSE"'},
 }
@@ -86,8 +92,24 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """The name with the unit."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
+        """The name in words with the unit: `Billed cost (USD)`; as it is where it is the asker's own."""
+        name = self.name if self.name.startswith("_") else in_words(self.name)
+        return f"{name} ({self.unit})" if self.unit else name
+
+
+def in_words(name: str) -> str:
+    """The name of a column as people write it: `Price age days`."""
+    first, *others = name.split("_")
+    return " ".join([SPELT.get(first, first[:1].upper() + first[1:]), *(SPELT.get(word, word) for word in others)])
+
+
+def looks(currency: str) -> dict[str, dict[str, Any]]:
+    """The formats of cells; amounts have the sign of this currency, none where it is empty or has no sign."""
+    sign = SIGNS.get(currency)
+    signed = {
+        name: {**FORMATS[name], "num_format": f'"{sign}"{FORMATS[name]["num_format"]}'} for name in AMOUNTS if sign
+    }
+    return {**FORMATS, **signed}
 
 
 class QuickSheet(Worksheet):  # type: ignore[misc]
@@ -163,7 +185,14 @@ class Sheet:
         elif isinstance(value, date):
             self.plain.write_datetime(row, column, _without_zone(value), look)
         else:
-            self.plain.write_string(row, column, _in_words(value), look)
+            self.plain.write_string(row, column, _joined(value), look)
+
+    def put_address(self, row: int, column: int, address: str) -> None:
+        """Writes an address that opens at a click; one without a host, or a longer one than programs open, as text."""
+        if address.startswith("http") and len(address) <= LONGEST_ADDRESS:
+            self.plain.write_url(row, column, address, self._formats["address"], address)
+        else:
+            self.put(row, column, address)
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], frozen: int = 0) -> int:
         """A table from the first row on, with filters in its headings, of which the first `frozen` columns stay in sight.
@@ -206,12 +235,12 @@ class Sheet:
 class Book:
     """A workbook in memory."""
 
-    def __init__(self, title: str, created: datetime | None) -> None:
+    def __init__(self, title: str, created: datetime | None, currency: str = "") -> None:
         self._buffer = io.BytesIO()
         self.plain = Workbook(self._buffer, OPTIONS)
         self.plain.set_properties({"title": title} | ({"created": _without_zone(created)} if created else {}))
         self.plain.set_calc_mode("auto")
-        self._formats = {name: self.plain.add_format(look) for name, look in FORMATS.items()}
+        self._formats = {name: self.plain.add_format(look) for name, look in looks(currency).items()}
 
     def sheet(self, name: str) -> Sheet:
         """A further sheet at the end."""
@@ -227,7 +256,7 @@ def _cached(value: Decimal | float | str | None) -> float | str:
     return "" if value is None else value if isinstance(value, str) else float(value)
 
 
-def _in_words(value: Any) -> str:
+def _joined(value: Any) -> str:
     return str(value) if isinstance(value, (str, *NUMBERS)) else ";".join(map(str, value))
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any
 
-from api.formats.xlsx.book import Book, Column, Formula, Sheet
+from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
 from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
@@ -20,9 +20,9 @@ from costcalc.units import HOURS_PER_DAY
 TOLD = (
     "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
     "break-even and commitments follow, in whatever order you sort the rows.",
-    "Ranks, the frontier and the reasons for the picks do not change.",
+    "Ranks, the frontier and the reasons of the picks stay as answered.",
 )
-MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that the provider did not state itself"
+MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that somebody else than the provider stated"
 CHANGED = (
     "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
 )
@@ -44,12 +44,13 @@ RESULTS = (
     ("cheapest by share of use", "effective_cost"),
     ("fewest hours", "hours"),
 )
+PICKED = "#171B21"
 CHART_ROWS = 19
 
 Cell = tuple[Any, str | None]
 
 
-def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
+def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> None:
     """Picks and free tiers, what is cheapest and fastest after changes, a chart, and the question with its prices."""
     query = answer.query
     sheet.plain.set_column(0, 0, 28)
@@ -57,16 +58,20 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer) -> None:
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
     sheet.put(0, 0, f"Training {query.model} to {query.target:g} {query.metric}", "title")
-    row = _write(sheet, 1, (((line, None),) for line in (*answer.verdict, *TOLD)))
+    lines = (((line, "headline" if line == answer.verdict[0] else None),) for line in (*answer.verdict, *TOLD))
+    row = _write(sheet, 1, lines)
     sheet.put(row, 0, "this colour", "doubtful")
     sheet.put(row, 1, MARKED)
-    row = _write(sheet, row + 2, _picks(answer))
+    first = row + 2
+    row = _write(sheet, first, _picks(answer))
     if answer.estimates:
         row = _write(sheet, row + 1, _results(answer))
-        _write_chart(book, sheet, row + 1, answer)
+        _write_chart(book, sheet, row + 1, answer, first)
         row += CHART_ROWS
     row = _write(sheet, row + 1, _facts(answer))
     last = _write(sheet, row + 1, _question(answer))
+    sheet.put(last, 0, "address on the service")
+    sheet.put_address(last, 1, f"{root}{to_url(answer.query, '/cost.xlsx')}")
     refused = {"validate": "custom", "value": "=FALSE", "error_title": "As answered", "error_message": CHANGED}
     sheet.plain.data_validation(row + 1, 1, last - 1, 1, refused)
 
@@ -117,7 +122,8 @@ def _results(answer: Answer) -> Iterator[list[Cell]]:
 
 
 def _heading(words: str, answer: Answer, *more: str) -> list[Cell]:
-    names = (f"{name} ({answer.query.currency})" if "cost" in name else name for name, *_ in SHOWN)
+    currency = answer.query.currency
+    names = (f"{in_words(name)} ({currency})" if "cost" in name else in_words(name) for name, *_ in SHOWN)
     return [(name, "heading") for name in (words, *names, *more)]
 
 
@@ -168,7 +174,6 @@ def _question(answer: Answer) -> Iterator[list[Cell]]:
         if value not in (None, ()):
             yield [(field.name, None), (value if is_typed else text_of(value), None)]
     yield [("to change it", None), (CHANGED, None)]
-    yield [("address on the service", None), (to_url(answer.query, "/cost.xlsx"), None)]
 
 
 def _assumptions(answer: Answer) -> Iterator[tuple[int, str, str]]:
@@ -180,9 +185,11 @@ def _assumptions(answer: Answer) -> Iterator[tuple[int, str, str]]:
         yield from ((each.rank, "assumption", sentence) for sentence in each.assumptions)
 
 
-def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer) -> None:
-    """Cost against time, costs on a logarithmic axis where all are positive."""
+def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer, picks: int) -> None:
+    """Cost against time, costs on logarithms where all are positive; the picks by name, whose heading is in row `picks`."""
     chart = book.plain.add_chart({"type": "scatter"})
+    if answer.picks:
+        chart.add_series(_named_picks(answer, picks + 1))
     last = len(answer.estimates)
     hours = ["Estimates", 1, NAMES.index("hours"), last, NAMES.index("hours")]
     for name, words, color, kind in SERIES:
@@ -196,3 +203,23 @@ def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer) -> None:
     chart.set_legend({"position": "bottom"})
     chart.set_size({"width": 640, "height": 360})
     sheet.plain.insert_chart(top, 0, chart, {"object_position": 3})
+
+
+def _named_picks(answer: Answer, top: int) -> dict[str, Any]:
+    """The picks as a series of the chart, from their rows on this sheet, an estimate that is several of them with all names."""
+    bottom = top + len(answer.picks) - 1
+    column = {name: number for number, (name, *_) in enumerate(SHOWN, 1)}
+    first = {pick.estimate.rank: pick.name for pick in reversed(answer.picks)}
+    named = {rank: ", ".join(pick.name for pick in answer.picks if pick.estimate.rank == rank) for rank in first}
+    labels = [
+        {"value": named[pick.estimate.rank]} if first[pick.estimate.rank] == pick.name else {"delete": True}
+        for pick in answer.picks
+    ]
+    look = {"color": PICKED}
+    return {
+        "name": "picks",
+        "categories": ["Summary", top, column["hours"], bottom, column["hours"]],
+        "values": ["Summary", top, column["billed_cost"], bottom, column["billed_cost"]],
+        "marker": {"type": "square", "size": 9, "fill": look, "border": look},
+        "data_labels": {"value": True, "custom": labels, "position": "right"},
+    }

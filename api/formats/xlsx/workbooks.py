@@ -5,8 +5,11 @@ from __future__ import annotations
 from api.formats.xlsx.book import Book
 from api.formats.xlsx.commitments import CommitmentSheets
 from api.formats.xlsx.estimates import write_estimates
+from api.formats.xlsx.front import Front, write_front
 from api.formats.xlsx.rates import Rates
 from api.formats.xlsx.summary import write_assumptions, write_summary
+from api.questions.links import to_url
+from api.questions.schemas import Layout
 from api.reports.commitments import CommitmentsDocument
 from api.reports.compared import Compared, MachineBills
 from costcalc.answers import Answer, Estimate
@@ -15,23 +18,32 @@ from costcalc.offers import PurchaseOption
 OTHER_HOURS = (PurchaseOption.SPOT, PurchaseOption.FREE)  # interruptions, and sessions that end, stretch them
 
 
-def cost(answer: Answer, commitments: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
+def cost(answer: Answer, commitments: CommitmentsDocument, bills: tuple[MachineBills, ...], layout: Layout) -> bytes:
     """An answer with its picks: summary, estimates, rates, discounts, assumptions, and what commitments on such machines cost."""
     query, answer = answer.query, answer.with_best()
-    book = Book(f"costcalc {query.model} {query.target:g}", answer.prices.as_of)
+    book = Book(f"costcalc {query.model} {query.target:g}", answer.prices.as_of, query.currency)
     summary, estimates = book.sheet("Summary"), book.sheet("Estimates")
     rates = Rates(book, query.currency, answer.prices.as_of)
-    write_estimates(estimates, answer, rates)
+    write_estimates(estimates, answer, rates, layout)
     write_assumptions(book.sheet("Assumptions"), answer)
     CommitmentSheets(commitments, bills, rates).add(book, lambda machine: _hours_of(machine, answer))
     rates.write()
-    write_summary(book, summary, answer)
+    write_summary(book, summary, answer, layout.root)
     return book.finish()
 
 
-def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...]) -> bytes:
-    """Commitments alone."""
-    book = Book(f"costcalc commitments {document.query.model}", document.prices.as_of)
+def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...], root: str = "") -> bytes:
+    """Commitments alone, with the verdict in front."""
+    query = document.query
+    book = Book(f"costcalc commitments {query.model}", document.prices.as_of, query.currency)
+    goal = f"{query.target:g} {query.metric}"
+    runs = {} if document.runs_per_month is None else {"runs_per_month": f"{document.runs_per_month}"}
+    address = root + to_url(query, "/commitments.xlsx", **runs)
+    lines = [*document.verdict, *document.notes]
+    write_front(
+        book.sheet("Summary"),
+        Front(f"Rent or commit: {query.model} to {goal}", lines, address, document.prices.as_of, query.currency),
+    )
     rates = Rates(book, document.query.currency, document.prices.as_of)
     CommitmentSheets(document, bills, rates).add(book, lambda _: None)
     rates.write()

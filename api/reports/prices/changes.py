@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +20,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
+USUAL = timedelta(days=30)
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
 
 
@@ -87,7 +88,7 @@ class ChangesReport:
 def changes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ChangesReport:
     """The report that parsed parameters of `/offers/changes` ask for. Raises BadParameters where `since` is after `as_of`."""
     as_of = values.get("as_of") or service.clock()
-    since = values["since"]
+    since = values.get("since") or as_of - USUAL
     if since > as_of:
         told = f"{since:%Y-%m-%d %H:%M} UTC is later than as_of, {as_of:%Y-%m-%d %H:%M} UTC: choose an earlier date"
         raise BadParameters({"since": [told]})

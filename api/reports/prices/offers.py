@@ -8,12 +8,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from api.questions.schemas import CONFIRMED, own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
 from costcalc.catalogue.confirmation import Confirmation
-from costcalc.hardware import Machine
+from costcalc.hardware import Accelerator, Machine
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
@@ -154,9 +156,37 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of)
     if values.get("rates") == CONFIRMED:
         rows = rows[confirmed.of(rows)]
+    rows = ordered(service, catalogue, rows, values.get("sort", "machine"), as_of)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
     return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed, into, words)
+
+
+def ordered(service: Service, catalogue: Catalogue, rows: Indices, by: str, as_of: datetime) -> Indices:
+    """The rows in this order; `machine` is that of the catalogue. Rates count in dollars."""
+    columns, machines = catalogue.columns, [machine for _, _, machine in catalogue.vocabulary.instances]
+    if by == "machine":
+        return rows
+    if by == "seen":
+        return rows[np.argsort(-columns.observed[rows], kind="stable")]
+    currencies = catalogue.vocabulary.currencies
+    rates = exchange_rates("USD", currencies, as_of.date())
+    per_usd = np.array(
+        [1.0 if code == "USD" else float(rates[code].per_usd) if code in rates else np.inf for code in currencies]
+    )
+    dollars = columns.hourly[rows] / per_usd[columns.currency[rows]]
+    if by == "rate":
+        return rows[np.argsort(dollars, kind="stable")]
+    chips = np.array([machine.accelerators or np.nan for machine in machines])[columns.instance[rows]]
+    known = service.evidence.accelerators
+    ages = np.array([-_released(known.get(machine.accelerator)) for machine in machines])[columns.instance[rows]]
+    names = np.array([machine.accelerator for machine in machines])[columns.instance[rows]]
+    return rows[np.lexsort((dollars / chips, names, ages, np.isnan(chips)))]
+
+
+def _released(chip: Accelerator | None) -> int:
+    """The day from which it was on sale, as a number."""
+    return chip.on_sale_from.toordinal() if chip else 0
 
 
 def selected(

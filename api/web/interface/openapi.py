@@ -20,12 +20,13 @@ from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.service import COST
 from api.web.asker import COOKIE
+from api.web.feed import FEED
 from api.web.health import Alive, Ready
 from api.web.launch import LAUNCH
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import EDITIONS, JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
+from api.web.responses import EDITIONS, FEEDS, JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
 
@@ -36,7 +37,7 @@ ABOUT = """What it will cost to train a model to an accuracy, how long it will t
 
 Case and spaces around a value do not count, and a parameter without a value counts as not given. Parameters whose names start \
 with `_` are ignored. Every path of GET also takes HEAD; other methods are refused with 405."""
-_CSV_ONLY = ("excel", "sep", "decimal")
+_CSV_ONLY = ("excel", "sep", "decimal", "columns")
 _ASKED_OF_CSV = ("profile", "focus")  # which no other form has
 
 
@@ -74,6 +75,7 @@ _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {
     PICTURES["png"]: _BYTES,
     LAUNCH_FILES["yaml"]: {},
+    FEEDS["atom"]: {},
     EDITIONS["edition"]: _BYTES,
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
@@ -112,12 +114,14 @@ OPERATIONS = (
               errors=(404,), is_page=True),
     Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
               sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY, is_page=True),
+    Operation("/cost.atom", "The answer as a feed, which tells when it changes or costs less than a sum", schema=FEED,
+              media=FEEDS["atom"], errors=(404,)),
     Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
               errors=(404,)),
-    Operation("/recipes", "Your own training runs and speeds", OwnRecipesDocument, is_page=True),
-    Operation("/recipes", "Turns a training log into a recipe, for questions to name as model", OwnRecipe, RUN, errors=(409, 413),
+    Operation("/recipes", "Training runs and speeds of one's own", OwnRecipesDocument, is_page=True),
+    Operation("/recipes", "Makes a training log a recipe, with which one asks as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
-    Operation("/recipes/{id}", "Removes one of your own runs or speeds", errors=(404,), method="delete", status=204),
+    Operation("/recipes/{id}", "Removes a run or a speed of one's own", errors=(404,), method="delete", status=204),
     Operation("/prices/latest", "The current rates that may be passed on, as an edition", media=EDITIONS["edition"]),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
@@ -129,7 +133,7 @@ OPERATIONS = (
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range, or the address is too long",
     401: "no token that is accepted",
-    404: "unknown model, or no such run of your own",
+    404: "unknown model, or no recipe of one's own",
     408: "the body did not arrive in time",
     409: "a run of this name exists, or there are too many",
     413: "the body is larger than 1 MiB",

@@ -41,7 +41,7 @@ def compare_view(question: Question) -> Response:
     """A page for browsers, which without parameters has an example; else the answer."""
     if not wants_page():
         return answered(question)
-    given = arguments() or EXAMPLE
+    given = _ticked(arguments()) or EXAMPLE
     shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES, "words": words}
     try:
         service = current_service()
@@ -53,6 +53,13 @@ def compare_view(question: Question) -> Response:
     except Refused as refused:
         shown["errors"], status = refused.errors or {"": [refused.detail]}, refused.status
     return Response(render_template("compare.html", **shown), status)
+
+
+def _ticked(given: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The first two machines that were ticked elsewhere as `a` and `b`."""
+    ticked = dict.fromkeys(given.get("_with", []))
+    sides = {side: [machine] for side, machine in zip("ab", ticked, strict=False)}
+    return {name: texts for name, texts in given.items() if name != "_with"} | sides
 
 
 def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:

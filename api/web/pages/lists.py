@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, render_template, request, url_for
 
-from api.formats.source_links import parts
+from api.formats.source_links import brief
 from api.formats.tables import Link
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
@@ -20,6 +20,7 @@ from api.web.responses import (
     ROWS_ON_PAGE,
     answered,
     arguments,
+    asked_of,
     cached,
     chosen_format,
     current_service,
@@ -27,28 +28,34 @@ from api.web.responses import (
     written,
 )
 
+MOST_SHOWN = 60
+
 
 def list_page(question: Question, report: Any) -> bytes:
     """The rows of a report below the filters of its question."""
     table, document = question.listed, report.document()
     wanted, offset = request.args.get("_find", ""), int(request.args.get("offset") or 0)
     rows = [row for row in table.rows(report) if not table.find or squeeze(wanted) in squeeze(table.find(row))]
+    shown = len(rows) if wanted or not table.find or "_all" in request.args else MOST_SHOWN
+    bars = {cell.heading: max((cell.bar(row) or 0 for row in rows), default=0) for cell in table.columns if cell.bar}
     return _drawn(
         question,
         title=report.name if question.path.endswith("}") else table.title,
-        rows=rows,
+        rows=rows[:shown],
+        bars=bars,
         wanted=wanted,
         first=offset + 1,
         count=getattr(document, "count", len(rows)),
         rest=report.rest,
         before=max(offset - ROWS_ON_PAGE, 0) if offset else None,
-        sources=parts,
+        sources=brief,
+        is_whole=shown >= len(rows),
         address=_address,
     )
 
 
 def _drawn(question: Question, **shown: Any) -> bytes:
-    at = Address(request.path, arguments())
+    at = Address(request.path, asked_of(question))
     fields = [_entry(question, name, at) for name in question.listed.filters]
     return render_template(
         "list.html", question=question, table=question.listed, at=at, fields=fields, **shown
@@ -74,7 +81,7 @@ def history_view(question: Question) -> Response:
         return answered(question)
     except BadParameters as wrong:
         if wants_page() and list(wrong.errors) == ["instance_type"] and not any(arguments().get("instance_type", [])):
-            form = _drawn(question, title=question.listed.title, rows=None)
+            form = _drawn(question, title=question.listed.title, rows=None, is_whole=True)
             return Response(form, headers={"Cache-Control": "no-store", "Vary": "Accept"})
         raise
 

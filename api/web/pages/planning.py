@@ -12,7 +12,7 @@ from flask import Response, render_template
 from api.formats import words
 from api.questions.errors import Refused
 from api.questions.schemas import Layout
-from api.reports.plan import PlanDocument
+from api.reports.plan import PlanDocument, sums_of
 from api.web.pages.address import Address, Given
 from costcalc.assumptions import in_words
 
@@ -45,7 +45,9 @@ def plan_page(sheet: bytes | None, shared: Given, planned: Planned) -> Response:
     status = 200
     if sheet is not None:
         try:
-            shown["document"], _, _ = planned(sheet, shared)
+            document, _, _ = planned(sheet, shared)
+            marks = words.marks_explained(row.estimate for row in document.rows if row.estimate)
+            shown |= {"document": document, "sums": sums_of(document), "marks": list(marks)}
         except Refused as refused:
             shown["errors"], status = refused.errors or {"": [refused.detail]}, refused.status
     return Response(render_template("plan.html", **shown), status, headers={"Cache-Control": "no-store"})

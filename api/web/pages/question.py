@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, render_template, request, url_for
 
@@ -14,11 +15,13 @@ from api.formats.charts import marks
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
+from api.questions.schemas import CompareSchema
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import with_moment
+from api.web.feed import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
@@ -26,11 +29,13 @@ from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
+COMPARED = CompareSchema()
 SENTENCE = "q"
 SIZES = (20, 50, 100)
 LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
@@ -74,10 +79,11 @@ class Headline(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The address of an answer and of its picture, for other sites."""
+    """The address of an answer, of its picture and of its feed, for other sites and readers."""
 
     address: str
     picture: str
+    feed: str
 
 
 @blueprint.get(PATH)
@@ -130,6 +136,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
         "preview": _preview(query),
         "beside": {name: _beside(query, name) for name in ("accuracy", "commitments", "trend")},
+        "compared": compared,
+        "tray": _tray(query),
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
         "drawn": marks,
@@ -164,13 +172,26 @@ def _today(report: CostReport) -> Estimate | None:
 def _preview(query: EstimateQuery) -> Preview:
     root = request.host_url.rstrip("/")
     page, picture = url_for("pages.page"), f"{url_for('questions.cost')}.png"
-    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}")
+    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}", root + feed_of(query))
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
     """The same question about accuracy, commitments or its past."""
     asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
     return to_url(asked, "", WITHOUT[name])
+
+
+def compared(each: Estimate) -> str:
+    """The machine of an estimate as `/compare` asks for it."""
+    nodes = f":{each.nodes}" if each.nodes > 1 else ""
+    bought = "" if each.purchase_option is PurchaseOption.ON_DEMAND else f":{each.purchase_option.value}"
+    return f"{each.provider}:{each.instance_type}{nodes}{bought}"
+
+
+def _tray(query: EstimateQuery) -> list[tuple[str, str]]:
+    """What `/compare` is asked beside two machines: the question, without what the machines themselves say."""
+    pairs = parse_qsl(to_url(query, "").removeprefix("?"))
+    return [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")]
 
 
 def explained(query: EstimateQuery, estimate: Estimate) -> str:

@@ -10,6 +10,7 @@ from flask import request, url_for
 from api.questions.links import narrowed, to_command, to_url
 from api.questions.schemas import LaunchSchema
 from api.reports.launch import TITLES, launchers
+from api.web.feed import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Estimate
 from costcalc.query import EstimateQuery
@@ -48,6 +49,7 @@ def taking(query: EstimateQuery, estimate: Estimate | None = None) -> Taking:
         files=[
             *((kind.upper(), to_url(own, f"{path}.{kind}")) for kind in FILES),
             ("JSON", to_url(own, path, format="json")),
+            *([] if estimate else [("Feed", feed_of(own))]),
         ],
         launch=[
             (TITLES[name], to_url(own, url_for("launch.launch"), NOT_LAUNCHED, to=name))

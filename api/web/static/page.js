@@ -26,6 +26,27 @@ for (const field of document.querySelectorAll("input.find")) {
   });
 }
 
+for (const tray of document.querySelectorAll("form.tray")) {
+  // The button works when two are ticked; it says how many are.
+  const button = tray.querySelector("button"), ticks = [...document.querySelectorAll("input[form=tray]")];
+  const count = () => {
+    const chosen = new Set(ticks.filter((tick) => tick.checked).map((tick) => tick.value));
+    button.disabled = chosen.size !== 2;
+    button.textContent = chosen.size === 2 ? "Compare both" : `Compare: tick ${2 - Math.min(chosen.size, 2) || "no more than two"}`;
+  };
+  for (const tick of ticks) tick.addEventListener("change", count);
+  count();
+}
+
+// The currency asked for last is asked for again; an address that names another has the last word.
+try {
+  const named = new URLSearchParams(location.search).get("currency");
+  if (named !== null) localStorage.setItem("costcalc.currency", named);
+  const value = localStorage.getItem("costcalc.currency");
+  for (const form of value && named === null ? document.querySelectorAll("form.question") : [])
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "currency", value }));
+} catch { /* storage is switched off */ }
+
 const panels = "details.take[open], details.choose[open]";
 document.addEventListener("click", (event) => {
   for (const panel of document.querySelectorAll(panels))
@@ -179,4 +200,22 @@ if (points.length) {
     });
   });
   told.hidden = false;
+}
+
+for (const replay of document.querySelectorAll(".replay")) {
+  // A date of the price of a training: a line in its picture, and its row in words.
+  const slider = replay.querySelector("input"), rows = [...document.querySelectorAll(".points tbody tr")];
+  const now = document.createElement("div");
+  now.className = "now";
+  replay.parentElement.querySelector(".chart").append(now);
+  const show = () => {
+    const row = rows[slider.value], [date, cost, hours, machine] = row.cells;
+    now.style.left = `calc(10.28% + ${row.dataset.at} * 87.22%)`;
+    const link = date.querySelector("a").cloneNode(true);
+    replay.querySelector("output").replaceChildren(link, `: ${cost.firstChild.data}, ${hours.textContent}, ${machine.firstChild.data.trim()}`);
+    slider.setAttribute("aria-valuetext", date.textContent);
+  };
+  slider.addEventListener("input", show);
+  replay.hidden = false;
+  show();
 }

@@ -94,6 +94,7 @@ def test_what_costs_far_more_than_the_balanced_pick_is_counted(client):
 @pytest.mark.parametrize(
     ("path", "has"),
     [
+        ("/trend.svg?model=resnet18&target=0.69", "resnet18 to 0.69 top-1: the price of this training"),
         ("/accuracy.svg?model=resnet18", "resnet18: the least cost of each accuracy"),
         ("/estimate.svg?model=resnet50&target=0.757&recipe=dawnbench-fastai-rn50-p3&recipes=all", "target 0.757"),
         ("/commitments.svg?model=resnet50&target=0.757&provider=aws", "hours of use in a month of 730"),

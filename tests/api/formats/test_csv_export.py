@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from api.formats.csv_export import cell_writer, columns_of, document
+from api.formats.csv_export import cell_writer, columns_of, document, number
 from api.questions.schemas import Layout
 from costcalc.offers import PurchaseOption
 
@@ -156,3 +156,30 @@ def test_own_words_stand_in_every_row_of_every_sheet(client, path):
     assert [row[:-2] for row in worded] == plain
     assert [row[-2:] for row in worded] == [["label", "cost_center"], *[["'=Q4", "R&D"]] * (len(plain) - 1)]
     assert short[0] == [*plain[0], "cost_center"]
+
+
+def test_columns_are_chosen_in_their_order_and_unknown_ones_are_told(client):
+    asked = "/cost.csv?model=resnet50&target=0.757&limit=3"
+    whole, some = client.get(asked), client.get(f"{asked}&columns=billed_cost,provider")
+    every = list(csv.DictReader(io.StringIO(whole.text)))
+    assert list(csv.reader(io.StringIO(some.text))) == [
+        ["billed_cost", "provider"],
+        *([row["billed_cost"], row["provider"]] for row in every),
+    ]
+    offers = client.get("/offers.csv?provider=lambda&limit=2&columns=hourly_rate,label&label=a").text
+    assert [line.count(",") for line in offers.splitlines()] == [1, 1, 1]
+    wrong = client.get(f"{asked}&columns=billed_costs")
+    assert wrong.status_code == 400
+    assert "did you mean billed_cost" in wrong.text
+
+
+def test_what_was_estimated_has_six_significant_digits_and_amounts_have_all(client):
+    [row] = csv.DictReader(io.StringIO(client.get("/cost.csv?model=resnet50&target=0.757&limit=1&sort=time").text))
+    [each] = client.get("/cost?model=resnet50&target=0.757&limit=1&sort=time").json["estimates"]
+    assert float(row["hours"]) == pytest.approx(each["hours"], rel=1e-5)
+    for name in ("hours", "epochs", "success_probability", "train_hours", "images_per_second"):
+        assert len(row[name].replace(".", "").strip("0")) <= 6
+    assert float(row["billed_cost"]) == each["billed_cost"]
+    assert number(1281167.04) == "1281167.0"
+    assert number(1e-7) == "0.0000001"
+    assert number(Decimal(7500) / 730) == "10.2739726027397"

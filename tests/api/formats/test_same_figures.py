@@ -91,9 +91,8 @@ def test_components_add_up_and_hours_times_rate_are_the_effective_cost(asked, qu
 def test_csv(client, asked, query):
     rows = list(csv.DictReader(io.StringIO(client.get(f"/cost.csv?{query}").text)))
     assert as_read(rows) == as_read(asked[query])
-    assert [[Decimal(row[name]) for name in HOURS] for row in rows] == [
-        [each[name] for name in HOURS] for each in asked[query]
-    ]
+    for row, each in zip(rows, asked[query], strict=True):
+        assert [float(row[name]) for name in HOURS] == pytest.approx([float(each[name]) for name in HOURS], rel=1e-5)
 
 
 @pytest.mark.parametrize("query", QUESTIONS)

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from openpyxl import load_workbook
-from support.office import needs_office, recalculated, recalculated_all, rows_of
+from support.office import name_of, needs_office, recalculated, recalculated_all, rows_of
 from support.services import words
 
 from api.formats.xlsx.book import Book, Formula
@@ -52,7 +52,7 @@ def close(value, wanted):
 
 def cell(sheet, row, name):
     """The cell of a column in a row, the first below the headings being 1."""
-    names = [each.value.partition(" (")[0] for each in sheet[1]]
+    names = [name_of(each.value) for each in sheet[1]]
     return sheet.cell(row + 1, names.index(name) + 1)
 
 

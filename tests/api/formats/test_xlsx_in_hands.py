@@ -1,24 +1,25 @@
 """What people do to the workbook: they sort and filter it, change its yellow cells, and print it; every figure stays right."""
 
 import io
+import re
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from random import Random
 from urllib.parse import parse_qs
+from zipfile import ZipFile
 
 import pytest
 from openpyxl import load_workbook
-from support.office import convert, needs_office, recalculated_all, rows_of, sorted_again_and_again
+from support.office import convert, name_of, needs_office, recalculated_all, rows_of, sorted_again_and_again
 from support.services import packaged_service, service_of, words
 
 from api.bootstrap import FixedPrices
 from api.formats.commitments_sheets import columns_and_rows
 from api.reports.commitments import CommitmentsReport, question_beside
-from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices
-from costcalc.offers import term_hours
+from costcalc.offers import spot_rate_factors, spot_rate_width, term_hours
 from pricing.packaged.offers import read_packaged
 
 ASKED = "model=resnet50&target=0.757"
@@ -74,7 +75,7 @@ def same(found, wanted):
 
 def places(sheet):
     """The column of each name, from 0."""
-    return {each.value.partition(" (")[0]: each.column - 1 for each in sheet[1]}
+    return {name_of(each.value): each.column - 1 for each in sheet[1]}
 
 
 @needs_office
@@ -224,8 +225,8 @@ def figures(estimate, bill, hours):
     point, low, high = (
         Decimal(repr(each)) * times for each in (estimate.hours, estimate.hours_low, estimate.hours_high)
     )
-    width = spot_rates.width(bill.offer, estimate.price_age_days, estimate.hours)
-    cheaper, dearer = spot_rates.factors(width, low, point, high)
+    width = spot_rate_width(bill.offer.purchase_option, estimate.price_age_days, hours)
+    cheaper, dearer = spot_rate_factors(width, low, point, high)
     return {
         "hours": hours,
         "hours_low": float(low),
@@ -372,13 +373,33 @@ def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(c
 def test_money_has_its_unit_in_the_heading_and_dates_are_dates(client):
     book = load_workbook(io.BytesIO(fetched(client, MANY).data), data_only=True)
     headings = {sheet.title: [cell.value for cell in sheet[1]] for sheet in book}
-    assert "billed_cost (EUR)" in headings["Estimates"]
-    assert "hourly_rate (EUR per hour)" in headings["Estimates"]
-    assert "list_rate (EUR per unit)" in headings["Rates"]
-    assert "cost_per_month (EUR)" in headings["Commitments"]
+    assert "Billed cost (EUR)" in headings["Estimates"]
+    assert "Hourly rate (EUR per hour)" in headings["Estimates"]
+    assert "List rate (EUR per unit)" in headings["Rates"]
+    assert "Cost per month (EUR)" in headings["Commitments"]
     for sheet in ("Estimates", "Rates", "Commitments"):
         rows = rows_of(book[sheet].values)
         assert all(isinstance(row["price_observed_at"], datetime | None) for row in rows)
+
+
+def test_amounts_have_the_sign_of_their_currency_and_the_chart_the_names_of_the_picks(client):
+    book = load_workbook(io.BytesIO(fetched(client, ASKED).data))
+    columns = places(book["Estimates"])
+    assert book["Estimates"].cell(2, columns["billed_cost"] + 1).number_format == '"$"#,##0.00'
+    assert book["Rates"].cell(2, places(book["Rates"])["list_rate"] + 1).number_format.startswith('"$"')
+    in_euro = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&currency=EUR").data))
+    assert in_euro["Estimates"].cell(2, columns["billed_cost"] + 1).number_format.startswith('"€"')
+    picks = {pick["name"] for pick in client.get(f"/cost?{ASKED}").json["picks"]}
+    with ZipFile(io.BytesIO(fetched(client, ASKED).data)) as parts:
+        chart = parts.read("xl/charts/chart1.xml").decode()
+    assert picks <= {name for text in re.findall("<a:t>(.*?)</a:t>", chart) for name in text.split(", ")}
+
+
+def test_columns_asked_for_are_shown_and_the_others_folded(client):
+    sheet = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&columns=vcpus,hours").data))["Estimates"]
+    folded = {number for group in sheet.column_dimensions.values() if group.hidden
+              for number in range(group.min, group.max + 1)}  # fmt: skip
+    assert {name for name, place in places(sheet).items() if place + 1 not in folded} == {"vcpus", "hours"}
 
 
 def test_an_as_of_of_the_question_is_a_date(client):
@@ -395,7 +416,8 @@ def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(cli
     assert rows["target"].coordinate in refused.sqref
     assert "Ask again" in refused.error
     address = rows["address on the service"].value
-    assert address.startswith("/cost.xlsx?model=resnet50&target=0.757&")
+    assert address.startswith("http://localhost/cost.xlsx?model=resnet50&target=0.757&")
+    assert rows["address on the service"].hyperlink.target == address
     assert client.get(address).status_code == 200
 
 

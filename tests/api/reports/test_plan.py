@@ -63,7 +63,7 @@ def test_the_figures_are_those_of_cost(client):
     for row, query in zip((first, second), queries, strict=True):
         estimate = best(client, query)
         for name in ("billed_cost", "effective_cost", "hours", "hours_low", "billed_cost_high"):
-            assert float(row[name]) == estimate[name]
+            assert float(row[name]) == (estimate[name] if "cost" in name else pytest.approx(estimate[name], rel=1e-5))
         assert row["best_provider"] == estimate["provider"]
         assert (row["best_model"], row["instance_type"]) == (estimate["model"], estimate["instance_type"])
 
@@ -155,7 +155,7 @@ def test_text_in_a_row_is_no_formula_in_the_answer(client):
         ("[3]", "application/json", "send a list such as"),
         ('[{"model": {"a": 1}}]', "application/json", "write a text"),
         ("modell,target\nresnet50,0.7\n", "text/csv", "did you mean model"),
-        ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "names of your own columns start with _"),
+        ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "columns of your own start with _"),
         ("model,model\na,b\n", "text/csv", "name every column once"),
         ("model,\na,b\n", "text/csv", "name every column once"),
         (b"model,target\n\xff\xfe\n", "text/csv", "not UTF-8 at byte 14"),

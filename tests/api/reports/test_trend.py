@@ -21,6 +21,32 @@ def test_each_point_is_the_cheapest_pick_of_its_date(client, trend):
         assert (point["cost"], point["estimate"]["recipe"]) == (then["billed_cost"], then["recipe"])
 
 
+def test_each_quarter_is_what_cost_answers_as_of_that_day_and_says_what_changed(client):
+    points = client.get(f"/trend?{ASKED}&every=quarter&as_of=2026-11-20").json["points"]
+    assert len(points) > 30
+    for before, point in zip([None, *points], points, strict=False):
+        each = client.get(f"/cost?{ASKED}&purchase=on_demand&as_of={point['date'][:10]}").json["picks"][0]["estimate"]
+        assert (point["cost"], point["hours"]) == (each["billed_cost"], each["calendar_hours"])
+        assert point["estimate"]["instance_type"] == each["instance_type"]
+        then = before and before["estimate"]
+        if before and point["change"] is None:
+            assert (point["cost"], then["recipe"]) == (before["cost"], each["recipe"])
+        elif before:
+            assert " instead of " in point["happened"]
+            assert (point["change"] == "chips") == (then["instance_type"] != each["instance_type"])
+
+
+def test_what_was_worked_out_once_is_not_worked_out_again(app, client, monkeypatch):
+    def answers():
+        return client.get(f"/trend?model=resnet18&target=0.69&as_of=2026-11-20&_={len(asked)}").json["points"]
+
+    asked = []
+    first = answers()
+    monkeypatch.setattr(type(app.extensions["costcalc"]), "answer", lambda *_: asked.append(1))
+    assert answers() == first
+    assert asked == []
+
+
 def test_the_drivers_multiply_to_the_whole_change(trend):
     first, last = trend["points"][0]["cost"], trend["points"][-1]["cost"]
     assert math.prod(trend["drivers"].values()) == pytest.approx(last / first)

@@ -59,13 +59,13 @@ def operations(**config):
 def with_known_words(operations):
     """The same document, where each parameter has only words that the service knows: no other question finds something.
 
-    What is said of machines and trainings of one's own is left out: it cannot say what must stand beside it.
+    What is said of machines and trainings of one's own is left out: it cannot say what must stand beside it. So are columns: each
+    sheet has others.
     """
+    left_out = (*OWNED_BY, *DESCRIBED, "columns")
     paths = operations.raw_schema["paths"].items()
     for path, told in ((path, each) for path, methods in paths for each in methods.values()):
-        told["parameters"] = [
-            each for each in told.get("parameters", ()) if each["name"] not in (*OWNED_BY, *DESCRIBED)
-        ]
+        told["parameters"] = [each for each in told.get("parameters", ()) if each["name"] not in left_out]
         for parameter in told["parameters"]:
             schema = parameter["schema"]
             is_layers = path == "/small" and parameter["name"] == "model"

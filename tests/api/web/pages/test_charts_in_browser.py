@@ -58,6 +58,20 @@ def test_arrow_keys_walk_the_frontier_which_is_one_stop_of_the_tab_key(look):
         page.keyboard.press("Enter")
 
 
+def test_the_price_of_a_training_is_replayed_and_each_date_leads_to_its_arithmetic(look, client):
+    asked = "model=resnet18&target=0.69&every=quarter"
+    page, points = look(f"/trend?{asked}"), client.get(f"/trend?{asked}").json["points"]
+    slider = page.get_by_role("slider", name="Date")
+    slider.focus()
+    page.keyboard.press("Home")
+    told = page.locator(".replay output")
+    assert told.inner_text().startswith(f"{points[0]['date'][:10]}: ${points[0]['cost']:,.2f}, ")
+    page.keyboard.press("ArrowRight")
+    assert told.inner_text().startswith(points[1]["date"][:10])
+    told.get_by_role("link").click()
+    assert f"${points[1]['cost']:,.2f}" in page.get_by_role("heading", level=1).inner_text()
+
+
 def test_of_a_past_date_the_page_says_what_it_would_be_today_and_a_link_keeps_an_answer(look):
     page = look(f"/?{ASKED}&as_of=2023-06-30")
     today = page.locator(".today").inner_text()

@@ -1,5 +1,8 @@
 """Two machines beside each other, and many trainings at once: with the figures of the API, with and without scripts."""
 
+import csv
+import io
+
 import pytest
 
 ASKED = "model=resnet50&target=0.757"
@@ -91,3 +94,36 @@ def test_every_pair_of_an_address_is_a_row_and_what_is_wrong_is_told(look):
     page.get_by_role("button", name="Answer").click()
     assert "modell" in page.get_by_role("alert").inner_text()
     assert page.url.endswith("/plan?provider=lambda")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_two_machines_are_ticked_and_compared(look, scripts):
+    page = look("/?model=resnet50&target=0.757&currency=EUR", java_script_enabled=scripts)
+    tray = page.locator("form.tray button")
+    assert tray.is_disabled() == scripts
+    machines = [row.inner_text() for row in page.locator(".strip .what small").all()[:2]]
+    for tick in page.locator(".strip input[name=_with]").all()[:2]:
+        tick.check()
+    tray.click()
+    told = page.locator("main").inner_text()
+    assert all(machine.partition(",")[0] in told for machine in machines)
+    assert page.get_by_label("Machine a").input_value()
+    assert "currency=EUR" in page.url
+
+
+def test_the_currency_asked_for_last_is_asked_for_again(look):
+    page = look("/?model=resnet18&target=0.69&currency=EUR")
+    page.goto(page.url.partition("&currency")[0])
+    page.get_by_role("button", name="Answer").click()
+    assert "currency=EUR" in page.url
+    assert "€" in page.get_by_role("heading", level=1).inner_text()
+
+
+def test_a_plan_ends_with_its_sums(client):
+    sheet = "model,target,_project\nresnet50,0.757,blue\nresnet18,0.69,blue\nresnet50,0.76,red\n"
+    page = client.post("/plan", data={"rows": sheet}, content_type="multipart/form-data").get_data(as_text=True)
+    costs = [float(row["billed_cost"]) for row in csv.DictReader(io.StringIO(
+        client.post("/plan.csv", data=sheet, content_type="text/csv").text))]  # fmt: skip
+    sums = page.partition("In all")[2]
+    for total in (sum(costs), costs[0] + costs[1], costs[2]):
+        assert f"${total:,.2f}" in sums

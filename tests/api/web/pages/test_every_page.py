@@ -28,6 +28,7 @@ PAGES = {
     "/offers": "accelerator=H100",
     "/offers/history": "instance_type=p3.8xlarge",
     "/offers/changes": "since=2026-10-01",
+    "/trend": "model=resnet18&target=0.69",
     "/throughput": "model=resnet50",
     "/fit": "model=resnet50",
     "/models": "",
@@ -136,7 +137,7 @@ def test_nothing_in_a_price_feed_becomes_markup(path):
         machine = f"{rate.provider}:{rate.instance_type}"
         asked = (
             {"model": "resnet50"}
-            if path in ("/", "/estimate", "/commitments", "/compare", "/plan", "/accuracy")
+            if path in ("/", "/estimate", "/commitments", "/compare", "/plan", "/accuracy", "/trend")
             else {}
         )
         asked |= {"target": "0.7"} if asked and path != "/accuracy" else {}

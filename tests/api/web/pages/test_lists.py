@@ -20,7 +20,8 @@ LISTS = {
 
 @pytest.mark.parametrize("path", LISTS)
 def test_a_browser_gets_a_page_and_a_program_json(client, path):
-    page, document = client.get(path, headers=BROWSER), client.get(path)
+    whole = f"{path}?_all=1" if path.startswith("/models") else path
+    page, document = client.get(whole, headers=BROWSER), client.get(path)
     assert (page.mimetype, document.mimetype) == ("text/html", "application/json")
     assert client.get(path, headers={"Accept": "*/*"}).json == document.json
     joined = f"{path}{'&' if '?' in path else '?'}format=json"
@@ -95,14 +96,6 @@ def test_what_is_wrong_is_a_page_to_a_browser_and_a_problem_to_a_program(client)
     assert client.get("/offers.csv?provider=nope", headers=BROWSER).mimetype == "text/csv"
 
 
-def test_then_and_today_stand_beside_each_other(client):
-    page = html.unescape(client.get(f"/?{ASKED}&as_of=2018-12-31").get_data(as_text=True))
-    table = page.partition('id="then"')[2].partition("</table>")[0]
-    for question in (f"/cost?{ASKED}&as_of=2018-12-31", f"/cost?{ASKED}"):
-        for pick in client.get(question).json["picks"]:
-            assert f"${pick['estimate']['billed_cost']:,.2f}" in table
-
-
 @pytest.mark.parametrize("path", ["/models", "/offers", "/throughput", f"/commitments?{ASKED}", "/accuracy?model=resnet18",
                                   f"/estimate?{ASKED}", "/docs", "/signin"])  # fmt: skip
 def test_hostile_words_in_the_address_become_no_markup(client, path):
@@ -111,3 +104,31 @@ def test_hostile_words_in_the_address_become_no_markup(client, path):
     for name in ("_x", "label", "provider", "next"):
         raw = client.get(f"{path}{mark}{name}={hostile}", headers=BROWSER).get_data(as_text=True)
         assert "<script>alert" not in raw
+
+
+def test_offers_begin_with_the_newest_accelerators_at_confirmed_rates_on_demand(client):
+    rows = client.get("/offers?purchase=on_demand&rates=confirmed&sort=accelerator").json["offers"]
+    page = client.get("/offers", headers=BROWSER).get_data(as_text=True)
+    places = [page.index(f">{row['provider']} {row['instance_type']}<") for row in rows[:5]]
+    assert places == sorted(places)
+    h100 = [row["hourly_rate"] / row["accelerators"] for row in rows if row["accelerator"] == "H100"]
+    assert h100 == sorted(h100) != []
+    assert all(row["confirmed"] for row in rows)
+    rates = client.get("/offers?provider=lambda&sort=rate").json["offers"]
+    assert [row["hourly_rate"] for row in rates] == sorted(row["hourly_rate"] for row in rates)
+    seen = client.get("/offers?provider=gcp&sort=seen&limit=50").json["offers"]
+    assert [row["observed_at"] for row in seen] == sorted((row["observed_at"] for row in seen), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "path", ["/throughput", "/fit", "/offers/changes", "/accuracy", "/small", "/commitments", "/trend"]
+)
+def test_a_page_that_is_asked_nothing_answers_an_example(client, path):
+    assert client.get(path, headers=BROWSER).status_code == 200
+
+
+def test_a_long_list_shows_its_first_rows_and_then_all(client):
+    few, every = (client.get(f"/models{more}", headers=BROWSER).get_data(as_text=True) for more in ("", "?_all=1"))
+    assert few.count("<tr>") < every.count("<tr>")
+    assert "_all=1" in few
+    assert 'href="/models?_all=1"' not in every

@@ -1,0 +1,99 @@
+"""The price of a training over time: its least cost with the 80 % range, its hours below, and what happened at each change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from api.formats import words
+from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, line, nothing, sign, stepped, text
+from api.formats.charts.frame import Axis
+from api.formats.charts.history import days, months
+from api.reports.trend import Point, TrendReport
+from costcalc.assumptions import in_words
+from costcalc.money import money
+
+SIGNS = {
+    "chips": Entry("another machine", 0),
+    "recipes": Entry("another recipe", 2, "diamond"),
+    "prices": Entry("another rate", 4, "triangle-up"),
+    "speeds": Entry("newer measurements", 6, "square"),
+}
+HOURS_HEIGHT = 70
+APART = (0.2, 0.09)
+
+
+def figure(report: TrendReport) -> Figure:
+    """The picture of a trend."""
+    points, query = report.document().points, report.query
+    costs = [float(cost) for point in points for cost in point.estimate.cost(query.basis) if cost > 0]
+    if not costs:
+        return nothing("Nothing was known to reach it on any of these dates.")
+    x, y = Scale(days(points[0].date), days(points[-1].date) + 1), Axis.around(costs)
+    places = [Place.of(x.at(days(point.date)), y.at(float(point.cost))) for point in points]
+    return Figure(
+        f"{query.model} to {words.goal(query)}: the price of this training",
+        "the cheapest machine that one could rent on each date, with its 80 % range; prices seen and confirmed by then",
+        [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in months(x)],
+        [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.amounts(query.currency)],
+        "",
+        query.currency,
+        "".join(_ranges(report, x, y)) + line(stepped(places), "ink") + "".join(_signs(points, places))
+        + "".join(_names(points, x, y)),
+        [entry for change, entry in SIGNS.items() if any(point.change == change for point in points)],
+        [Band("hours", HOURS_HEIGHT, "".join(_hours(points, x)))],
+    )  # fmt: skip
+
+
+def _ranges(report: TrendReport, x: Scale, y: Axis) -> Iterator[str]:
+    points = report.document().points
+    ends = [x.at(days(point.date)) for point in points[1:]] + [1.0]
+    for point, end in zip(points, ends, strict=True):
+        _, low, high = map(float, point.estimate.cost(report.query.basis))
+        start = x.at(days(point.date))
+        upper = Place.of(start, y.at(high))
+        height = (y.at(high) - y.at(low)) * 100
+        yield (
+            f'<rect class="range" x="{upper.x}" y="{upper.y}" width="{(end - start) * 100:.2f}%" height="{height:.2f}%"/>'
+        )
+
+
+def _signs(points: Sequence[Point], places: Sequence[Place]) -> Iterator[str]:
+    """A sign where something changed, and one at the end."""
+    for point, place in zip(points, places, strict=True):
+        if point.change:
+            entry = SIGNS[point.change]
+            told = f"{point.date:%Y-%m-%d}: {money(point.cost, point.estimate.currency)}, {point.happened}"
+            yield sign(place, entry.sign, f"p{entry.colour}", told)
+    yield sign(places[-1], "ring", "ink", f"{points[-1].date:%Y-%m-%d}: {_said(points[-1])}")
+
+
+def _names(points: Sequence[Point], x: Scale, y: Axis) -> Iterator[str]:
+    """What was rented, where it changed and there is room."""
+    named: list[tuple[float, float]] = []
+    for point in (points[0], points[-1], *(each for each in points if each.change == "chips")):
+        at = x.at(days(point.date)), y.at(float(point.cost))
+        if not any(all(abs(a - b) < apart for a, b, apart in zip(at, other, APART, strict=True)) for other in named):
+            named.append(at)
+            left = at[0] > 2 / 3
+            name = words.accelerators(point.estimate)
+            yield text(Place.of(*at), name, f"ink{' end' if left else ''}", -8 if left else 8, -9)
+
+
+def _hours(points: Sequence[Point], x: Scale) -> Iterator[str]:
+    y = Axis.around([point.hours for point in points])
+    places = [Place.of(x.at(days(point.date)), y.at(point.hours)) for point in points]
+    yield line(stepped(places), "p1")
+    for point in (min(points, key=lambda one: one.hours), max(points, key=lambda one: one.hours), points[-1]):
+        at = x.at(days(point.date))
+        yield text(
+            Place.of(at, y.at(point.hours)),
+            in_words(point.hours),
+            "end" if at > 1 / 2 else "",
+            -6 if at > 1 / 2 else 6,
+            12,
+        )
+
+
+def _said(point: Point) -> str:
+    each = point.estimate
+    return f"{money(point.cost, each.currency)}, {in_words(point.hours)}, {words.accelerators(each)} at {each.provider}"
