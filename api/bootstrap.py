@@ -38,7 +38,7 @@ class CannotStart(Exception):
 WARMING = EstimateQuery("resnet50", 0.757)
 NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"
 NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
-NO_SIGN_INS = "it cannot be read from the store now who is signed in; try again in a few seconds"
+NO_SIGN_INS = "the store cannot say now who is signed in; try again in a few seconds"
 NOT_KEPT = "the store cannot be written to now, so nothing was changed; try again in a few seconds"
 SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 

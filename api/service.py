@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
 
 COST = CostSchema()
 UNKNOWN_NETWORK = (
-    "/models lists them all; of another, ask model=any with epochs= and its speed or size; "
+    "/models lists them all; for another, ask model=any with epochs= and its speed or size; "
     "costcalc recipes add takes your log"
 )
 OWN_RATE = "own rate"
@@ -162,12 +162,16 @@ class Service:
     own: Mapping[str, OwnModel] = field(default_factory=dict)
     own_version: str = ""
     memory: Memory = field(default_factory=Memory)
-    _seen_by: Few[tuple[OwnRun, ...], Service] = field(default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES))
-    _names: Few[str, Known] = field(default_factory=lambda: Few(1, NAMES_BYTES))
-    _words: Few[str, Vocabulary] = field(default_factory=lambda: Few(1, NAMES_BYTES))
-    _of_tasks: Few[str, TaskEvidence] = field(default_factory=lambda: Few(1, TASKS_BYTES))
-    _task_names: Few[tuple[str, str], Known] = field(default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
-    _described: Few[Described, Evidence] = field(default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES))
+    _seen_by: Few[tuple[OwnRun, ...], Service] = field(
+        init=False, default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES)
+    )
+    _names: Few[str, Known] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
+    _words: Few[str, Vocabulary] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
+    _of_tasks: Few[str, TaskEvidence] = field(init=False, default_factory=lambda: Few(1, TASKS_BYTES))
+    _task_names: Few[tuple[str, str], Known] = field(init=False, default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
+    _described: Few[Described, Evidence] = field(
+        init=False, default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES)
+    )
 
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
@@ -180,10 +184,8 @@ class Service:
 
     def _beside(self, runs: tuple[OwnRun, ...]) -> Service:
         evidence = with_own_speeds(self.evidence, runs)
-        names, words = Few[str, Known](1, NAMES_BYTES), Few[str, Vocabulary](1, NAMES_BYTES)
         own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-        fresh = {"_names": names, "_words": words, "_described": Few(DESCRIBED_KEPT, DESCRIBED_BYTES), **_no_tasks()}
-        return replace(self, evidence=evidence, own=own, own_version=version, **fresh)
+        return replace(self, evidence=evidence, own=own, own_version=version)
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
@@ -372,11 +374,6 @@ class Service:
         chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
         machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
         return owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
-
-
-def _no_tasks() -> dict[str, Any]:
-    """What a service keeps of tasks before it was asked about any."""
-    return {"_of_tasks": Few(1, TASKS_BYTES), "_task_names": Few(TASKS_KEPT, NAMES_BYTES)}
 
 
 @lru_cache(maxsize=OWN_CATALOGUES_KEPT)

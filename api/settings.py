@@ -195,7 +195,7 @@ class Settings:
     )
     hosts: tuple[str, ...] = _setting(
         None,
-        "Names of hosts, separated by commas, under which the service may be asked, beside that of `COSTCALC_PUBLIC_URL`,"
+        "Names of hosts, separated by commas, to which the service answers, beside that of `COSTCALC_PUBLIC_URL`,"
         " localhost and the address that it listens on. Where that is every address of the machine, any address in digits"
         " may be asked too.",
         _hosts,

@@ -9,6 +9,7 @@ from math import ceil, exp
 
 import numpy as np
 
+from costcalc import spot_rates
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
@@ -19,7 +20,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption, spot_rate_width
+from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
 from costcalc.units import HOURS_PER_DAY
@@ -30,15 +31,15 @@ EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
 SCHEDULE_ALONE = (
-    "Of the recipe only the schedule is used: the speed is that of MLPerf's usual code on this accelerator."
+    "Only the schedule of the recipe is used: the speed is that of MLPerf's usual code on this accelerator."
 )
-SCHEDULE_AND_OWN_CODE = "Of the recipe only the schedule is used: the speed is that of your own code."
+SCHEDULE_AND_OWN_CODE = "Only the schedule of the recipe is used: the speed is that of your own code."
 SCHEDULE_OF_TASK = (
-    "Of the entry only the batch is used: what it takes and how fast it goes follow from all results of the task, on layouts "
+    "Only the batch of the entry is used: what it takes and how fast it goes follow from all results of the task, on layouts "
     "that somebody trained with."
 )
-NETWORK_OF_TASK = "The network between the machines is taken to be as fast as those of the published systems."
-SCHEDULE_AND_CODE = "Both the schedule and the code of the recipe are used, on another machine than its own."
+NETWORK_OF_TASK = "The network between the machines is assumed to be as fast as those of the published systems."
+SCHEDULE_AND_CODE = "The schedule and the code of the recipe are used, on a machine other than its own."
 WHOSE: Mapping[Code, str] = {
     "mlperf": "code tuned for MLPerf by makers of chips and servers",
     "contest": "code written for a contest or a benchmark",
@@ -97,7 +98,8 @@ def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> It
 def own_noise(metric: str, sigma: float) -> str:
     """How far runs of the asker's own are taken to differ."""
     return (
-        f"Runs are taken to differ from seed to seed by {sigma:.2g} in {metric}: as the later half of this log scatters about "
+        f"Runs are assumed to differ from seed to seed by {sigma:.2g} in {metric}: as the later half of this log scatters "
+        f"about "
         "its own course, and as runs on ImageNet do where that is smooth."
     )
 
@@ -168,14 +170,14 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None and not isinstance(recipe, OwnRecipe):
         yield (
-            f"Its runs are taken to differ from seed to seed by {SEED_POINTS:.2f} points of top-1, as those of other recipes "
+            f"Its runs are assumed to differ from seed to seed by {SEED_POINTS:.2f} points of top-1, as those of other recipes "
             "did."
         )
     if time.success_probability < EVEN:
         whose = "Your" if isinstance(recipe, OwnRecipe) else "The published"
         yield f"{whose} run ended below the target: another one, run to its end, reaches it with the probability given."
     if recipe.has_borrowed_curve:
-        yield "Of its accuracy curve the end alone was published: before it, errors fall as in logs with such a schedule."
+        yield "Only the end of its accuracy curve was published: before it, errors fall as in logs with such a schedule."
     elif not recipe.is_log and not isinstance(recipe, OwnRecipe):
         yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
     if recipe.name.startswith("dawnbench-"):
@@ -247,11 +249,17 @@ def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: Grid
 
 def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
     """How far the rate is taken to move until the end of the run."""
-    age = (as_of - offer.observed_at).days
-    factor = exp(spot_rate_width(offer.purchase_option, age, time.hours))
+    moved = spot_rates.width(offer, (as_of - offer.observed_at).days, time.hours)
+    of = spot_rates.generation(offer.provider, offer.machine.accelerator)
+    basis = (
+        f"8 in 10 of Google's rates of {of} do no more in such a time."
+        if of
+        else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
+        f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
+    )
     return (
-        f"Spot: the range of the cost also allows for a rate that rises or falls by a factor of {factor:.2f} between "
-        f"{offer.observed_at.date()} and the end of the run: 8 in 10 of Google's spot rates move no further in such a time."
+        f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
+        f"{offer.observed_at.date()} by the end of the run: {basis}"
     )
 
 

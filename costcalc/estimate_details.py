@@ -10,6 +10,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
+from costcalc import spot_rates
 from costcalc.answers import Estimate, Sources
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
@@ -38,7 +39,7 @@ from costcalc.hardware import EnergyTables
 from costcalc.interruptions import ObservedInterruptions, Place
 from costcalc.memory import Few
 from costcalc.money import cents
-from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts, spot_rate_factors, spot_rate_width
+from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import WIDE_BY_RULE
 from costcalc.training import Recipe
@@ -88,7 +89,7 @@ class EstimateDetails:
         point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
         components = bill.components(point)
         age = (self.as_of - offer.observed_at).days
-        cheaper, dearer = spot_rate_factors(spot_rate_width(offer.purchase_option, age, time.hours), low, point, high)
+        cheaper, dearer = spot_rates.factors(spot_rates.width(offer, age, time.hours), low, point, high)
         of = time.recipe, time.cluster, time.logged
         known = self.sayings.recall(of, grounds, self.matrix, *of)
         usual = _usual(known.usual, time, bill, query.basis)
@@ -235,7 +236,7 @@ class EstimateDetails:
         if self.matrix.recipes.recipes[time.recipe].is_closed:
             yield NETWORK_OF_TASK
         elif rate is None:
-            yield "How fast these machines' network is was not published: it is taken to be of InfiniBand class."
+            yield "How fast these machines' network is was not published: it is assumed to be of InfiniBand class."
         else:
             yield (
                 f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "

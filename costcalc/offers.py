@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from math import exp, hypot, log, sqrt
 
 from costcalc.hardware import Machine
 from costcalc.text import line
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
+
+ANY_REGION = "any"  # one rate in all of a provider's regions
 
 
 class PurchaseOption(StrEnum):
@@ -40,11 +41,6 @@ ANY_SOURCE = "any source"
 """The source of a gap that stands while none of them answers."""
 OLD_DAYS = 30
 """A rate that was last seen longer ago is old: answers mark it, and it is not fresh enough to be sure of."""
-SPOT_RATE_WIDTH, SPOT_RATE_DAYS = 0.28, 365
-"""ln half-width at 80 % after a year. Of 31 series of Google's spot rates, 2023 to 2026 (one machine of each family and
-region in
-the packaged price table), 80 % of the moves lie within 0.05 after 30 days, 0.14 after 90, 0.22 after 180 and 0.28 after 365. No
-other cloud's rates are known as closely."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
 COPIED = (
@@ -279,27 +275,3 @@ def _owned(offer: Offer) -> Tariff:
             f"{offer.instance_type}: an owned machine needs its price, its life and its running cost per hour"
         )
     return Tariff(offer.upfront, term_hours(offer.term), 1, offer.recurring_hourly)
-
-
-def spot_rate_width(option: PurchaseOption, age_days: float, hours: float) -> float:
-    """ln half-width at 80 % of the rate paid in a run of these hours, seen so many days before it starts; 0 unless it is spot.
-
-    It grows with the square root of the time, as that of a random walk does, up to a year.
-    """
-    if option is not PurchaseOption.SPOT:
-        return 0.0
-    return SPOT_RATE_WIDTH * sqrt(min((age_days + hours / HOURS_PER_DAY) / SPOT_RATE_DAYS, 1))
-
-
-def spot_rate_factors(width: float, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
-    """What a rate of this ln half-width is multiplied with at the low and the high end of the 80 % interval of these hours."""
-    if not width:
-        return Decimal(1), Decimal(1)
-    return 1 / _beyond(hours / low, width), _beyond(high / hours, width)
-
-
-def _beyond(ratio: Decimal, width: float) -> Decimal:
-    """Hours and rate are independent, so that their half-widths in ln add in quadrature: the factor beyond that of the
-    hours."""
-    own = abs(log(ratio))
-    return Decimal(repr(exp(hypot(own, width) - own)))

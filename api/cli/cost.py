@@ -93,6 +93,6 @@ def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
     """Which sources gave no new prices: in one line, or with the reason of each."""
     if prices.gaps and not explain:
         names = list(dict.fromkeys(gap.source for gap in prices.gaps))
-        yield f"No new prices from {', '.join(names)}: older ones stand in. --explain says why."
+        yield f"No new prices from {', '.join(names)}: older ones are used. --explain says why."
     for gap in prices.gaps if explain else ():
         yield f"No new prices from {gap.source}: {gap.reason}"

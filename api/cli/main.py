@@ -112,8 +112,8 @@ def diagnose() -> None:
 
 
 @main.command()
-@click.option("--name", help="Whose it is: the log names it, and another token of this name sees the same runs.")
-@click.option("--read-only", is_flag=True, help="One that may only read, for addresses in spreadsheets.")
+@click.option("--name", help="Its owner, for the log; tokens of one name see the same runs.")
+@click.option("--read-only", is_flag=True, help="It may only read; for addresses in spreadsheets.")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Its last day, such as 2027-06-30.")
 def token(name: str | None, read_only: bool, until: datetime | None) -> None:
     """Make an API token.
@@ -172,7 +172,7 @@ def settings() -> None:
 def validate(form: str, into: str | None) -> None:
     """Score the estimator against published results."""
     if not (CHECKOUT / "science").is_dir():
-        stop("`costcalc validate` runs in a checkout of the repository alone, after `make setup`", FAILED)
+        stop("`costcalc validate` needs a checkout of the repository, and `make setup`", FAILED)
     from costcalc.evidence import TableError
 
     sys.path.append(str(CHECKOUT))

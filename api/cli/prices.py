@@ -198,7 +198,7 @@ def publish(settings: Settings, folder: Path) -> None:
     except OSError as error:
         stop(error, FAILED)
     key = settings.edition_key
-    signed = f"signed; trust it by COSTCALC_EDITION_TRUSTED={editions.public_key(key)}" if key else "not signed"
+    signed = f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={editions.public_key(key)}" if key else "not signed"
     click.echo(f"{folder / 'latest'}: {len(content) / 1000:,.0f} kB, {signed}")
 
 
@@ -243,7 +243,7 @@ def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sur
     rows = catalogue.passing_rows(np.arange(len(offers)), offer_filter(values))
     wrong = [catalogue.offer(row) for row in rows.tolist()]
     if not wrong:
-        stop(f"{name} has no current rate that passes these filters: nothing to withdraw", FAILED)
+        stop(f"{name} has no current rate that matches these filters: nothing to withdraw", FAILED)
     _say_which(name, wrong)
     _agreed("Withdraw", len(wrong), sure)
     published = store.withdraw(name, frozenset(offer.key for offer in wrong), this_user())
@@ -258,12 +258,12 @@ def release(settings: Settings, source: str, filters: dict[str, list[str]], sure
     values, _ = service.parse(ReleaseSchema(), filters, service.catalogue())
     odd = [each for each in refreshing.quarantined(store).get(spec.name, []) if _passes(each, values)]
     if not odd:
-        stop(f"{spec.name} has no rate in quarantine that passes these filters: nothing to release", FAILED)
+        stop(f"{spec.name} has no rate in quarantine that matches these filters: nothing to release", FAILED)
     for each in odd:
         click.echo(_in_quarantine(each))
     _agreed("Release", len(odd), sure)
     store.release(odd, this_user())
-    click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} takes over what is still listed")
+    click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} stores what is still listed")
 
 
 def _agreed(what: str, count: int, sure: bool) -> None:

@@ -20,10 +20,10 @@ from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
 from api.formats.focus_columns import FOCUS, OWN
 from api.questions.schemas import WORDS, Layout, own_words
 from costcalc.answers import Answer, Estimate
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import ANY_REGION, Offer, PurchaseOption
 from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR
-from pricing.packaged.names import ANY_REGION, UNSPECIFIED
+from pricing.packaged.names import UNSPECIFIED
 
 INTERVAL_LEVEL = Decimal("0.8")
 SERVICES = {  # names as the three clouds write them into their own FOCUS exports

@@ -192,7 +192,7 @@ CHANGES = Table(
 )
 SPEEDS = Table(
     "Speeds",
-    "Measured training speeds on what can be rented in dollars, most images for the money first.",
+    "Measured training speeds on machines for rent in dollars, most images per dollar first.",
     "measured speed",
     ThroughputRow,
     (
@@ -207,7 +207,7 @@ SPEEDS = Table(
                leave=1, source=lambda row: row.throughput_source),
     ),
     ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS),
-    lambda document: f"on offers, most images for the money first, at prices of {day(document.as_of)}",
+    lambda document: f"on offers, most images per dollar first, at prices of {day(document.as_of)}",
 )  # fmt: skip
 FITS = Table(
     "What fits",
@@ -240,7 +240,7 @@ TREND = Table(
 )
 MODELS = Table(
     "Models",
-    "Every model of which something was measured, with the highest accuracy that anybody's recipe reached.",
+    "Every model with a measurement, and the highest accuracy of any recipe.",
     "model",
     ModelSummary,
     (
@@ -278,7 +278,7 @@ TASKS = Table(
 )  # fmt: skip
 RECIPES = Table(
     "Recipes",
-    "How this model was trained, and what accuracy each recipe ended at.",
+    "How this model was trained, and the accuracy that each recipe reached.",
     "recipe",
     None,
     (
@@ -298,7 +298,7 @@ RECIPES = Table(
 )  # fmt: skip
 MEASURED = Table(
     "Measured speeds",
-    "Every speed of this model that somebody measured.",
+    "Every measured speed of this model.",
     "measured speed",
     None,
     (

@@ -71,7 +71,7 @@ class Parameter(fields.Field[Any]):
         if len(text) > self.longest:
             raise ValidationError(f"{clip(text)} is too long: at most {self.longest:,} characters")
         if not is_line(text.translate(dict.fromkeys(map(ord, self.breaks)))):
-            raise ValidationError(f"must be one line without characters that nobody sees; got {clip(text)}")
+            raise ValidationError(f"must be one line without invisible characters; got {clip(text)}")
         return self.parse(text)
 
 

@@ -35,31 +35,31 @@ class Word(Text):
 class RunSchema(Schema):
     """What the owner of a log says of its run."""
 
-    name = Word("name of the run, which questions give as model; default that of the file", example="my-run")
-    model = Text("network; a known one is carried to other machines as itself; default the name", example="resnet50")
+    name = Word("name of the run, which questions use as model; default the name of the file", example="my-run")
+    model = Text(
+        "network; a known one is scaled to other machines as that network; default the name", example="resnet50"
+    )
     dataset = Word("data set that it was trained on; imagenet is known", example="my-data")
     metric = Text("column of the log that counts; default the only one", example="val_accuracy")
-    better = Choice(("lower", "higher"), "which values of it are better; default by its name: lower for a loss")
+    better = Choice(("lower", "higher"), "which values of the metric are better; default by its name: lower for a loss")
     accelerator = Text("what it ran on: count x accelerator, of all machines together", example="8xA100-80GB")
     nodes = Number(int, 1, 10_000, "number of machines; default 1", example=1)
     instance_type = Text(
-        "machine that it ran on, as its provider names it, in place of accelerator: its log is then replayed there",
+        "machine that it ran on, as its provider names it, instead of accelerator; its log is then replayed there",
         example="p4d.24xlarge",
     )
     batch_size = Number(int, 1, 10**9, "samples in a step of all accelerators together", example=256)
     samples_per_epoch = Number(int, 1, 10**12, "samples of the data set", example=1_281_167)
-    hours = Number(float, 0, 8784, "how long the whole log took, where it has no times", open_low=True, example=3.5)
+    hours = Number(float, 0, 8784, "hours that the whole log took, if it has no times", open_low=True, example=3.5)
     date = Moment("day of the run; default today", example="2026-11-20")
     precision = Choice(("fp32", "tf32", "fp16", "bf16", "amp"), "precision of the training", example="bf16")
     image_size = Number(int, 1, 10_000, "pixels a side, of images", example=224)
     scheduled_epochs = Number(
-        float, 0, 10**6, "epochs of the whole schedule, of a run that is not done", open_low=True, example=90
+        float, 0, 10**6, "epochs of the whole schedule, if the run is not finished", open_low=True, example=90
     )
-    data_set_gb = Number(
-        float, 0, 10**6, "GB that are brought to a machine before training; default not counted", example=149
-    )
-    file = Text("name of the log's file, where it is not sent with the file itself", example="log.csv")
-    shared = Flag("whether everybody sees it, not the sender's token alone; default false", example="true")
+    data_set_gb = Number(float, 0, 10**6, "GB copied to a machine before training; default none", example=149)
+    file = Text("name of the log's file, if the log is not sent as a file", example="log.csv")
+    shared = Flag("whether everybody sees it, not only the sender's token; default false", example="true")
     token = Text("API token, for clients that cannot send an Authorization header")
 
 

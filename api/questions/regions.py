@@ -10,6 +10,7 @@ from typing import NamedTuple
 from api.questions.spellings import Meant
 from api.questions.suggestions import either
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.offers import ANY_REGION
 from costcalc.query import EstimateQuery
 from pricing.packaged.places import Region, nearest, places
 from pricing.packaged.providers import provider
@@ -29,16 +30,20 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
         return Located(query)
     providers = query.provider or tuple(dict.fromkeys(one.provider for one in wanted))
     having = _with_rates(catalogue, as_of, query.max_price_age, providers)
-    there = {one.provider for one in having if one.code in query.region}
+    everywhere = {one.provider for one in wanted} & _everywhere(catalogue, as_of, query.max_price_age, providers)
+    there = everywhere | {one.provider for one in having if one.code in query.region}
     lacking = tuple(name for name in providers if name not in there and any(one.provider == name for one in wanted))
     asked = query.region.asked if isinstance(query.region, Meant) else query.region
     place = either(_shown(word, wanted) for word in asked)
     refresh = [name for name in lacking if name in sources]
     reads = f"; `costcalc prices refresh {' '.join(refresh)}` reads them" if refresh else ""
+    if everywhere:
+        alike = (f"{name}:{ANY_REGION}" for name in sorted(everywhere))
+        query = replace(query, region=Meant([*query.region, *alike], asked))
     missing = f"No rate of {_named(lacking or providers)} in {place} is stored{reads}."
     if there or _has_others(catalogue, query, as_of):
         return Located(query, (missing,) if lacking else ())
-    near = nearest(wanted, having)
+    near = nearest(wanted, [one for one in having if one.kind == "region"])  # zones of one hold few machines
     if near is None:
         return Located(query, (missing,))
     told = f"{missing} The nearest with rates is {near}."
@@ -51,18 +56,28 @@ def _named(codes: Collection[str]) -> str:
 
 def _with_rates(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> tuple[Region, ...]:
     """The regions of these providers that have current rates."""
+    pairs = _priced(catalogue, as_of, days, providers)
+    return tuple(one for one in places().regions if (one.provider, one.code) in pairs)
+
+
+def _everywhere(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> set[str]:
+    """Those of these providers whose current rates are the same in all regions."""
+    return {name for name, code in _priced(catalogue, as_of, days, providers) if code == ANY_REGION}
+
+
+def _priced(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> set[tuple[str, str]]:
+    """The providers and regions of current rates."""
     current = catalogue.current_offers(as_of, days)
-    rows = catalogue.passing_rows(current.rows, OfferFilter(provider=providers, regions="all"))
+    rows = catalogue.passing_rows(current.listed, OfferFilter(provider=providers, regions="all"))
     words = catalogue.vocabulary
     codes = zip(catalogue.columns.instance[rows].tolist(), catalogue.columns.region[rows].tolist(), strict=True)
-    pairs = {(words.instances[instance][0], words.regions[region]) for instance, region in set(codes)}
-    return tuple(one for one in places().regions if (one.provider, one.code) in pairs)
+    return {(words.instances[instance][0], words.regions[region]) for instance, region in set(codes)}
 
 
 def _has_others(catalogue: Catalogue, query: EstimateQuery, as_of: datetime) -> bool:
     """Whether providers whose regions the table lacks have rates there, under the same names."""
     wanted = OfferFilter(provider=query.provider, region=tuple(query.region), regions="all")
-    return bool(len(catalogue.passing_rows(catalogue.current_offers(as_of, query.max_price_age).rows, wanted)))
+    return bool(len(catalogue.passing_rows(catalogue.current_offers(as_of, query.max_price_age).listed, wanted)))
 
 
 def _shown(word: str, regions: Collection[Region]) -> str:

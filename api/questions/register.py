@@ -174,7 +174,7 @@ QUESTIONS = (
     Question(
         "estimate",
         "/estimate",
-        "Why the first estimate of a question is what it is, with the accuracy curve of its recipe",
+        "The first estimate of a question term by term, with the accuracy curve of its recipe",
         "api.questions.schemas:CostSchema",
         "api.reports.cost:estimate_report",
         "api.reports.cost:EstimateDocument",

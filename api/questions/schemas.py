@@ -497,7 +497,7 @@ class CompareSchema(CostSchema):
         example="aws:p4d.24xlarge",
         required=True,
     )
-    b = Text("the machine to compare it with, written likewise", example="aws:p4d.24xlarge:2", required=True)
+    b = Text("the machine to compare it with, written the same way", example="aws:p4d.24xlarge:2", required=True)
 
     own_example = "a=own:1xRTX4090"
 

@@ -22,7 +22,7 @@ from costcalc.units import HOURS_PER_MONTH
 
 APART = "They share neither recipe nor accelerator: the errors of their times are taken as unrelated."
 SHARED = {
-    ALL: "Both have the same recipe and accelerators: their times are wrong by the same factor, if at all.",
+    ALL: "Both have the same recipe and accelerators: if their times are wrong, then by the same factor.",
     HALF: "They share the recipe or the accelerator: half of the error of one time is taken to be the other's too.",
 }
 

@@ -55,7 +55,7 @@ def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decima
         return
     if runs is None:
         yield f"The cheapest commitment is {_named(best)}. {_pays(best, rental)}"
-        yield "With runs_per_month= it is decided for your use."
+        yield "runs_per_month= decides it for your use."
         return
     yield f"{_advice(best, rental, runs)} {_pays(best, rental)}"
     yield from _on_its_own_machine(best, runs)

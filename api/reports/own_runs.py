@@ -256,7 +256,7 @@ def check_room(rows: Iterable[OwnRun], run: Run, owner: str | None) -> None:
     """Raises Refused where the owner has a run of this name already, or too many."""
     names = [stored_run(row).name.casefold() for row in rows if row.kind == RUN and row.owner == owner]
     if run.name.casefold() in names:
-        raise Refused(409, f"{run.name} exists already: remove it first, or give another name")
+        raise Refused(409, f"{run.name} exists already: remove it first, or choose another name")
     if len(names) >= MOST_RUNS:
         raise Refused(409, f"there are {len(names)} runs already: remove one first")
 

@@ -210,7 +210,7 @@ def check_columns(rows: Sequence[Given]) -> None:
 
 def _wrong_column(name: str) -> str:
     told = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
-    return f"{told}; columns of your own start with _"
+    return f"{told}; names of your own columns start with _"
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

@@ -24,7 +24,7 @@ from costcalc.query import EstimateQuery
 
 DAYS = {"day": 1, "week": 7}
 MOST_MOVES = 15
-NOTHING = "no price moved that much, so nothing was sent"
+NOTHING = "no price moved that much, so no message was sent"
 COLUMNS = (("Machine", "left"), ("Bought", "left"), ("Before, an hour", "right"), ("Now", "right"), ("Change", "right"),
            ("Price of", "left"))  # fmt: skip
 

@@ -49,7 +49,7 @@ QUARANTINED = Gauge(
 )
 FAILING = Gauge(
     "costcalc_prices_failing",
-    "1 where a source failed, or broke in part, when it was last asked",
+    "1 if a source failed, completely or in part, when it was last asked",
     ["source"],
     multiprocess_mode="mostrecent",
 )
@@ -61,10 +61,10 @@ REACHABLE = Gauge(
 )
 MEMORY = Gauge(
     "costcalc_memory_bytes",
-    "What the engine of the worker that was asked last keeps of earlier answers, about",
+    "About how much the engine of the worker that answered last keeps of earlier answers",
     multiprocess_mode="mostrecent",
 )
-ESTIMATES = Counter("costcalc_estimates_total", "Estimates that answers found, those beyond the limit included")
+ESTIMATES = Counter("costcalc_estimates_total", "Estimates found by answers, including those beyond the limit")
 PROCESSOR = Counter(
     "costcalc_http_processor_seconds_total", "Seconds of processor that answers took, by path", ["path"]
 )
@@ -76,7 +76,7 @@ AGE = Gauge(
 )
 MEDIAN_AGE = Gauge(
     "costcalc_prices_median_age_days",
-    "Days since the rates of a provider were seen, in the median",
+    "Median age in days of the rates of a provider",
     ["provider"],
     multiprocess_mode="mostrecent",
 )

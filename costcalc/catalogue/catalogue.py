@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from costcalc.catalogue.hands import vouched_for, with_hands_kept
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import (
+    ANY_REGION,
     COMMITMENTS,
     ENDED,
     OWN,
@@ -62,7 +63,8 @@ class CurrentOffers:
 class OfferFilter(NamedTuple):
     """What a question allows of offers, under the names of its parameters; an empty tuple allows all.
 
-    `available` allows only machines of which the provider said that one was free.
+    `oci:any` among the regions allows the rates of that provider that are the same in all of its regions. `available` allows
+    only machines of which the provider said that one was free.
     """
 
     provider: tuple[str, ...] = ()
@@ -218,9 +220,18 @@ class Catalogue:
         for name, (codes, meanings) in self._filtered.items():
             if names := getattr(wanted, name):
                 folded = {each.casefold() for each in names}
-                named = np.array([meaning in folded for meaning in meanings], bool)
-                rows = rows[named[codes[rows]] | self.own[rows]]
+                named = np.array([meaning in folded for meaning in meanings], bool)[codes[rows]]
+                if name == "region":
+                    named |= self._in_all_regions(rows, folded)
+                rows = rows[named | self.own[rows]]
         return rows
+
+    def _in_all_regions(self, rows: Indices, wanted: Set[str]) -> Flags:
+        """Which of these rates hold in all regions of a provider that is named so: `oci:any`."""
+        providers, places = self._filtered["provider"], self._filtered["region"]
+        named = np.array([f"{provider}:{ANY_REGION}" in wanted for provider in providers[1]], bool)[providers[0][rows]]
+        everywhere = np.array([place == ANY_REGION for place in places[1]], bool)[places[0][rows]]
+        return np.asarray(named & everywhere)
 
     @cached_property
     def _filtered(self) -> dict[str, tuple[NDArray[np.integer[Any]], list[str]]]:

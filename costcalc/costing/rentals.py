@@ -22,8 +22,9 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
 from costcalc.money import NANOS_PER_UNIT, ExchangeRate
-from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, PurchaseOption
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.spot_rates import moves
 from costcalc.throughput import REFUSALS
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indices
 
@@ -212,18 +213,30 @@ def cost_ranges(
     market: Market,
     as_of: datetime,
 ) -> tuple[Floats, Floats]:
-    """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rate_factors`
+    """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rates.factors`
     says of one."""
-    columns = catalogue.columns
-    days = (int(as_of.timestamp()) - columns.observed[rented.row]) // SECONDS_PER_DAY + times.hours / HOURS_PER_DAY
-    width = SPOT_RATE_WIDTH * np.sqrt(np.minimum(days / SPOT_RATE_DAYS, 1)) * (columns.option[rented.row] == SPOT)
+    age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
+    fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
 
-    def at(hours: Floats, sign: int) -> Floats:
+    def at(hours: Floats, sign: int, width: Floats) -> Floats:
         own = np.abs(np.log(hours / times.hours))
         beyond = np.exp(sign * (np.hypot(own, width) - own))
         return costs(catalogue, query, replace(rented, hours=hours), market, beyond)
 
-    return at(times.hours_low, -1), at(times.hours_high, 1)
+    return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
+
+
+def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floats, Floats]:
+    """How far below and above, in ln, the rate of each row may be paid so many days after it was seen; 0 unless it is spot."""
+    widths = np.zeros((2, len(row)))
+    spot = np.flatnonzero(catalogue.columns.option[row] == SPOT)
+    codes, which = np.unique(catalogue.columns.instance[row[spot]], return_inverse=True)
+    instances = [catalogue.vocabulary.instances[code] for code in codes.tolist()]
+    known = [moves(provider, machine.accelerator) for provider, _, machine in instances]
+    for each in set(known):
+        at = spot[np.array([one is each for one in known], bool)[which]]
+        widths[:, at] = each.after(days[at])
+    return widths[0], widths[1]
 
 
 def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOption) -> Decimal:

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
 from costcalc.hardware import Machine
-from costcalc.offers import ENDED, Offer, PurchaseOption
-from pricing.packaged.names import ANY_REGION
+from costcalc.offers import ANY_REGION, ENDED, Offer, PurchaseOption
 from pricing.packaged.tables import Row, Table, day
 
 FREE_TIERS = Table(

@@ -16,7 +16,6 @@ from pricing.packaged.tables import Row, Table
 ACCELERATOR_NAMES = Table("accelerator_names.csv", "scheme spelling memory_gib", "accelerator")
 REGION_NAMES = Table("region_names.csv", "provider spelling", "region")
 ANY = "*"  # the naming scheme that every provider shares; every spelling of a region
-ANY_REGION = "any"  # one rate in all of a provider's regions
 UNSPECIFIED = "unspecified"  # the provider doesn't say in which region
 MEMORY_TOLERANCE = 0.12  # a share: providers report usable memory, in GB, GiB or MiB (an A100 of 40 GB as 39.6 GiB)
 

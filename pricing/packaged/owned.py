@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from costcalc.offers import STANDS_ALONE, Offer, PurchaseOption
+from costcalc.offers import ANY_REGION, STANDS_ALONE, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
-from pricing.packaged.names import ANY_REGION
 from pricing.packaged.purchases import USD_PER_KWH
 from pricing.packaged.tables import Row, Table, amount, day, machine
 

@@ -24,8 +24,9 @@ CONNECT_SECONDS = 5
 WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock
 SECRET_OPTIONS = ("password", "sslpassword")  # libpq also takes them in the query of a URL
 WAYS_OUT = {
-    "sqlite": "restore a backup (`costcalc prices restore FILE`) or begin anew (`costcalc prices rebuild`, then restart servers)",
-    "postgresql": "restore a backup with pg_restore, or restart all servers to begin anew",
+    "sqlite": "restore a backup (`costcalc prices restore FILE`) or start anew (`costcalc prices rebuild`, then restart "
+    "servers)",
+    "postgresql": "restore a backup with pg_restore, or restart all servers to start anew",
 }
 POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
@@ -44,7 +45,7 @@ class StoreDamaged(StoreUnavailable):
     def __init__(self, path: Path | str, fault: object) -> None:
         super().__init__(
             f"the price store {path} is damaged ({fault}): `costcalc prices restore FILE` puts a backup in its place, and "
-            "`costcalc prices rebuild` sets it aside and begins anew"
+            "`costcalc prices rebuild` sets it aside and starts a new one"
         )
 
 

@@ -18,6 +18,7 @@ from costcalc.throughput.workloads import bits
 from costcalc.training import Code
 from science.fitting.network import fit_overlap, over_networks
 from science.fitting.reference_model import fit_reference_model, observations
+from science.fitting.spot_rates import listed_series
 from science.fitting.transfer import fit_transfer, ratios
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
@@ -43,6 +44,7 @@ from science.validation.speeds import (
     same_system,
     unseen_accelerator,
 )
+from science.validation.spot_rates import spot_coverage
 
 SAME_SYSTEM = "same accelerator and count, other organisation"
 LENGTHS = Goal(0.035, 3.5 / 3.8)
@@ -117,6 +119,7 @@ def report(published: Published, experiments: Sequence[Experiment]) -> Report:
         },
         chances=(*brier_scores(published), *own_run_scores(published)),
         reliability=reliability(published),
+        spot=spot_coverage(listed_series()),
     )
 
 

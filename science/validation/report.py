@@ -11,11 +11,15 @@ from science.validation.convergence.chances import Brier
 from science.validation.convergence.own_runs import Reliability
 from science.validation.regret import Regret
 from science.validation.scores import Coverage, Score
+from science.validation.spot_rates import SpotCoverage
 
 HEADINGS = (
     "experiment", "n", "baseline", "ours", "ours/baseline", "asked for", "median", "p90", "bias",
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
+
+
+TOGETHER = ("all ", "own run, ")  # how families of chances begin that hold others
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Report:
     regrets: dict[str, Regret]
     chances: tuple[Brier, ...]
     reliability: Mapping[str, tuple[Reliability, ...]] = field(default_factory=dict)
+    spot: tuple[SpotCoverage, ...] = ()
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
@@ -42,12 +47,12 @@ class Report:
         return "\n".join([*lines, "", *self._remarks()]) + "\n"
 
     def markdown(self) -> str:
-        """For docs/method.md."""
+        """For docs/method.md, of chances only those of many codes and organisations together."""
         ruler = ("---", *["---:"] * (len(HEADINGS) - 1))
         rows = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ruler, *map(_cells, self.scores))]
-        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks())]) + "\n"
+        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks(TOGETHER))]) + "\n"
 
-    def _remarks(self) -> list[str]:
+    def _remarks(self, families: tuple[str, ...] = ("",)) -> list[str]:
         remarks = [
             f"Selection regret, {name}: mean {_percent(regret.mean)}, worst {_percent(regret.worst)}, {regret.choices} choices."
             for name, regret in self.regrets.items()
@@ -56,12 +61,19 @@ class Report:
             f"Chance of success, {one.family}: said {one.said:.3f}, reached {one.reached:.3f}, Brier score {one.score:.4f} "
             f"({one.baseline:.4f} by the share of others), {one.chances} chances of {one.runs} runs."
             for one in self.chances
+            if one.family.startswith(families)
         ]
         remarks += [
             f"Said and reached, {kind}: "
             + ", ".join(f"{one.said:.2f} and {one.reached:.2f} ({one.chances})" for one in bins)
             + "; in brackets the number of chances."
             for kind, bins in self.reliability.items()
+        ]
+        remarks += [
+            f"Spot rates after {days} days, 80 % range inside (95 % of it), below and above: "
+            + "; ".join(_spot(one) for one in self.spot if one.days == days)
+            + "."
+            for days in dict.fromkeys(one.days for one in self.spot)
         ]
         return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
 
@@ -84,6 +96,11 @@ def _coverage(found: Coverage) -> tuple[str, str]:
     inside = f"{found.observed:.2f} ({found.low:.2f}-{found.high:.2f})"
     width = f"{math.exp(found.half_width):.3f}" + " by rule" * found.by_rule
     return width, inside if found.good else inside + " !"
+
+
+def _spot(found: SpotCoverage) -> str:
+    inside = f"{found.inside:.2f} ({found.low:.2f}-{found.high:.2f}){' !' * (not found.good)}"
+    return f"{found.generation} {inside}, {found.below:.2f} and {found.above:.2f}"
 
 
 def _percent(share: float) -> str:

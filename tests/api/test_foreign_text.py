@@ -206,7 +206,7 @@ def test_a_parameter_is_one_line(client, name, sign):
     asked = {"model": "resnet50", "target": "0.757", name: f"a{sign}b"}
     refused = client.get(f"/cost?{urlencode(asked)}")
     assert (refused.status_code, name in refused.json["errors"]) == (400, True)
-    assert 'must be one line without characters that nobody sees; got "a?b"' in refused.json["errors"][name]
+    assert 'must be one line without invisible characters; got "a?b"' in refused.json["errors"][name]
     kept = app_of().test_client()
     assert (
         name not in ("model", "instance_type")

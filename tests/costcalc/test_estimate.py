@@ -293,7 +293,7 @@ def test_what_of_a_recipe_is_used_and_how_it_was_evaluated(ask_of):
         (one,) = ask_of(machine, recipe=(recipe,), **asked).estimates
         return any(words in sentence for sentence in one.assumptions)
 
-    assert said("mlperf-v2.1-hls-gaudi2-tf", "only the schedule is used")
+    assert said("mlperf-v2.1-hls-gaudi2-tf", "Only the schedule")
     assert said("ffcv-rn50-32ep", "schedule and the code")
     assert said(
         "ffcv-rn50-32ep", "images of 256 pixels a side, averaged over each image and its mirror image, after training"
@@ -355,7 +355,7 @@ def test_a_speed_of_the_asker_s_is_that_of_their_own_code(ask_of):
     one = ask_of(offer(), images_per_second=OwnSpeed(400, 1, "V100")).estimates[0]
     assert one.code == "own"
     assert "The speed is that of your own code." in one.assumptions
-    assert "Of the recipe only the schedule is used: the speed is that of your own code." in one.assumptions
+    assert "Only the schedule of the recipe is used: the speed is that of your own code." in one.assumptions
 
 
 def test_a_recipe_without_a_logged_speed_says_so(ask_of, packaged_evidence):

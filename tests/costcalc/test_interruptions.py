@@ -1,6 +1,7 @@
 """Spot machines are interrupted as often as their cloud says of them at that time, and by a constant where it says nothing."""
 
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from math import exp
 
 import pytest
@@ -8,16 +9,22 @@ from fakes.offers import offer
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.interruptions import RISK_OF_SHARE, RISKS, newest, observed_until
+from costcalc.interruptions import LIFE_HOURS, MEASURED, RISK_OF_SHARE, RISKS, newest, observed_until
 from costcalc.offers import PurchaseOption
 
 FEBRUARY_2021, JUNE_2025 = date(2021, 2, 10), date(2025, 6, 28)
 PLACE = ("aws", "p3.2xlarge", "us-west-1")
 
 
-def test_hours_between_interruptions_follow_from_the_monthly_share():
-    assert [round(hours) for risk in RISKS[1:5] for hours in risk] == [28833, 14232, 9364, 6929, 5467, 4492, 3795, 3271]
-    assert exp(-730 / RISKS[RISK_OF_SHARE["15-20%"]].pessimistic) == pytest.approx(0.8)
+def test_hours_between_interruptions_follow_from_the_share_of_machines():
+    assert [round(hours) for risk in RISKS[1:5] for hours in risk] == [118, 58, 38, 28, 22, 18, 16, 13]
+    assert exp(-LIFE_HOURS / RISKS[RISK_OF_SHARE["15-20%"]].pessimistic) == pytest.approx(0.8)
+    assert 1 - exp(-LIFE_HOURS / MEASURED.usual) == pytest.approx(0.5, abs=0.01)
+
+
+def test_neighbouring_ranges_are_no_more_than_some_times_apart():
+    usual = [risk.usual for risk in RISKS[1:]]
+    assert all(1 < before / after < 4 for before, after in pairwise(usual))
 
 
 def test_the_open_range_goes_by_machines_that_somebody_kept_running():

@@ -1,69 +1,90 @@
 """Spot rates move: how far is measured on the packaged prices, and the range of cost holds it."""
 
-from bisect import bisect
-from collections import defaultdict
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from math import ceil, exp, hypot, log
+from math import exp, hypot, log
 
 import pytest
 from fakes.offers import DAY, metered_offers, offer
 from hypothesis import given
 from hypothesis import strategies as st
-from packaged_tables import matching, rate, table
 
+from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill, Terms
-from costcalc.offers import PurchaseOption, spot_rate_factors, spot_rate_width
+from costcalc.hardware import Machine
+from costcalc.offers import PurchaseOption
+from science.fitting.spot_rates import Series, learned, listed_series
+from science.validation.spot_rates import spot_coverage
 
+H100 = Machine("H100", 8, 80.0)
 SPOT = PurchaseOption.SPOT
 COSTS = ("billed_cost", "effective_cost")
 hours = st.floats(0.01, 20_000)
 ratios = st.floats(1, 5)
 
 
+@pytest.fixture(scope="module")
 def series():
-    """The days and rates of one of Google's machines of each family in each region, where at least six rates are known."""
-    known = defaultdict(dict)
-    for row in matching(table("offers.csv"), provider="gcp", purchase_option="spot"):
-        if row["source"].startswith("Cyclenerd/"):
-            known[row["region"], row["instance_type"]][date.fromisoformat(row["observed_at"][:10])] = float(rate(row))
-    long = {where: rates for where, rates in sorted(known.items()) if len(rates) >= 6}
-    return {(region, name.rpartition("-")[0]): rates for (region, name), rates in long.items()}.values()
+    return listed_series()
 
 
-def moves(rates, days):
-    """|ln| between the rates of every seventh day and so many days later."""
-    seen = sorted(rates)
-    for start in range(seen[0].toordinal(), seen[-1].toordinal() - days + 1, 7):
-        before, after = (rates[seen[bisect(seen, date.fromordinal(day)) - 1]] for day in (start, start + days))
-        yield abs(log(after / before))
+def test_the_ranges_are_what_is_learned_from_the_packaged_lists(series):
+    assert learned(series) == spot_rates.GOOGLE_S
+    assert len(series) == 28
+    for moves in spot_rates.GOOGLE_S.values():
+        assert moves.fall == tuple(sorted(moves.fall))
+        assert moves.rise == tuple(sorted(moves.rise))
 
 
-@pytest.mark.parametrize("days", [30, 90, 180, 365])
-def test_the_width_is_what_four_in_five_listed_rates_moved_by(days):
-    moved = sorted(move for rates in series() for move in moves(rates, days))
-    assert len(moved) > 2000
-    assert spot_rate_width(SPOT, days, 0) == pytest.approx(moved[ceil(0.8 * len(moved)) - 1], abs=0.035)
+def test_ranges_hold_four_in_five_rates_of_regions_left_out(series):
+    scores = spot_coverage(series)
+    assert {one.days for one in scores} == {14, 30, 90, 180}
+    assert all(0.75 <= one.inside <= 0.85 for one in scores if one.generation == "all")
+    assert all(one.good for one in scores)
+    for one in scores:
+        assert one.inside + one.below + one.above == pytest.approx(1)
+
+
+def test_a_range_ends_where_the_list_ends():
+    """Eleven moves, one of them down, seven of none, three up: four fifths end at the second of the three."""
+    moves = [-0.5, *7 * [0.0], 0.1, 0.2, 0.3]
+    known = tuple(
+        Series("A", str(number), (0, 14, 15), (1.0, exp(move), exp(move))) for number, move in enumerate(moves)
+    )
+    after = learned(known, (14,))["A"]
+    assert (after.fall[1], after.rise[1]) == pytest.approx((0.0, 0.2))
 
 
 def test_a_rate_seen_just_now_moves_less_than_one_of_last_year():
-    widths = [spot_rate_width(SPOT, days, 24) for days in (0, 29, 364, 3000)]
-    assert widths == pytest.approx([0.0147, 0.0803, 0.28, 0.28], abs=1e-3)
+    google_s = offer(provider="gcp", machine=H100, purchase_option=SPOT)
+    for end in ("fall", "rise"):
+        widths = [getattr(spot_rates.width(google_s, days, 24), end) for days in (0, 29, 89, 364, 3000)]
+        assert widths == sorted(widths)
+        assert widths[-1] == widths[-2] == getattr(spot_rates.GOOGLE_S["H100"], end)[-1]
+
+
+@pytest.mark.parametrize(("provider", "accelerator"), [("aws", "A100-40GB"), ("gcp", "TPU v5e"), ("vast", "RTX 4090")])
+def test_where_nothing_is_known_the_widest_stands(provider, accelerator):
+    assert spot_rates.generation(provider, accelerator) is None
+    assert spot_rates.moves(provider, accelerator) == spot_rates.GOOGLE_S["H100"]
+    assert spot_rates.moves("gcp", "A100-40GB") != spot_rates.GOOGLE_S["H100"]
 
 
 @given(hours, ratios, ratios)
 def test_half_widths_of_hours_and_rate_add_in_quadrature(point, below, above):
     low, high = point / below, point * above
-    cheaper, dearer = map(float, spot_rate_factors(0.17, *(Decimal(repr(each)) for each in (low, point, high))))
+    ends = (Decimal(repr(each)) for each in (low, point, high))
+    cheaper, dearer = map(float, spot_rates.factors(spot_rates.Width(0.3, 0.17), *ends))
     assert cheaper < 1 < dearer
     assert log(dearer * high / point) == pytest.approx(hypot(log(high / point), 0.17), abs=1e-9)
-    assert log(cheaper * low / point) == pytest.approx(-hypot(log(point / low), 0.17), abs=1e-9)
+    assert log(cheaper * low / point) == pytest.approx(-hypot(log(point / low), 0.3), abs=1e-9)
 
 
 @pytest.mark.parametrize("option", [option for option in PurchaseOption if option is not SPOT])
 def test_other_rates_stay(option):
-    assert spot_rate_factors(spot_rate_width(option, 100, 5), Decimal(1), Decimal(2), Decimal(5)) == (1, 1)
+    width = spot_rates.width(offer(purchase_option=option, term="1y"), 100, 5)
+    assert spot_rates.factors(width, Decimal(1), Decimal(2), Decimal(5)) == (1, 1)
 
 
 @given(metered_offers(), hours.map(lambda each: Decimal(repr(each))), st.floats(0.5, 2).map(Decimal))
@@ -90,7 +111,8 @@ def test_a_spot_range_holds_its_point_and_is_wider_than_that_of_its_hours(listed
     for one in (one for one in listed if one.purchase_option is SPOT):
         assert one.effective_cost_low < one.effective_cost < one.effective_cost_high
         assert one.billed_cost_low < one.billed_cost < one.billed_cost_high
-        widest = ratio(one, "hours") * exp(2 * spot_rate_width(SPOT, one.price_age_days, one.hours))
+        moves = spot_rates.moves(one.provider, one.accelerator).after(one.price_age_days + one.hours / 24)
+        widest = ratio(one, "hours") * exp(sum(map(float, moves)))
         rounded = 0.02 / float(one.effective_cost_low)
         assert ratio(one, "hours") - rounded < ratio(one, "effective_cost") < widest + rounded
 
@@ -125,4 +147,6 @@ def test_spot_says_what_its_range_holds(ask, overheads, interruptions):
     time, money = (text for text in one.assumptions if text.startswith("Spot: "))
     assert interruptions in time
     assert "waiting for capacity is not counted" in time
-    assert f"a factor of {exp(spot_rate_width(SPOT, one.price_age_days, one.hours)):.2f}" in money
+    fall, rise = map(float, spot_rates.moves(one.provider, one.accelerator).after(one.price_age_days + one.hours / 24))
+    assert f"a rate of {exp(-fall):.2f} to {exp(rise):.2f} times" in money
+    assert "has no basis but the widest moves known" in money

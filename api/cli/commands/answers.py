@@ -71,7 +71,7 @@ def plan(file: BinaryIO, **given: Any) -> None:
         answer = answers.plan(settings_of_environment(), texts(given), file.read())
     click.echo(answer.text, nl=False)
     if answer.unanswered:
-        click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error beside them", err=True)
+        click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error", err=True)
 
 
 def swept() -> Schema:

@@ -38,7 +38,7 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
     type=click.Choice(["fp32", "bf16", "fp16"], case_sensitive=False),
     help="Default: the fastest of the device.",
 )
-@click.option("--batch-size", type=click.IntRange(1), help="Default: doubled as long as it fits and is faster.")
+@click.option("--batch-size", type=click.IntRange(1), help="Default: doubled while it fits and gets faster.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1, 600),
@@ -51,9 +51,9 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
     type=click.Choice(["cuda", "mps", "xla", "cpu"], case_sensitive=False),
     help="Default: the fastest there is.",
 )
-@click.option("--accelerator", metavar="NAME", help="What to call the device, if not what it calls itself.")
-@click.option("--store/--no-store", default=True, show_default=True, help="Have answers use it from now on.")
-@click.option("--small", is_flag=True, help="Measure what decides small networks instead: see `costcalc small`.")
+@click.option("--accelerator", metavar="NAME", help="A name for the device, instead of its own.")
+@click.option("--store/--no-store", default=True, show_default=True, help="Use it in answers from now on.")
+@click.option("--small", is_flag=True, help="Measure what matters to small networks instead: see `costcalc small`.")
 def measure(small: bool, **options: Any) -> None:
     """Measure how fast MODEL trains on this machine.
 
@@ -77,7 +77,7 @@ def measure(small: bool, **options: Any) -> None:
 )
 @click.option("--batch-size", type=click.IntRange(1, 10**9), default=64, show_default=True, help="Samples a step.")
 @click.option(
-    "--epochs", type=click.IntRange(1, 10**6), default=10, show_default=True, help="How often each sample is seen."
+    "--epochs", type=click.IntRange(1, 10**6), default=10, show_default=True, help="Passes over the data set."
 )
 @click.option("--rate", callback=amount, default="0.10", show_default=True, help="What an hour of this machine costs.")
 def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal) -> None:

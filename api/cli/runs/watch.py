@@ -168,11 +168,11 @@ def _verdict(found: Outlook, plan: Plan) -> str:
     if found.verdict is Verdict.WITHIN:
         return f"within the budget of {budget}: at most {_money(high)}"
     if not low.is_finite():
-        return "ALARM: it does not come to its target within its schedule"
+        return "ALARM: it will not reach its target within its schedule"
     if found.verdict is Verdict.LEAVES:
-        return f"ALARM: it leaves the budget of {budget}: at least {_money(low)}"
-    worst = f"up to {_money(high)}" if high.is_finite() else "it may not come to its target within its schedule"
-    return f"ALARM: it may leave the budget of {budget}: {worst}"
+        return f"ALARM: it exceeds the budget of {budget}: at least {_money(low)}"
+    worst = f"up to {_money(high)}" if high.is_finite() else "it may not reach its target within its schedule"
+    return f"ALARM: it may exceed the budget of {budget}: {worst}"
 
 
 def _ending(found: Outlook) -> str:
@@ -186,7 +186,7 @@ def _range(low: Decimal, middle: Decimal, high: Decimal) -> str:
     if not low.is_finite():
         return "not within its schedule, in 9 of 10 cases"
     if not middle.is_finite():
-        return f"{_money(low)} at the soonest, rather not within its schedule"
+        return f"{_money(low)} at the earliest, probably not within its schedule"
     highest = _money(high) if high.is_finite() else "not within its schedule"
     return f"{_money(middle)} ({_money(low)} to {highest} in 8 of 10 cases)"
 

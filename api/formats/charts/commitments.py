@@ -36,7 +36,7 @@ def figure(report: CommitmentsReport) -> Figure:
     )
     return Figure(
         f"{words.machine(machine)}, {machine.region}: what a month costs",
-        "rings: from there on it costs less than on demand",
+        "rings: above this it costs less than on demand",
         [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in x.ticks()],
         [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.ticks()],
         f"hours of use in a month of {HOURS_PER_MONTH}",

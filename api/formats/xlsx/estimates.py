@@ -15,11 +15,12 @@ from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from api.questions.schemas import Layout
+from costcalc import spot_rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
-from costcalc.offers import SPOT_RATE_DAYS, SPOT_RATE_WIDTH, Offer, PurchaseOption, spot_rate_factors, spot_rate_width
-from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.units import SECONDS_PER_HOUR
 
 SHOWN = frozenset((
     "rank", "provider", "region", "instance_type", "nodes", "accelerator", "purchase_option", "term", "payment", "recipe",
@@ -44,8 +45,8 @@ FORMS = {
 SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
-         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *WHERE_KNOWN)), "rate_width",
-         "rate_low_factor", "rate_high_factor")  # fmt: skip
+         "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *WHERE_KNOWN)), "rate_fall",
+         "rate_rise", "rate_low_factor", "rate_high_factor")  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
          "effective_cost", "billed_cost")  # fmt: skip
@@ -65,13 +66,12 @@ EFFECTIVE = "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)"
 FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
 SAVED = "({on_demand_hourly}-{metered_hourly})"
 COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
-RATE_WIDTH = f"{SPOT_RATE_WIDTH}*SQRT(MIN(({{price_age_days}}+{{hours}}/{HOURS_PER_DAY})/{SPOT_RATE_DAYS},1))"
-BEYOND = "IF({hours}=0,1,EXP(@sign(SQRT(@own^2+{rate_width}^2)-@own)))"
+BEYOND = "IF({hours}=0,1,EXP(@sign(SQRT(@own^2+{@moved}^2)-@own)))"
 RATE_FACTORS = tuple(
-    BEYOND.replace("@sign", sign).replace("@own", f"ABS(LN({{hours{end}}}/{{hours}}))")
-    for end, sign in (("_low", "-"), ("_high", ""))
+    BEYOND.replace("@sign", sign).replace("@moved", moved).replace("@own", f"ABS(LN({{hours{end}}}/{{hours}}))")
+    for end, sign, moved in (("_low", "-", "rate_fall"), ("_high", "", "rate_rise"))
 )
-"""`costcalc.offers.spot_rate_width` and `spot_rate_factors`: a longer run leaves a spot rate more time to move."""
+"""`costcalc.spot_rates.factors`."""
 RESTARTED = (
     "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),"
     f"{SPOT_RESTART_HOURS}*ROUNDUP({{hours}}/({{session_hours}}-{SPOT_RESTART_HOURS}),0),0))"
@@ -191,7 +191,7 @@ class _Row:
         figures = (getattr(known, name) for name in WHERE_KNOWN)
         yield from (None if figure is None else figure / known.hours for figure in figures)
         ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
-        width = spot_rate_width(known.purchase_option, known.price_age_days, known.hours)
-        factors = spot_rate_factors(width, *ends)
-        yield self._formula(RATE_WIDTH, width) if width else 0
-        yield from map(self._formula, RATE_FACTORS, factors) if width else factors
+        width = spot_rates.width(self.bill.offer, known.price_age_days, known.hours)
+        factors = spot_rates.factors(width, *ends)
+        yield from width
+        yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors

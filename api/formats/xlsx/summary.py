@@ -20,9 +20,9 @@ from costcalc.units import HOURS_PER_DAY
 TOLD = (
     "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
     "break-even and commitments follow, in whatever order you sort the rows.",
-    "Ranks, the frontier and the reasons of the picks stay as answered.",
+    "Ranks, the frontier and the reasons for the picks do not change.",
 )
-MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that somebody else than the provider stated"
+MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that the provider did not state itself"
 CHANGED = (
     "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
 )

@@ -88,14 +88,14 @@ def _money_but_not_most(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     if money is None or money.code is None:
         return False
-    return scan.ask(found[0], "only the most that it may cost is asked for, as in under $50")
+    return scan.ask(found[0], "only an upper limit of the cost is understood, as in under $50")
 
 
 def _per_hour(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     if money is None or money.code is None:
         return False
-    return scan.ask(found[0], "a limit on a rate is not asked for; write under $50 for the whole run")
+    return scan.ask(found[0], "limits are for the whole run, not for a rate; write under $50")
 
 
 def _electricity(scan: Scan, found: Found) -> bool:
@@ -108,7 +108,7 @@ def _electricity(scan: Scan, found: Found) -> bool:
 
 _MONEY = rf"(?P<money>{MONEY})"
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
-_OFTEN = "how often is part of another question: costcalc commitments with --runs-per-month"
+_OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
 SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),

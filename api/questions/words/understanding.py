@@ -21,7 +21,7 @@ from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
 OTHER_NETWORKS = (
-    "costcalc models lists them; of another, costcalc recipes add takes your log and costcalc measure your speed"
+    "costcalc models lists them; for another, costcalc recipes add reads your log, and costcalc measure your speed"
 )
 LONGEST = 2000
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")

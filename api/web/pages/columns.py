@@ -85,7 +85,7 @@ COLUMNS = (
     Column("price_age", "Price age", lambda each, _: f"{each.price_age_days:,} days", _price_age, is_number=True),
     Column("break_even", "Break-even", lambda each, _: f"{_count(each.break_even_hours)} h" if each.break_even_hours else "",
            is_number=True,
-           meaning="hours of use in a term from which on the commitment costs less than the same machine on demand."),
+           meaning="hours of use in a term above which the commitment costs less than the same machine on demand."),
 )  # fmt: skip
 USUAL = ("machine", "bought", "hours", "cost", "share", "probability", "recipe")
 

@@ -1,11 +1,11 @@
 """The catalogue of skypilot-org/skypilot-catalog: many clouds at second hand, without any credentials.
 
-Every offer is flagged `second_hand`. A region's spot rate is its cheapest zone's. An empty price, 0 and 700.0 mean unknown.
-Google's rows price the host only, and the accelerator in rows of its own: both are added and kept as parts, or the machine is
-refused by name. In November 2026 many of Google's accelerator rows held calendar-mode or flex-start rates as on demand
-(A100-80GB in us-central1 at 1.85 an hour, below its spot rate of 1.96; H100 at 4.20 in some regions, 9.80 and more in others):
-an on-demand rate below its own spot rate, or below 55 % of the dearest region's, is refused and named. `without_local_ssd`
-marks A2 Ultra and A3, whose local SSD isn't in the file.
+Every offer is flagged `second_hand`, and observed on the day on which its cloud's file last changed. A region's spot rate is its
+cheapest zone's. An empty price, 0 and 700.0 mean unknown. Google's rows price the host only, and the accelerator in rows of its
+own: both are added and kept as parts, or the machine is refused by name. In November 2026 many of Google's accelerator rows held
+calendar-mode or flex-start rates as on demand (A100-80GB in us-central1 at 1.85 an hour, below its spot rate of 1.96; H100 at
+4.20 in some regions, 9.80 and more in others): an on-demand rate below its own spot rate, or below 55 % of the dearest region's,
+is refused and named. `without_local_ssd` marks A2 Ultra and A3, whose local SSD isn't in the file.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from io import BytesIO
 
-from msgspec import Struct, convert, field
+from msgspec import Struct, ValidationError, convert, field
 
 from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Offer, PurchaseOption, RatePart
@@ -33,21 +33,25 @@ from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Bounds, Collected, Environment, SourceSetting, SourceSpec, separated
+from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
 
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
     "COSTCALC_SKYPILOT_CLOUDS",
     "clouds to read, separated by commas",
-    "aws,gcp,lambda,nebius,oci,verda",
+    "aws,cudo,gcp,hyperbolic,lambda,lium,mithril,nebius,oci,primeintellect,seeweb,shadeform,verda",
 )
-PATH = "/skypilot-org/skypilot-catalog/master/catalogs/v8/{cloud}/vms.csv"
+DATES = Site("skypilot", address("COSTCALC_SKYPILOT_DATES_URL", "https://api.github.com"))
+COMMITS = "/repos/skypilot-org/skypilot-catalog/commits"
+FILE = "catalogs/v8/{cloud}/vms.csv"
+PATH = f"/skypilot-org/skypilot-catalog/master/{FILE}"
 SOURCE = "SkyPilot catalogue v8"
 COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "Region"})
 OUR_NAMES = {"do": "digitalocean"}
-MARKETS = {"vast": (MARKETPLACE,)}
+MARKETS = dict.fromkeys(("vast", "lium", "primeintellect", "shadeform"), (MARKETPLACE,))  # they sell what others have
 UNKNOWN = Decimal(700)
 MIB_IN_GIB = 1024
+LEAST_MIB = 1024  # Shadeform's SizeInMiB is in GiB
 GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
 
 GOOGLE_FAMILIES = {  # the accelerator whose rows belong to a family's machines
@@ -80,6 +84,24 @@ class CatalogueRow(Struct, rename="pascal"):
     spot_price: Decimal | None = None
 
 
+class Committer(Struct):
+    """Who put a file there, and when."""
+
+    date: datetime
+
+
+class Commit(Struct):
+    """A change of a file."""
+
+    committer: Committer
+
+
+class Change(Struct):
+    """A row of a repository's history."""
+
+    commit: Commit
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
     """On demand and spot by the hour, None where unknown."""
@@ -96,24 +118,34 @@ class SkyPilot:
     """The source: one file for each cloud."""
 
     api: Endpoint
+    dates: Endpoint
     clouds: tuple[str, ...]
 
     def collect(self, now: datetime) -> Collected:
         """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
 
         def read(cloud: str) -> Collected:
-            return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, now)
+            changed = self._changed(cloud)
+            return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, min(changed, now))
 
         return collect_parts("skypilot", self.clouds, read, now)
 
+    def _changed(self, cloud: str) -> datetime:
+        """When the file was last changed: what it says is as old, whenever it is read. Raises SourceError."""
+        commits = self.dates.get(COMMITS, path=FILE.format(cloud=cloud), per_page="1")
+        try:
+            return convert(commits, tuple[Change])[0].commit.committer.date
+        except ValidationError:
+            raise SchemaChanged("skypilot: the date of the file is unreadable") from None
 
-def cloud_offers(content: bytes, cloud: str, now: datetime) -> Collected:
-    """One cloud's file as offers. Raises SchemaChanged."""
+
+def cloud_offers(content: bytes, cloud: str, changed: datetime) -> Collected:
+    """One cloud's file as offers, observed on the day on which it changed. Raises SchemaChanged."""
 
     def rows() -> Iterator[CsvRow]:
         return csv_rows("skypilot", BytesIO(content), COLUMNS)
 
-    day = start_of_day(now)
+    day = start_of_day(changed)
     provider = OUR_NAMES.get(cloud, cloud)
     if cloud != "gcp":
         return read_rows("skypilot", rows(), lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
@@ -144,13 +176,17 @@ def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator
         row.instance_type,
         row.accelerator_name,
         row.accelerator_count,
-        int(memory[1]) / MIB_IN_GIB if memory else None,
+        _gib(int(memory[1])) if memory else None,
         int(row.vcpus) if row.vcpus else None,
         row.memory_gib,
     )
     rented = machine(listed)
     if rented is not None:
         yield from _offers((provider, region(provider, row.region), row.instance_type), rented, _rates(row), now)
+
+
+def _gib(size: int) -> float:
+    return size / MIB_IN_GIB if size >= LEAST_MIB else size
 
 
 def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
@@ -232,15 +268,16 @@ def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
 
 
 def _build(environment: Environment, http: Http) -> SkyPilot:
-    return SkyPilot(SITE.open(environment, http), separated(CLOUDS.read(environment)))
+    return SkyPilot(SITE.open(environment, http), DATES.open(environment, http), separated(CLOUDS.read(environment)))
 
 
 SPEC = SourceSpec(
     name="skypilot",
     label="SkyPilot's catalogue",
     build=_build,
-    rates="on demand and spot of six clouds, second hand",
+    rates="on demand and spot of thirteen clouds, second hand",
     cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4",
-    settings=(*SITE.settings, CLOUDS),
+    settings=(*SITE.settings, *DATES.settings, CLOUDS),
+    at_most_every=timedelta(hours=23),
     bounds=Bounds(document_mib=16, memory_mib=96, offers=20_000),
 )

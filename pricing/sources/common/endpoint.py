@@ -84,7 +84,7 @@ class Endpoint:
     hint: str = ""
     refusal: str | None = None
 
-    def get(self, path: str, **params: str) -> Any:
+    def get(self, path: str, /, **params: str) -> Any:
         """The JSON answer to GET."""
         return self._call(lambda: self.http.get_json(self.url + path, params, self.headers))
 

@@ -100,7 +100,7 @@ def _between(part: Part, text: str) -> str:
     _, has_first, rest = text.partition(first)
     between, has_last, _ = rest.partition(last)
     if not (has_first and has_last):
-        raise SchemaChanged(f"the page is laid out anew and holds no {last if has_first else first!r}")
+        raise SchemaChanged(f"the page has a new layout and holds no {last if has_first else first!r}")
     return between
 
 
@@ -110,6 +110,6 @@ def _script_rows(text: str) -> Iterator[Row]:
     try:
         (headings, *rows), _ = json.JSONDecoder().raw_decode(rest)
     except (ValueError, TypeError):
-        raise SchemaChanged("the page is laid out anew, its table is unreadable") from None
+        raise SchemaChanged("the page has a new layout, its table is unreadable") from None
     for cells in rows if found else ():
         yield ScriptRow(dict(zip(headings, cells, strict=False)))

@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, str] = {
     "region": "the provider's region; empty means any",
     "instance_type": "the provider's name of the machine, or one of your own",
     "accelerator": "such as V100, A100-80GB, TPU v3; may be empty for a machine that is known here",
-    "accelerators": "how many the machine holds; may be empty likewise",
+    "accelerators": "how many the machine holds; may be empty too",
     "accelerator_memory_gib": "GiB of one accelerator; empty means its data sheet's",
     "vcpus": "virtual processors; may be empty",
     "memory_gib": "GiB of the machine; may be empty",

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from costcalc.hardware import Machine
-from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
+from costcalc.offers import ANY_REGION, COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
-from pricing.packaged.names import ANY_REGION
 from pricing.scope import EVERYTHING
 from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint

@@ -17,11 +17,11 @@ from typing import Any
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import ANY_REGION, Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
-from pricing.packaged.names import ANY_REGION, accelerator
+from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows

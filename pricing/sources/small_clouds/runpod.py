@@ -1,9 +1,9 @@
 """RunPod's secure and community cloud, priced by the accelerator.
 
-A machine here is 1, 2, 4 or 8 of an accelerator, up to the most that the cloud puts into one pod: `2x H100 secure`. A price
-of null or zero is unknown, and a cloud whose most is zero has none to rent. The spot price moves with bids. The prices of a
-week, a month or a year have mostly equalled on demand: only cheaper ones are offers (`savings_plan` with that term; how they
-are paid isn't listed). Stock is asked for each cloud and number of accelerators; what has none is flagged `no_capacity`.
+A machine here is 1, 2, 4 or 8 of an accelerator, up to the most that the cloud puts into one pod: `2x H100 secure`. A price of
+null or zero is unknown, and a cloud whose most is zero has none to rent. The prices of spot, a week, a month or a year have
+mostly equalled on demand: only cheaper ones are offers (`savings_plan` with that term; how they are paid isn't listed). Stock
+is asked for each cloud and number of accelerators; what has none is flagged `no_capacity`.
 """
 
 from __future__ import annotations
@@ -150,8 +150,9 @@ def _largest_pod(has_it: bool, most: int | None, gpu: Gpu) -> int:
 def _bought(single: Offer, cloud: Cloud) -> Iterable[Offer]:
     """One accelerator's price in every way that it can be bought."""
     yield single
-    if rate := maybe_amount(cloud.spot_price):
-        yield spot(single, rate)
+    spot_rate = maybe_amount(cloud.spot_price)
+    if spot_rate and spot_rate < single.hourly_rate:
+        yield spot(single, spot_rate)
     for term, price in cloud.prices_by_term.items():
         rate = maybe_amount(price)
         if rate and rate < single.hourly_rate:

@@ -309,7 +309,7 @@ class TestPrices:
         assert run("prices", "release", "aws", input="n\n").exit_code == 1
         done = run("prices", "release", "aws", "--instance-type", "P3.2XLARGE", "--yes")
         assert (done.exit_code, store.quarantined()) == (0, [])
-        assert "2 released: costcalc prices refresh aws takes over what is still listed" in done.output
+        assert "2 released: costcalc prices refresh aws stores what is still listed" in done.output
         again = run("prices", "release", "aws", "--yes")
         assert (again.exit_code, "nothing to release" in again.output) == (1, True)
         assert run("prices", "release", "awss", "--yes").exit_code == 2
@@ -345,7 +345,7 @@ class TestPrices:
         [
             (("shet",), 2, "no price source is called 'shet': did you mean sheet?"),
             (("sheet", "--region", "nowhere"), 2, "nowhere"),
-            (("sheet", "--term", "1y"), 1, "sheet has no current rate that passes these filters: nothing to withdraw"),
+            (("sheet", "--term", "1y"), 1, "sheet has no current rate that matches these filters: nothing to withdraw"),
             (("gcp",), 1, "gcp has no current rate"),
             (("sheet", "--regoin", "a"), 2, "there is no option --regoin: did you mean --region"),
         ],

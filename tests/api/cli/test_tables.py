@@ -205,7 +205,7 @@ def test_missing_prices_take_one_line_and_explain_has_their_reasons(monkeypatch,
     asked = command.split()
     short, long = (CliRunner().invoke(main, [*asked, *more]).output for more in ([], ["--explain"]))
     assert short.count("No new prices") == 1
-    assert "\nNo new prices from aws, gcp: older ones stand in. --explain says why.\n" in short
+    assert "\nNo new prices from aws, gcp: older ones are used. --explain says why.\n" in short
     assert all(f"No new prices from {gap.source}: {gap.reason}\n" in long for gap in reasons)
 
 

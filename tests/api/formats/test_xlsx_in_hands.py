@@ -17,9 +17,10 @@ from support.services import packaged_service, service_of, words
 from api.bootstrap import FixedPrices
 from api.formats.commitments_sheets import columns_and_rows
 from api.reports.commitments import CommitmentsReport, question_beside
+from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices
-from costcalc.offers import spot_rate_factors, spot_rate_width, term_hours
+from costcalc.offers import term_hours
 from pricing.packaged.offers import read_packaged
 
 ASKED = "model=resnet50&target=0.757"
@@ -225,8 +226,8 @@ def figures(estimate, bill, hours):
     point, low, high = (
         Decimal(repr(each)) * times for each in (estimate.hours, estimate.hours_low, estimate.hours_high)
     )
-    width = spot_rate_width(bill.offer.purchase_option, estimate.price_age_days, hours)
-    cheaper, dearer = spot_rate_factors(width, low, point, high)
+    width = spot_rates.width(bill.offer, estimate.price_age_days, estimate.hours)
+    cheaper, dearer = spot_rates.factors(width, low, point, high)
     return {
         "hours": hours,
         "hours_low": float(low),

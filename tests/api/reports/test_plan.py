@@ -155,7 +155,7 @@ def test_text_in_a_row_is_no_formula_in_the_answer(client):
         ("[3]", "application/json", "send a list such as"),
         ('[{"model": {"a": 1}}]', "application/json", "write a text"),
         ("modell,target\nresnet50,0.7\n", "text/csv", "did you mean model"),
-        ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "columns of your own start with _"),
+        ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "names of your own columns start with _"),
         ("model,model\na,b\n", "text/csv", "name every column once"),
         ("model,\na,b\n", "text/csv", "name every column once"),
         (b"model,target\n\xff\xfe\n", "text/csv", "not UTF-8 at byte 14"),

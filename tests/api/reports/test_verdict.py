@@ -19,10 +19,10 @@ CASES = {
     ),
     "torchvision": ({"target": "0.757"}, [r"An ordinary script, torchvision-resnet50-90ep, takes [\d.]+ h and \$[\d.]+\.$"]),
     "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^That is flax-", "^No rate within these filters is confirmed: "]),
-    "Frankfurt": (
-        {"target": "75.7%", "provider": "aws", "region": "eu-central-1", "purchase": "on_demand"},
-        [r"^No rate of AWS in eu-central-1 \(Frankfurt\) is stored", "costcalc prices refresh aws", "us-east-1", RENTED, CODE,
-         "Next: costcalc launch resnet50 0.757 --provider aws .*--region us-east-1"],
+    "Calgary": (
+        {"target": "75.7%", "provider": "aws", "region": "ca-west-1", "purchase": "on_demand"},
+        [r"^No rate of AWS in ca-west-1 \(Calgary\) is stored", "costcalc prices refresh aws", "us-west-2", RENTED, CODE,
+         "Next: costcalc launch resnet50 0.757 --provider aws .*--region us-west-2"],
     ),
     "own": (
         {"target": "0.757", "own": "1xRTX4090", "own_price": "0"},
@@ -31,7 +31,7 @@ CASES = {
     "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at Kaggle: free, ", CODE, "^Next: https://www.kaggle.com"]),
     "no launcher": ({"target": "0.757", "provider": "jarvislabs"}, ["^Next: https://jarvislabs.ai/pricing has today's rates"]),
     "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at Google Cloud", CODE]),
-    "nothing": ({"target": "0.99"}, [r"^No recipe reaches 0\.99; the best reaches", r"^Instead: \d+ estimates with target="]),
+    "nothing": ({"target": "0.99"}, [r"^No recipe reaches 0\.99; the best reaches", r"^Instead: [\d,]+ estimates with target="]),
     "no offer": (
         {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
     ),

@@ -134,7 +134,7 @@ def test_a_name_is_taken_once(client):
         again = client.post(another, data=LOG)
         assert (again.status_code, again.json["detail"]) == (
             409,
-            "my-run exists already: remove it first, or give another name",
+            "my-run exists already: remove it first, or choose another name",
         )
 
 

@@ -18,21 +18,6 @@ from pricing.packaged.price_sources import PRICE_SOURCES
 from pricing.store.changes import By
 from pricing.store.store import Store
 
-
-def test_an_empty_store_is_filled_once_however_many_workers_start(store_url: str) -> None:
-    def start(_: int) -> str:
-        return Store(store_url).fill(NOW)
-
-    with ThreadPoolExecutor(4) as workers:
-        names = set(workers.map(start, range(4)))
-    assert len(names) == 1
-    packaged = read_packaged()
-    store = Store(store_url)
-    assert len(store.load_current()) == len(packaged.offers)
-    direct = Catalogue.from_offers(packaged.offers, "direct")
-    assert np.array_equal(np.sort(store.load_current().columns.hourly), np.sort(direct.columns.hourly))
-
-
 DAY = timedelta(days=1)
 
 
@@ -64,6 +49,23 @@ def write_offers(folder: Path, *rates: str) -> None:
 
 def rates(store: Store) -> list[str]:
     return [str(seen.offer.hourly_rate) for seen in history(store, "p3.2xlarge")]
+
+
+def test_a_filled_store_holds_the_packaged_prices(filled_url: str) -> None:
+    packaged, held = read_packaged(), Store(filled_url).load_current()
+    assert len(held) == len(packaged.offers)
+    direct = Catalogue.from_offers(packaged.offers, "direct")
+    assert np.array_equal(np.sort(held.columns.hourly), np.sort(direct.columns.hourly))
+
+
+def test_an_empty_store_is_filled_once_however_many_workers_start(store_url: str, edition: Path) -> None:
+    def start(_: int) -> str:
+        return Store(store_url).fill(NOW, edition)
+
+    with ThreadPoolExecutor(4) as workers:
+        names = set(workers.map(start, range(4)))
+    assert len(names) == 1
+    assert len(Store(store_url).load_current()) == 2
 
 
 def test_a_newer_edition_is_merged_once_and_corrects_the_older(store: Store, edition: Path) -> None:

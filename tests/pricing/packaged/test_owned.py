@@ -181,7 +181,7 @@ def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: i
             "line 2: session_hours 0.05: write more than the 6 min that each session",
         ),
         ("free_tiers.csv", ",offered,", ",gone,", "line 2: status 'gone' is neither offered nor ended"),
-        ("price_sources.csv", ",first,", ",third,", "line 2: hand 'third' is neither first nor second"),
+        ("price_sources.csv", ",first,", ",third,", "line 3: hand 'third' is neither first nor second"),
     ]:
         whole = (packaged_folder() / name).read_text()
         (tmp_path / name).write_text(whole.replace(old, new, 1))

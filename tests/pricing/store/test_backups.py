@@ -161,7 +161,7 @@ def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(
 
 
 def test_the_store_that_was_known_is_not_begun_anew_elsewhere(store_url: str) -> None:
-    with pytest.raises(StoreGone, match=r"it is gone, .* begin anew"):
+    with pytest.raises(StoreGone, match=r"it is gone, .* start anew"):
         Store(store_url, known="the one before")
     here = Store(store_url)
     assert Store(store_url, known=here.identity).identity == here.identity

@@ -55,7 +55,7 @@ def test_within_the_budget(log, environment):
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"), [("12", "it leaves the budget of $12.00"), ("17.5", "it may leave the budget")]
+    ("budget", "told"), [("12", "it exceeds the budget of $12.00"), ("17.5", "it may exceed the budget")]
 )
 def test_a_range_beyond_the_budget_ends_with_3(log, environment, budget, told):
     result = run(environment, log(28), "--once", "--rate", "30", "--max-cost", budget, *MADE)
@@ -136,7 +136,7 @@ def test_looks_from_cron_post_an_alarm_once(log, environment, slack):
         assert result.exit_code == ALARM, result.output
     (posted,) = slack.posts
     assert "run.csv: 28 of 40 epochs" in posted["text"]
-    assert "ALARM: it leaves the budget of $12.00" in posted["text"]
+    assert "ALARM: it exceeds the budget of $12.00" in posted["text"]
 
 
 def test_another_budget_is_another_alarm(log, environment, slack):

@@ -125,3 +125,23 @@ def test_a_cloud_without_a_file_costs_the_others_nothing(httpserver):
     collected = RECORDED["skypilot"].collect(httpserver.url_for(""), COSTCALC_SKYPILOT_CLOUDS="gcp,nebius")
     assert {offer.provider for offer in collected.offers} == {"gcp"}
     assert any(gap.reason.startswith("nebius: ") and "404" in gap.reason for gap in collected.faults)
+
+
+def test_shadeforms_memory_is_in_gib_and_an_h100_without_a_form_is_named():
+    machines = {offer.instance_type: offer.machine for offer in read("shadeform").offers}
+    assert {name: (one.accelerator, one.accelerators) for name, one in machines.items()} == {
+        "massedcompute_A6000x8": ("RTX A6000", 8),
+        "lambdalabs_H100-sxm5x2": ("H100", 2),
+        "denvr_A100-sxm4x8": ("A100-40GB", 8),
+    }
+    assert {offer.flags for offer in read("shadeform").offers} == {("second_hand", "marketplace")}
+    assert "machines that don't say SXM or PCIe left out: shadeform paperspace_H100" in [
+        gap.reason for gap in read("shadeform").gaps
+    ]
+
+
+def test_a_rate_is_as_old_as_its_file(httpserver):
+    source = RECORDED["skypilot"]
+    source.serve(httpserver)
+    offers = source.collect(httpserver.url_for("").rstrip("/")).offers
+    assert {offer.observed_at for offer in offers} == {datetime(2026, 11, 18, tzinfo=UTC)}

@@ -117,7 +117,7 @@ def test_a_rate_in_another_unit_is_not_taken():
 @pytest.mark.parametrize("source", [name for name, page in pages().items() if page.parts])
 def test_a_page_without_the_text_around_its_table_is_refused(source):
     for piece in {piece for part in pages()[source].parts for piece in part.between}:
-        with pytest.raises(SchemaChanged, match=f"{source}: the page is laid out anew"):
+        with pytest.raises(SchemaChanged, match=f"{source}: the page has a new layout"):
             offers(source, answer(source).replace(piece, ""), NOW)
 
 

@@ -1,0 +1,76 @@
+"""How far spot rates move until a run ends, by generation of accelerator: what Google's lists of 2023 to 2026 show.
+
+No other cloud's rates are known from week to week. Where they follow bids or hours, a range has no basis, and the widest that is
+known stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from math import exp, hypot, log
+from typing import NamedTuple
+
+import numpy as np
+
+from costcalc.offers import Offer, PurchaseOption
+from costcalc.units import HOURS_PER_DAY, Floats
+
+DAYS = (0, 14, 30, 90, 180, 365)
+
+
+class Moves(NamedTuple):
+    """How far four in five rates fell and rose at most, in ln, after each of DAYS; a tenth fell further."""
+
+    fall: tuple[float, ...]
+    rise: tuple[float, ...]
+
+    def after(self, days: Floats) -> tuple[Floats, Floats]:
+        """Both ends after these numbers of days, at most a year."""
+        return np.interp(days, DAYS, self.fall), np.interp(days, DAYS, self.rise)
+
+
+class Width(NamedTuple):
+    """How far below and above the rate that was seen one offer may be paid, in ln."""
+
+    fall: float
+    rise: float
+
+
+GOOGLE_S: Mapping[str, Moves] = {
+    "A100": Moves(fall=(0.0, 0.0, 0.001, 0.021, 0.023, 0.049), rise=(0.0, 0.016, 0.083, 0.176, 0.223, 0.288)),
+    "H100": Moves(fall=(0.0, 0.001, 0.049, 0.552, 0.883, 1.163), rise=(0.0, 0.049, 0.142, 0.337, 0.581, 0.63)),
+    "L4": Moves(fall=(0.0, 0.0, 0.0, 0.01, 0.013, 0.013), rise=(0.0, 0.0, 0.067, 0.165, 0.223, 0.256)),
+}
+"""`python -m science.fitting.spot_rates` learns them from 28 series; newer years weigh more."""
+GENERATIONS = {"A100-40GB": "A100", "A100-80GB": "A100", "L4": "L4", "H100": "H100", "H200": "H100"}
+WIDEST = "H100"
+
+
+def generation(provider: str, accelerator: str) -> str | None:
+    """Whose moves are known of a provider's spot rates of an accelerator, None where the range has no basis."""
+    return GENERATIONS.get(accelerator) if provider == "gcp" else None
+
+
+def moves(provider: str, accelerator: str) -> Moves:
+    """How far such spot rates move; the widest that is known where there is no basis."""
+    return GOOGLE_S[generation(provider, accelerator) or WIDEST]
+
+
+def width(offer: Offer, age_days: float, hours: float) -> Width:
+    """Of an offer that was seen so many days before a run of these hours starts; 0 unless it is spot."""
+    if offer.purchase_option is not PurchaseOption.SPOT:
+        return Width(0.0, 0.0)
+    fall, rise = moves(offer.provider, offer.machine.accelerator).after(np.array(age_days + hours / HOURS_PER_DAY))
+    return Width(float(fall), float(rise))
+
+
+def factors(moved: Width, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
+    """What a rate that moves so is multiplied with at the low and the high end of the 80 % interval of these hours."""
+    return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
+
+
+def _beyond(ratio: Decimal, moved: float) -> Decimal:
+    """Hours and rate are independent, so that their widths in ln add in quadrature: the factor beyond that of the hours."""
+    own = abs(log(ratio))
+    return Decimal(repr(exp(hypot(own, moved) - own)))

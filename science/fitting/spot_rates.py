@@ -1,0 +1,99 @@
+"""What the listed spot rates of a cloud moved by, by generation of accelerator: the ranges in `costcalc/spot_rates.py`.
+
+A rate counts from the day on which a list first had it. One machine stands for each accelerator in a region, as all sizes move
+alike.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from costcalc.offers import PurchaseOption
+from costcalc.spot_rates import DAYS, GENERATIONS, Moves
+from costcalc.units import Floats
+from pricing.packaged.offers import read_packaged
+
+LISTS = "Cyclenerd/"  # whose lists of Google's rates follow each other by weeks
+LEAST_RATES = 6  # of a series
+BEYOND = 0.1  # the share of moves below the range, and above it
+HALF_LIFE_DAYS = 730  # newer moves weigh more
+
+
+class Series(NamedTuple):
+    """The rates of one machine in one region by day, as ordinals."""
+
+    generation: str
+    region: str
+    days: tuple[int, ...]
+    rates: tuple[float, ...]
+
+    def at(self, day: int) -> float:
+        """The rate that was listed on a day."""
+        return self.rates[bisect(self.days, day) - 1]
+
+
+class Move(NamedTuple):
+    """ln of a rate over that of so many days before; `day` is the earlier one."""
+
+    day: int
+    ln: float
+
+
+def listed_series() -> tuple[Series, ...]:
+    """Google's, as packaged."""
+    known: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+    for offer in read_packaged().offers:
+        if offer.purchase_option is PurchaseOption.SPOT and offer.source.startswith(LISTS):
+            name = (offer.machine.accelerator, offer.region, offer.instance_type)
+            known[name][offer.observed_at.date().toordinal()] = float(offer.hourly_rate)
+    chosen: dict[tuple[str, str], Series] = {}
+    for (accelerator, region, _), rates in sorted(known.items()):
+        if accelerator in GENERATIONS and len(rates) >= LEAST_RATES:  # N1 hosts are none of theirs
+            series = Series(GENERATIONS[accelerator], region, *zip(*sorted(rates.items()), strict=True))
+            chosen.setdefault((accelerator, region), series)
+    return tuple(chosen.values())
+
+
+def moves(series: Series, days: int, every: int = 7) -> Iterator[Move]:
+    """Those of a series in so many days, from each of the days that lie so far apart."""
+    for start in range(series.days[0], series.days[-1] - days + 1, every):
+        yield Move(start, log(series.at(start + days) / series.at(start)))
+
+
+def learned(known: Sequence[Series], lags: Collection[int] = DAYS[1:]) -> Mapping[str, Moves]:
+    """The ranges of each generation, after so many days each; 0 after others."""
+    found = {}
+    for generation in sorted({series.generation for series in known}):
+        own = [series for series in known if series.generation == generation]
+        ends = [
+            _range([move for each in own for move in moves(each, days)]) if days in lags else (0.0, 0.0)
+            for days in DAYS
+        ]
+        fall, rise = np.abs(np.array(ends)).T
+        found[generation] = Moves(*(tuple(np.round(np.maximum.accumulate(end), 3).tolist()) for end in (fall, rise)))
+    return found
+
+
+def _range(found: Sequence[Move]) -> tuple[float, float]:
+    """The ends that leave a tenth of the moves below and hold four fifths; a rate that stays lies between them."""
+    order = sorted(found, key=lambda move: move.ln)
+    moved = np.array([move.ln for move in order])
+    newest = max(move.day for move in found)
+    share: Floats = np.cumsum([0.5 ** ((newest - move.day) / HALF_LIFE_DAYS) for move in order])
+    share /= share[-1]
+    low = min(float(moved[np.searchsorted(share, BEYOND)]), 0.0)
+    first = int(np.searchsorted(moved, low))
+    below = share[first - 1] if first else 0.0
+    high = moved[min(np.searchsorted(share, below + 1 - 2 * BEYOND), len(moved) - 1)]
+    return low, max(float(high), 0.0)
+
+
+if __name__ == "__main__":
+    for name, ends in learned(listed_series()).items():
+        print(f'    "{name}": {ends},')
