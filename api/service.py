@@ -37,7 +37,7 @@ from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
-from costcalc.query import ANY, EstimateQuery, OwnMachine, OwnRate
+from costcalc.query import ANY, EstimateQuery, OwnMachine, OwnRate, usual_basis
 from costcalc.tasks.known import TaskEvidence, find_task
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
@@ -394,7 +394,8 @@ def code_version() -> str:
 
 def query_of(values: dict[str, Any], **defaults: Any) -> EstimateQuery:
     """The question that parsed parameters ask; `defaults` apply to parameters that are not given."""
-    return EstimateQuery(**{**defaults, **values, "model": values["model"].name})
+    given = {**defaults, **values, "model": values["model"].name}
+    return EstimateQuery(**{"basis": usual_basis(given.get("purchase", ())), **given})
 
 
 def exchange_rates(

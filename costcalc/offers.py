@@ -56,6 +56,8 @@ DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: 1 to 14 days, then multiples of 7 to 182."""
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
+BY_THE_TERM = COMMITMENTS | {PurchaseOption.MONTHLY}
+"""What is paid for a whole term or month, however short the run."""
 
 
 @dataclass(frozen=True, slots=True)

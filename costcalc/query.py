@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.programs import Training
 from costcalc.training import Crossing, Metric, OwnSpeed, PipelineAsked
 
 Basis = Literal["billed", "effective"]
+
+
+def usual_basis(purchase: Collection[PurchaseOption]) -> Basis:
+    """What costs go by unless a question says so: of commitments alone the share that the run uses, otherwise the bill."""
+    return "effective" if purchase and {*purchase} <= BY_THE_TERM else "billed"
 
 
 DEFAULT_LIMIT = 20

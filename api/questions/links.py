@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
-from costcalc.query import EPOCHS, Discount, EstimateQuery, OwnRate
+from costcalc.query import EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
@@ -57,7 +57,8 @@ def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
         if field.name in implied:
             continue
         value = getattr(query, field.name)
-        if field.name in _DEFAULTS and value == _DEFAULTS[field.name]:
+        usual = usual_basis(query.purchase) if field.name == "basis" else _DEFAULTS.get(field.name, MISSING)
+        if value == usual:
             continue
         value = asked_by(field.name, value)
         if isinstance(value, tuple) and any("," in str(item) for item in value):

@@ -139,8 +139,9 @@ class Known:
         some = [name for name in EXAMPLES if name in self.accelerator]
         if squeeze(text).removesuffix("s").upper() in MAKERS and some:
             return f"{clip(text)} is not one accelerator: name the model itself, for example {either(some)}"
-        meant = names or family(self._bare(text), self.accelerator)
-        return guesses.unknown("accelerator", text, meant or self.accelerator, WHERE["accelerator"])
+        if meant := names or family(self._bare(text), self.accelerator):
+            return f"{clip(text)} is the name of several: write {either(meant)}"
+        return guesses.unknown("accelerator", text, self.accelerator, WHERE["accelerator"])
 
     def _pattern(self, text: str, guesses: Guesses) -> str:
         if not any(name.startswith(text[:-1]) for name in self.recipe):

@@ -20,6 +20,7 @@ from own_runs.this_machine import THIS_MACHINE
 
 MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
 COUNTED = re.compile(r"([0-9]{1,6})\s*[xX×*]\s*(?=[A-Za-z])")
+COUNTED_AFTER = re.compile(r"(.*(?:[0-9]|GB|Ti|PCIe|NVL))\s*[xX×*]\s*([0-9]{1,4})", re.IGNORECASE)
 MOST_OWN, MOST_NODES = 64, 100_000
 WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
 
@@ -60,14 +61,21 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
 
 def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
     """`8x H100` among the accelerators is their number too."""
-    found = [COUNTED.match(part) for text in values["accelerator"] for part in between_commas(text)]
+    parts = [_counted_first(part) for text in values["accelerator"] for part in between_commas(text)]
+    found = [COUNTED.match(part) for part in parts]
     counts = {int(each[1]) for each in found if each} | {values[name] for name in ("accelerators",) if name in values}
     if not any(found):
         return {}
     if len(counts) > 1:
         errors["accelerators"] = [f"{' and '.join(map(str, sorted(counts)))} are asked for: write one number"]
-    bare = tuple(COUNTED.sub("", part) for text in values["accelerator"] for part in between_commas(text))
+    bare = tuple(COUNTED.sub("", part) for part in parts)
     return {"accelerator": bare, "accelerators": max(counts)}
+
+
+def _counted_first(part: str) -> str:
+    """`8x H100` where somebody wrote `H100 x8`."""
+    found = COUNTED_AFTER.fullmatch(part)
+    return f"{found[2]}x {found[1]}" if found else part
 
 
 def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[Meant, list[str]]:

@@ -88,7 +88,8 @@ def nothing(answer: Answer) -> str:
         stop = f"the published runs stop at {best.accuracy:g} {answer.query.metric}"
         return f"{stop}, and how long another target takes is not known"
     if isinstance(answer.query.metric, Metric) and best.accuracy < answer.query.target:
-        return f"no recipe reaches {answer.query.target:g}; the best reaches {best.accuracy:g} ({best.recipe})"
+        wanted, most = (_percent(value) for value in (answer.query.target, best.accuracy))
+        return f"no recipe of {answer.query.model} reaches {wanted}; the best reaches {most} ({best.recipe})"
     units = answer.rejection_units
     if all_are_old(answer):
         reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
@@ -102,6 +103,11 @@ def _is_other_target(answer: Answer) -> bool:
     """Whether the target is another than that at which the runs of a task stop."""
     reasons = {reason for reason, unit in answer.rejection_units.items() if unit == "recipes"}
     return not isinstance(answer.query.metric, Metric) and reasons == {"target_never_reached"} and not answer.count
+
+
+def _percent(accuracy: float) -> str:
+    """Cut off, so that none is overstated."""
+    return f"{floor(accuracy * 1000 + 1e-6) / 10:g} %"
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
@@ -247,8 +253,7 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
 def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
     written = change.written()
     joined = written if written.startswith("without") else f"with {written}"
-    if joined == "without purchase":
-        joined += f"={text_of(found.query.purchase)}"
+    joined = joined.replace("without ", "without a filter on ")
     query = replace(found.query, **{"offset": 0, **change.values})
     sentence = f"{many(answer.count, 'estimate')} {joined}{_least(change, answer)}{change.because}."
     return Hint(written, answer.count, sentence, to_url(query, ""))

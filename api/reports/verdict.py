@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -11,7 +12,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.money import money
-from costcalc.offers import PurchaseOption
+from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
@@ -29,6 +30,7 @@ KINDS: dict[RecipeKind, str] = {
     "record": "a benchmark entry",
     "own": "your own run",
 }
+COUNTED = re.compile(r"[0-9]+x ")
 HOW_BOUGHT = {
     PurchaseOption.ON_DEMAND: "on demand",
     PurchaseOption.SPOT: "on spot",
@@ -144,16 +146,17 @@ def _basis(answer: Answer) -> Basis:
 
 
 def _other(answer: Answer) -> Estimate | None:
-    """Beside another lead the cheapest pick; beside the cheapest the balanced one, or where that is the same the fastest unless
-    it is dear. None where no other is left."""
+    """The first of the cheapest pick, the balanced and the fastest that costs less than the lead or ends sooner; the fastest only
+    if it is not dear. None where no other is left."""
     picked, basis = {pick.name: pick.estimate for pick in answer.picks}, answer.query.basis
-    cheapest, balanced, fastest = (picked[name] for name in ("cheapest", "balanced", "fastest"))
-    if answer.lead != cheapest:
-        return cheapest
-    if balanced != cheapest:
-        return balanced
-    dear = fastest.cost(basis).cost > MOST_FOR_SURE * cheapest.cost(basis).cost
-    return None if dear or fastest == cheapest else fastest
+    lead, dear = answer.lead, MOST_FOR_SURE * picked["cheapest"].cost(basis).cost
+    others = [picked["cheapest"], picked["balanced"]]
+    others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
+    return next((each for each in others if each != lead and _is_better(each, lead, _basis(answer))), None)
+
+
+def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:
+    return each.cost(basis).cost < lead.cost(basis).cost or each.calendar_hours < lead.calendar_hours
 
 
 def _surest(answer: Answer) -> Estimate | None:
@@ -189,22 +192,30 @@ def _short(each: Estimate) -> str:
 
 def _located(each: Estimate) -> str:
     """What is rented and where: `8 A100-40GB at AWS (p4d.24xlarge, us-east-1)`."""
-    machines = f"{each.nodes} x {each.instance_type}" if each.nodes > 1 else each.instance_type
-    region = "" if each.region in PLACES else each.region
-    where = ", ".join(filter(None, ["" if _says_the_same(each) else machines, region]))
+    name = _machine_type(each)
+    machines = f"{each.nodes} x {name}" if each.nodes > 1 and name else name
+    where = ", ".join(filter(None, [machines, "" if each.region in PLACES else each.region]))
     return f"{_short(each)} ({where})" if where else _short(each)
 
 
-def _says_the_same(each: Estimate) -> bool:
-    """Whether the name of a machine is no more than its number and kind of accelerators: `1x H100`."""
-    words = set(each.instance_type.casefold().replace("x ", " ").split())
-    return words <= {str(each.accelerators), *each.accelerator.casefold().split()}
+def _machine_type(each: Estimate) -> str:
+    """The type of the machine; of one that is called by its accelerators (`1x H100 secure`) what else its name says."""
+    if not COUNTED.match(each.instance_type):
+        return each.instance_type
+    said = {*each.accelerator.casefold().split()}
+    return " ".join(word for word in COUNTED.sub("", each.instance_type).split() if word.casefold() not in said)
 
 
 def priced(each: Estimate, basis: Basis) -> str:
-    """Its cost with the range: `$3.89 ($3.05 to $4.96)`."""
+    """Its cost with the range: `$3.89 ($3.05 to $4.96)`; of a commitment with what it costs in all."""
     amount, low, high = (money(one, each.currency) for one in each.cost(basis))
-    return f"{amount} ({low} to {high})" if low != high else amount
+    low = low.removesuffix(f" {each.currency}")
+    whole = (
+        f" of {money(each.billed_cost, each.currency)} in all"
+        if basis == "effective" and each.purchase_option in BY_THE_TERM
+        else ""
+    )
+    return f"{amount} ({low} to {high}){whole}" if low != high else f"{amount}{whole}"
 
 
 def _range(each: Estimate) -> str:
@@ -215,7 +226,8 @@ def _range(each: Estimate) -> str:
 
 
 def _bought(each: Estimate) -> str:
-    words = (HOW_BOUGHT[each.purchase_option], each.term, each.payment and each.payment.value.replace("_", " "))
+    term = None if each.purchase_option is PurchaseOption.MONTHLY else each.term
+    words = (HOW_BOUGHT[each.purchase_option], term, each.payment and each.payment.value.replace("_", " "))
     return " ".join(filter(None, words))
 
 
@@ -236,15 +248,17 @@ def _days(each: Estimate) -> str:
 
 def _ordinary(answer: Answer) -> str:
     """What the script that most people run takes on the same machine, where that is another, and which one misses the target."""
-    each, seldom = answer.ordinary, answer.ordinary_missed
-    told = f"{seldom.recipe} misses it in {(1 - seldom.chance) * 100:.0f} % of runs" if seldom else ""
-    if answer.lead.recipe_kind not in {"tuned", "record"}:
-        return f"{_capital(told)}." if seldom and seldom.recipe != answer.lead.recipe else ""
-    if each is None or each.recipe_kind != "ordinary":
-        return f"{_capital(told)}." if told else "No ordinary script is known to reach it."
+    lead, each, seldom = answer.lead, answer.ordinary, answer.ordinary_missed
+    seldom = None if seldom and seldom.recipe == lead.recipe else seldom
+    misses = f"misses it in {(1 - seldom.chance) * 100:.0f} % of runs" if seldom else ""
+    if lead.recipe_kind == "own" or (each and each.recipe == lead.recipe):
+        return f"The usual script, {seldom.recipe}, {misses}." if seldom else ""
+    if each is None:
+        return f"The usual script, {seldom.recipe}, {misses}." if seldom else "No ordinary script is known to reach it."
     cost = money(each.cost(_basis(answer)).cost, each.currency)
-    ordinary = f"An ordinary script, {each.recipe}, takes {in_words(each.hours)} and {cost}"
-    return f"{ordinary}; {told}." if told else f"{ordinary}."
+    which = "An ordinary script" if lead.recipe_kind != "ordinary" else "The usual one"
+    ordinary = f"{which}, {each.recipe}, takes {in_words(each.hours)} and {cost}"
+    return f"{ordinary}; {seldom.recipe} {misses}." if seldom else f"{ordinary}."
 
 
 def _code(each: Estimate) -> str:

@@ -28,13 +28,22 @@ _SPELT = (
     (re.compile(r"\be\.\s?u\.", re.IGNORECASE), "EU"),
 )
 
+_GERMAN = {
+    "ohne": "without", "kein": "no", "keine": "no", "nicht": "not", "außer": "except", "unter": "under", "höchstens": "at most",
+    "maximal": "at most", "stunden": "hours", "std.": "hours", "tage": "days", "tagen": "days", "prozent": "percent",
+    "günstig": "cheap", "günstigste": "cheapest", "schnell": "fast", "schnellste": "fastest", "oder": "or", "und": "and",
+    "wieviel": "how much", "kostet": "costs", "auf": "to", "bis": "to", "für": "for", "mit": "with", "im": "in",
+}  # fmt: skip
+_IN_GERMAN = re.compile(rf"(?<![\w.=-])({'|'.join(map(re.escape, _GERMAN))})(?![\w=-])", re.IGNORECASE)
+_COLON = re.compile(r"(?<![\w.=:-])([a-z][\w-]*):(?=\d\d(?:[.,]\d+)?\s?%?(?:[\s,]|$))", re.IGNORECASE)
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
 _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
 _IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
 _HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+)?(hundred|thousand|grand)\b", re.IGNORECASE)
+_CENTS = re.compile(r"\b(\d{1,2})\s?cents?\b", re.IGNORECASE)
 _POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"(?<=[a-z])([<>]=?|[≤≥])(?=\s?[$€£]?\d)", re.IGNORECASE)
-_AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d))")
+_AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w.,])))")
 _MEMORY_FIRST = re.compile(r"\b(\d{2,3})\s?gi?b\s+([ahv]\d{3})s?\b", re.IGNORECASE)
 
 
@@ -45,13 +54,15 @@ def plain_text(text: str) -> str:
         plain = pattern.sub(word, plain)
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
     plain = _COMPARED.sub(r" \1 ", plain)
-    plain = _AT.sub(" ", plain)
+    plain = _COLON.sub(r"\1 ", _AT.sub(" ", plain))
+    plain = _IN_GERMAN.sub(lambda found: _GERMAN[found[1].lower()], plain)
     plain = _MEMORY_FIRST.sub(r"\2-\1GB", plain)
     return _MARKS.sub("", plain).strip()
 
 
 def _in_digits(text: str) -> str:
     """Tens and hundreds in digits: `seventy-six percent`, `two hundred dollars`, `a grand`."""
+    text = _CENTS.sub(lambda found: f"${int(found[1]) / 100:.2f}", text)
     text = _HUNDREDS.sub(_hundreds, text)
     text = _IN_TENS.sub(lambda found: str(_value(found[1]) + (_value(found[2]) if found[2] else 0)), text)
     return _POINT.sub(lambda found: f"{found[1]}.{_value(found[2])}", text)

@@ -12,7 +12,7 @@ class Reading:
     """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that say
     what else to type; `corrected` are misspelt words with those they were read as,
     `unclear` the parameters that have several values and may have one. `each` says that accelerators are those of one
-    machine, `other_task` that the network is of a task that is not estimated."""
+    machine, `owned` that they stand at the asker's, `other_task` that the network is of a task that is not estimated."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
     excluded: dict[str, list[str]] = field(default_factory=dict)
@@ -22,6 +22,7 @@ class Reading:
     unclear: set[str] = field(default_factory=set)
     shared: bool = False
     each: bool = False
+    owned: bool = False
     other_task: bool = False
 
     def add(self, value: Value) -> None:

@@ -31,6 +31,7 @@ _TIMES = re.compile(rf"\s*[x×*]\s*(\d{{1,7}}){END}", re.IGNORECASE)
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*")
 _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
 
@@ -151,18 +152,21 @@ class Scan:
     def _take(self, named: Named, many: int) -> None:
         """The values of a name or phrase, excluded where it is negated; a machine of the asker's own where it is theirs."""
         kind, mine, self.place = named.values[0].parameter, self.mine, named.end
-        after = _TIMES.match(self.text, self.place) if kind == "accelerator" else None
+        after = _TIMES.match(self.text, self.place) if kind in ("accelerator", "instance_type") else None
         if after and not many:
             many, self.place = int(after[1]), after.end()
         self.mine = False
         if kind == "each":
             self.reading.each = True
+        elif kind == "owned":
+            self.reading.owned = True
         elif kind in ("unasked", "other"):
             self._ask_instead(named, kind)
         elif self.negated:
             self._exclude(named, many)
         elif kind == "accelerator" and mine:
-            self.reading.put("own", f"{many or 1}x {named.values[0].text}")
+            counts = [int(value.text) for value in named.values if value.parameter == "accelerators"]
+            self.reading.put("own", f"{many or sum(counts) or 1}x {named.values[0].text.partition(',')[0]}")
         else:
             for value in named.values:
                 self.reading.add(value)
@@ -177,10 +181,25 @@ class Scan:
             self.reading.ask(f"{negated} {named.text}", "this cannot be left out; say what is wanted instead")
             return
         self.reading.add(named.values[0]._replace(excluded=True))
-        more = _GOES_ON.match(self.text, self.place)
-        following = more and self.words.find(self.text, more.end())
-        if following and following.values[0].parameter == kind:
-            self.negated, self.place = negated, more.end()  # type: ignore[union-attr]
+        more = _GOES_ON.match(self.text, self.place) or self._comma_of_list(kind)
+        if more and self._of_kind(more.end(), kind):
+            self.negated, self.place = negated, more.end()
+
+    def _of_kind(self, place: int, kind: str) -> Named | None:
+        """The name there, if it is of this kind."""
+        named = self.words.find(self.text, place)
+        return named if named and named.values[0].parameter == kind else None
+
+    def _comma_of_list(self, kind: str) -> re.Match[str] | None:
+        """The comma here in a list of one kind that ends in `or` or `and`: `not aws, gcp or azure`."""
+        first = comma = _COMMA.match(self.text, self.place)
+        while comma:
+            named = self._of_kind(comma.end(), kind)
+            last = named and _GOES_ON.match(self.text, named.end)
+            if named and last and self._of_kind(last.end(), kind):
+                return first
+            comma = _COMMA.match(self.text, named.end) if named else None
+        return None
 
     def _ask_instead(self, named: Named, kind: str) -> None:
         negated, self.negated = self.negated, ""

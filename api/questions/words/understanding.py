@@ -102,6 +102,9 @@ def _settle(reading: Reading, words: Vocabulary) -> None:
     _one_each(reading)
     _regions(reading)
     _accelerators(reading)
+    if reading.owned and "own" not in reading.values and "accelerator" in reading.values:
+        count = reading.values.pop("accelerators", ["1"])[0]
+        reading.values["own"] = [f"{count}x {name}" for name in reading.values.pop("accelerator")]
     if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
         reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
 

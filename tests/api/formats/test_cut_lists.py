@@ -107,7 +107,7 @@ def test_a_sheet_without_rows_says_why_beside_it_and_to_excel_in_a_last_line(cli
     response = client.get(NOTHING)
     told = response.headers["X-Message"]
     assert told.startswith("no estimate answers this question: ")
-    assert "without accelerators" in told
+    assert "without a filter on accelerators" in told
     assert response.text.startswith("rank,")
     assert rows_of(response.text) == []
     assert rows_of(client.get(f"{NOTHING}&excel=1").text)[-1] == [told]

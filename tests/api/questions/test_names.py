@@ -210,7 +210,7 @@ def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, t
         ("0@1xV100", "must be a number above 0"),
         ("1e400@1xV100", "must be a number above 0"),
         ("10@0xV100", "must be a whole number from 1"),
-        ("10@1xA100", 'unknown accelerator "A100": did you mean A100-40GB'),
+        ("10@1xA100", '"A100" is the name of several: write A100-40GB'),
         ("10@1xB52", "unknown accelerator"),
     ],
 )

@@ -64,16 +64,16 @@ def test_nothing_found_names_a_change_that_finds_something(parameters, change):
     [hint] = [hint for hint in found.hints if hint.change == change]
     assert 0 < hint.count == of_query_string(hint.query_string).count
     assert f"{hint.count:,} estimate" in hint.sentence
-    assert change in hint.sentence
+    assert change.replace("without ", "without a filter on ") in hint.sentence
 
 
 def test_a_limit_is_told_with_the_least_that_meets_it():
     [hint] = asked(max_hours="0.001").hints
     fastest = asked(sort="time", limit="1").estimates[0]
-    assert hint.sentence.endswith(f"without max_hours, the fastest in {fastest.calendar_hours:,.2f} hours.")
+    assert hint.sentence.endswith(f"without a filter on max_hours, the fastest in {fastest.calendar_hours:,.2f} hours.")
     [hint] = [hint for hint in asked(max_cost="0.001", purchase="on_demand").hints if hint.change == "without max_cost"]
     cheapest = asked(purchase="on_demand", limit="1").estimates[0]
-    assert hint.sentence.endswith(f"without max_cost, the cheapest at ${cheapest.billed_cost:,.2f}.")
+    assert hint.sentence.endswith(f"without a filter on max_cost, the cheapest at ${cheapest.billed_cost:,.2f}.")
 
 
 def test_a_network_without_recipes_is_told_which_one_is_the_same():

@@ -31,7 +31,14 @@ CASES = {
     "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at Kaggle: free, ", CODE, "^Next: https://www.kaggle.com"]),
     "no launcher": ({"target": "0.757", "provider": "jarvislabs"}, ["^Next: https://jarvislabs.ai/pricing has today's rates"]),
     "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at Google Cloud", CODE]),
-    "nothing": ({"target": "0.99"}, [r"^No recipe reaches 0\.99; the best reaches", r"^Instead: [\d,]+ estimates with target="]),
+    "nothing": ({"target": "0.99"}, [
+        r"^No recipe of resnet50 reaches 99 %; the best reaches 80\.8 %", r"^Instead: [\d,]+ estimates with target=",
+        r"^Next: costcalc cost resnet50 0\.803\."]),
+    "committed": (
+        {"target": "0.757", "purchase": "reserved,savings_plan,committed_use", "provider": "gcp"},
+        [r"with committed use \S+ no upfront: \$[\d.]+ \(.*\) of \$[\d,.]+ in all",
+         "^Next: costcalc commitments resnet50 0.757 "],
+    ),
     "no offer": (
         {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
     ),
