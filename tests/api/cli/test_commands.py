@@ -114,7 +114,7 @@ def test_the_table_shows_time_cost_range_and_price_date(run, client):
 def test_the_heading_says_which_of_how_many(run):
     assert "\n4 to 6 of " in run(*ASKED, "--offset", "3").output
     nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
-    assert nowhere.startswith("No recipe reaches 0.99; the best reaches 0.8")
+    assert nowhere.startswith("No recipe of resnet50 reaches 99 %; the best reaches 80")
     assert "\nInstead: " in nowhere
     assert "No top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
 
