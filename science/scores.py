@@ -25,6 +25,15 @@ def scores(form: str, into: str | None) -> str:
     return report.to_json() if form == "json" else report.text()
 
 
+def scores_of_tasks() -> str:
+    """How far answers about tasks lie off results of organisations that were left out. Raises TableError."""
+    from costcalc.evidence import load_evidence
+    from costcalc.tasks.evidence import fitted
+    from science.validation.tasks import left_out, table
+
+    return f"{table(left_out(load_evidence(), fitted()), fitted())}\n"
+
+
 def _page(path: str) -> str:
     try:
         page = Path(path).read_text("utf-8")

@@ -169,7 +169,10 @@ def settings() -> None:
     type=click.Path(exists=True, dir_okay=False, writable=True),
     help="Also write the scores into this page, docs/method.md.",
 )
-def validate(form: str, into: str | None) -> None:
+@click.option(
+    "--tasks", "of_tasks", is_flag=True, help="Score the tasks beside ImageNet instead, organisations left out."
+)
+def validate(form: str, into: str | None, of_tasks: bool) -> None:
     """Score the estimator against published results."""
     if not (CHECKOUT / "science").is_dir():
         stop("`costcalc validate` needs a checkout of the repository, and `make setup`", FAILED)
@@ -177,11 +180,11 @@ def validate(form: str, into: str | None) -> None:
 
     sys.path.append(str(CHECKOUT))
     try:
-        from science.scores import WrongPage, scores
+        from science.scores import WrongPage, scores, scores_of_tasks
     except ModuleNotFoundError:
         stop("`costcalc validate` needs SciPy, which `make setup` installs", FAILED)
     try:
-        click.echo(scores(form, into), nl=False)
+        click.echo(scores_of_tasks() if of_tasks else scores(form, into), nl=False)
     except WrongPage as error:
         stop(error)
     except TableError as error:

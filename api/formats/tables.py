@@ -13,6 +13,7 @@ from api.reports.models import ModelSummary
 from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
 from api.reports.prices.offers import OfferRow
+from api.reports.rounds import RoundRow
 from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
@@ -238,6 +239,26 @@ TREND = Table(
     ),
     ("model", "target", "provider", "accelerator", "currency"),
 )
+ROUNDS = Table(
+    "MLPerf in dollars",
+    "The least that this task's training cost on demand on the day of each round, and the least minutes that one could rent.",
+    "round",
+    RoundRow,
+    (
+        Column("Round", lambda row: row.round, lambda row: day(row.published)),
+        Column("Least cost", lambda row: (row.cost is not None and money(row.cost, row.currency)) or "nothing for rent",
+               lambda row: (row.minutes and f"{row.minutes:,.0f} min") or "", is_number=True),
+        Column("Machine", lambda row: (row.provider and f"{row.provider} {row.instance_type}") or "",
+               lambda row: (row.accelerator and f"{row.accelerators:,} {row.accelerator}") or ""),
+        Column("Today", lambda row: (row.cost_today is not None and money(row.cost_today, row.currency)) or "",
+               is_number=True, leave=2),
+        Column("Least minutes", lambda row: number(row.least_minutes, ",.0f"),
+               lambda row: (row.least_minutes_cost is not None and money(row.least_minutes_cost, row.currency)) or "",
+               is_number=True, leave=1),
+        Column("Record", lambda row: f"{row.record_minutes:,.1f} min", lambda row: row.record_system, is_number=True, leave=3),
+    ),
+    ("model", "provider", "accelerator", "currency"),
+)  # fmt: skip
 MODELS = Table(
     "Models",
     "Every model with a measurement, and the highest accuracy of any recipe.",

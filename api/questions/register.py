@@ -226,7 +226,7 @@ QUESTIONS = (
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
             "gives the hours a month above which each commitment costs less.",
-            ("model", "target"),
+            ("model", "target?"),
             explains=True,
         ),
         Tool(
@@ -249,7 +249,7 @@ QUESTIONS = (
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
             "could rent then, and says what made training cheaper and whether waiting ever paid.",
-            ("model", "target"),
+            ("model", "target?"),
         ),
         tool=Tool("What a training cost a year ago, two years ago and so on, and whether waiting ever paid.", rows=10),
         errors=(404,),
@@ -257,6 +257,23 @@ QUESTIONS = (
         table=f"{_TABLES}TREND",
         example=EXAMPLE,
         drawn={"every": "quarter"},
+    ),
+    Question(
+        "mlperf",
+        "/mlperf",
+        "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
+        "api.questions.schemas:TrendSchema",
+        "api.reports.rounds:rounds_report",
+        "api.reports.rounds:RoundsDocument",
+        command=Command(
+            "Show what training a task of MLPerf cost on the day of each round.\n\nMODEL is a task of costcalc tasks. Each round "
+            "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",
+            ("model", "target?"),
+        ),
+        tool=Tool("What a task of MLPerf cost to train when each round was published, and today.", rows=15),
+        errors=(404,),
+        topic="What it cost before",
+        table=f"{_TABLES}ROUNDS",
     ),
     Question(
         "compare",

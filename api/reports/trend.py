@@ -113,7 +113,7 @@ class TrendReport:
     def _worked_out(self) -> TrendDocument:
         latest = self.service.answer(self.query, self.catalogue)
         points = tuple(self._with_changes(latest.prices.as_of))
-        drivers = self._drivers(points)
+        drivers = drivers_of(self.service, self.catalogue, self.query, points)
         return TrendDocument(self.query, latest.prices, points, drivers, tuple(verdict(points, drivers)))
 
     def document(self) -> TrendDocument:
@@ -146,26 +146,24 @@ class TrendReport:
                 cost = cheapest.cost(self.query.basis).cost
                 yield Point(day, cost, cheapest.calendar_hours, cheapest)
 
-    def _drivers(self, points: Sequence[Point]) -> Drivers:
-        if len(points) < 2 or not points[0].cost:
-            return Drivers(None, None, None)
-        first, last = points[0], points[-1]
-        then = first.estimate
-        asked = replace(
-            self.query,
-            provider=(then.provider,),
-            instance_type=(then.instance_type,),
-            nodes=then.nodes,
-            as_of=last.date,
-            limit=1,
-        )
-        found = self.service.answer(asked, self.catalogue).estimates
-        if not found:
-            return Drivers(None, None, None)
-        [still] = found
-        prices = float(still.hourly_rate / then.hourly_rate)
-        recipes = still.hours / then.hours
-        return Drivers(prices, float(last.cost / first.cost) / prices / recipes, recipes)
+
+def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, points: Sequence[Point]) -> Drivers:
+    """What made the last point's cost of the first one's, oldest first."""
+    if len(points) < 2 or not points[0].cost:
+        return Drivers(None, None, None)
+    first, last = points[0], points[-1]
+    then, still = first.estimate, still_rented(service, catalogue, replace(query, as_of=last.date), first.estimate)
+    if still is None:
+        return Drivers(None, None, None)
+    prices, recipes = float(still.hourly_rate / then.hourly_rate), still.hours / then.hours
+    return Drivers(prices, float(last.cost / first.cost) / prices / recipes, recipes)
+
+
+def still_rented(service: Service, catalogue: Catalogue, query: EstimateQuery, then: Estimate) -> Estimate | None:
+    """The same training on the machine of an earlier estimate; None where that is no longer rented."""
+    machine = replace(query, provider=(then.provider,), instance_type=(then.instance_type,), nodes=then.nodes, limit=1)
+    found = service.answer(machine, catalogue).estimates
+    return found[0] if found else None
 
 
 def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:

@@ -45,6 +45,8 @@ class Layouts:
         refusal = np.zeros(len(clusters), np.int8)
         refusal[total > max(row.accelerators for row in self.rows)] = REFUSALS.index("beyond_any_cluster")
         refusal[(memory < least) | (memory * np.maximum(total, 1) < together)] = REFUSALS.index("does_not_fit_memory")
+        many = np.array([one.nodes > 1 and one.accelerators < self._least_in_a_machine for one in clusters], bool)
+        refusal[many] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")
         return refusal
 
@@ -91,6 +93,11 @@ class Layouts:
             least, most = ends.get(row.global_batch_size, (row.accelerators, row.accelerators))
             ends[row.global_batch_size] = min(least, row.accelerators), max(most, row.accelerators)
         return ends
+
+    @cached_property
+    def _least_in_a_machine(self) -> int:
+        """The fewest accelerators in each of several machines that anybody trained it on."""
+        return min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=0)
 
     @cached_property
     def _least_memory(self) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from scipy.stats import binom
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
@@ -27,7 +28,7 @@ MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore"
 SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
 BATCH = "samples at a batch"
-GOALS_OF_WORK = 0.012
+GOAL_OF_WORK = 0.012
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,35 @@ def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Ite
                 yield from _predicted(
                     task, own, task_evidence(task, beside, learned, frozenset({organisation})), learned
                 )
+
+
+def table(cases: Iterable[Predicted], learned: Fitted) -> str:
+    """What `costcalc validate --tasks` prints: errors by how near a result is to what others measured, and by task."""
+    every = list(cases)
+    rows: list[tuple[str, list[Predicted], float | None]] = [
+        (name, [case for case in every if case.kind == name], GOALS[name]) for name in GOALS
+    ]
+    rows += [("all", every, None)]
+    rows += [(task, [case for case in every if case.result.task == task], None) for task in tasks()]
+    work = [abs(case.work_off) for case in every if case.work_off is not None]
+    lines = [f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'nearest':>9}{'80 % range':>13}"]
+    lines += [_line(*row) for row in rows if row[1]]
+    samples = f"{BATCH:32}{len(work):>6}{np.median(work):>9.1%}{GOAL_OF_WORK:>8.1%}"
+    return "\n".join(
+        [*lines, samples, f"Ranges are widened by {learned.widening:g} (`make fit`), so that 80 % of all lie inside."]
+    )
+
+
+def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
+    """Beside the median error that of the nearest round's results of the same chip and count, and the share inside the range with
+    the interval in which a true 80 % would lie in 95 of 100 such samples."""
+    median = float(np.median([abs(case.off) for case in cases]))
+    nearest = [abs(case.nearest_off) for case in cases if case.nearest_off is not None]
+    inside = float(np.mean([case.inside for case in cases]))
+    low, high = (int(end) / len(cases) for end in binom.interval(0.95, len(cases), LEVEL))
+    beside = f"{np.median(nearest):9.1%}" if nearest else " " * 9
+    asked = f"{goal:8.1%}" if goal else " " * 8
+    return f"{name:32}{len(cases):>6}{median:>9.1%}{asked}{beside}{inside:>6.0%} ({low:.0%}-{high:.0%})"
 
 
 def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:

@@ -88,3 +88,17 @@ def test_the_list_of_tasks_is_a_page_a_sheet_and_json(client):
     rows = list(csv.DictReader(io.StringIO(client.get("/tasks.csv").text)))
     assert [row["model"] for row in rows] == [each["model"] for each in listed]
     assert "Llama 2 70B" in client.get("/tasks", headers={"Accept": "text/html"}).text
+
+
+def test_each_round_of_mlperf_is_in_dollars_of_its_day_and_of_today(client):
+    found = client.get("/mlperf?model=llama2-70b-lora").json
+    assert [row["round"] for row in found["rounds"]] == ["4.0", "4.1", "5.0", "5.1"]
+    for row in found["rounds"]:
+        then = client.get(f"/cost?model=llama2-70b-lora&purchase=on_demand&as_of={row['published'][:10]}").json
+        picked = {pick["name"]: pick["estimate"] for pick in then["picks"]}
+        assert row["cost"] == picked["cheapest"]["billed_cost"]
+        assert row["least_minutes"] == pytest.approx(picked["fastest"]["hours"] * 60)
+        assert row["record_minutes"] < row["least_minutes"]
+    assert found["now"]["billed_cost"] > 0
+    assert client.get("/mlperf.csv?model=llama2-70b-lora").text.count("\n") == 5
+    assert "costcalc tasks lists them" in client.get("/mlperf?model=resnet50&target=0.757").json["errors"]["model"][0]

@@ -1,0 +1,160 @@
+"""`/mlperf`: what a task's training cost when each round of MLPerf was published, and what those machines cost today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, ClassVar
+
+from api.questions.errors import BadParameters
+from api.reports.trend import Drivers, Point, drivers_of, still_rented, verdict
+from api.service import Service, query_of
+from costcalc.answers import Estimate, PriceBasis
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import PurchaseOption
+from costcalc.query import EstimateQuery
+from costcalc.tasks.known import find_task, quality_on
+from costcalc.tasks.tables import Task, results, rounds
+
+END_OF_DAY = time(23, 59, 59)
+MINUTES_PER_HOUR = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """A round: the least that the task's training then cost, `minutes` and machine, the least minutes that one could rent and
+    what those cost. `cost_today` is the first at today's rate of that machine, null where it is no longer rented on demand.
+    Everything is null where nothing that trains it was for rent. `record_minutes` is the fastest result of the round, on whatever
+    system, for rent or not."""
+
+    task: str
+    round: str
+    published: datetime
+    target: float
+    metric: str
+    currency: str
+    record_minutes: float
+    record_system: str
+    cost: Decimal | None = None
+    minutes: float | None = None
+    provider: str | None = None
+    instance_type: str | None = None
+    nodes: int | None = None
+    accelerator: str | None = None
+    accelerators: int | None = None
+    recipe: str | None = None
+    cost_today: Decimal | None = None
+    least_minutes: float | None = None
+    least_minutes_cost: Decimal | None = None
+    least_minutes_machine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsDocument:
+    """The JSON answer: the rounds, the first one first, then `now`, the training at today's prices with all that is known."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    rounds: tuple[RoundRow, ...]
+    now: Estimate | None
+    drivers: Drivers
+    verdict: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RoundsReport:
+    """A task's question on the day of each round that has results of it."""
+
+    rest: ClassVar = None
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+    task: Task
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"mlperf-{self.task.name}"
+
+    @cached_property
+    def _whole(self) -> RoundsDocument:
+        latest = self.service.answer(self.query, self.catalogue)
+        now = latest.picks[0].estimate if latest.picks else None
+        found = tuple(self._rounds())
+        last = [Point(latest.prices.as_of, now.cost(self.query.basis).cost, now.calendar_hours, now)] if now else []
+        points = (*(point for _, point in found if point), *last)
+        drivers = drivers_of(self.service, self.catalogue, self.query, points)
+        said = tuple(verdict(points, drivers))[:2]
+        return RoundsDocument(self.query, latest.prices, tuple(row for row, _ in found), now, drivers, said)
+
+    def document(self) -> RoundsDocument:
+        """The whole answer."""
+        return self._whole
+
+    def rows(self) -> tuple[RoundRow, ...]:
+        """The rounds."""
+        return self._whole.rounds
+
+    def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
+        for held in sorted({one.round for one in results()[self.task.name]}, key=lambda name: rounds()[name].published):
+            yield self._round(held)
+
+    def _round(self, held: str) -> tuple[RoundRow, Point | None]:
+        """A round, and the cheapest pick on its day."""
+        day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
+        target = quality_on(self.task, day.date())
+        asked = replace(self.query, as_of=day, target=target)
+        picked = {pick.name: pick.estimate for pick in self.service.answer(asked, self.catalogue).picks}
+        cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
+        best = min((one for one in results()[self.task.name] if one.round == held), key=lambda one: one.minutes)
+        row = RoundRow(
+            task=self.task.name,
+            round=held,
+            published=day,
+            target=target,
+            metric=self.task.metric,
+            currency=self.query.currency,
+            record_minutes=best.minutes,
+            record_system=f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
+        )
+        if cheapest is None or fastest is None:
+            return row, None
+        cost = cheapest.cost(self.query.basis).cost
+        priced = replace(
+            row,
+            cost=cost,
+            minutes=cheapest.hours * MINUTES_PER_HOUR,
+            provider=cheapest.provider,
+            instance_type=cheapest.instance_type,
+            nodes=cheapest.nodes,
+            accelerator=cheapest.accelerator,
+            accelerators=cheapest.accelerators,
+            recipe=cheapest.recipe,
+            cost_today=self._today(cheapest),
+            least_minutes=fastest.hours * MINUTES_PER_HOUR,
+            least_minutes_cost=fastest.cost(self.query.basis).cost,
+            least_minutes_machine=f"{fastest.accelerators} x {fastest.accelerator}, {fastest.provider}",
+        )
+        return priced, Point(day, cost, cheapest.calendar_hours, cheapest)
+
+    def _today(self, then: Estimate) -> Decimal | None:
+        """The same run at today's rate of its machine."""
+        still = still_rented(self.service, self.catalogue, self.query, then)
+        if still is None or not then.hourly_rate:
+            return None
+        return round(then.cost(self.query.basis).cost * still.hourly_rate / then.hourly_rate, 2)
+
+
+def rounds_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> RoundsReport:
+    """The report that parsed parameters of `/mlperf` ask for: of machines on demand unless the question says otherwise. Raises
+    BadParameters for a network that is no task's."""
+    query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
+    task = find_task(query.model)
+    if task is None:
+        raise BadParameters(
+            {"model": [f"{query.model} is no task beside ImageNet: costcalc tasks lists them, /trend has others"]}
+        )
+    return RoundsReport(service, catalogue, query, task)
