@@ -270,7 +270,6 @@ QUESTIONS = (
             "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",
             ("model", "target?"),
         ),
-        tool=Tool("What a task of MLPerf cost to train when each round was published, and today.", rows=15),
         errors=(404,),
         topic="What it cost before",
         table=f"{_TABLES}ROUNDS",

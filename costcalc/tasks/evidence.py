@@ -32,7 +32,7 @@ from costcalc.training import (
 STACK = "mlperf"
 MINUTES_PER_HOUR = 60
 NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
-USUAL_SPREAD, USUAL_SCATTER = 0.06, 0.05
+USUAL_SPREAD = 0.06
 
 
 @cache
@@ -53,8 +53,7 @@ def task_evidence(
 
     def speeds(evidence: Evidence) -> TaskSpeeds:
         told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
-        chips, scatter = learned.chips.get(task.name, {}), learned.scatters.get(task.name, USUAL_SCATTER)
-        return TaskSpeeds(told, evidence.accelerators, learned, chips, scatter)
+        return TaskSpeeds(told, evidence.accelerators, learned.kernel, learned.of(task.name), learned.cases)
 
     @cache
     def work_on(day: date) -> Mapping[tuple[float, int | None], float]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from costcalc.units import Floats
 
 EQUAL = 1e-9
+USUAL_SCATTER = 0.05
 ANY_LEVEL = 3.0  # of ln(rate): what a task's samples cost is not known beforehand
 
 
@@ -41,18 +42,32 @@ class Kernel(msgspec.Struct, frozen=True):
     cell_length: float
 
 
+class OfTask(NamedTuple):
+    """What was learned of one task: by chip what other tasks tell of it, the mean of what it adds to ln(rate) beside its data
+    sheet and the standard deviation; how far results of one system `scatter` in ln(rate), a standard deviation; and by how much
+    ranges are widened."""
+
+    chips: Mapping[str, tuple[float, float]]
+    scatter: float
+    widening: float = 1.0
+
+
 class Fitted(msgspec.Struct, frozen=True):
     """What was learned over all tasks: the kernel; by task what other tasks tell of chips, the mean of what they add to ln(rate)
     and its standard deviation; by task how far results of one system `scatter` in ln(rate), and the `spread` of ln(minutes) from
-    run to run, as standard deviations; and by how much ranges are widened so that 8 in 10 of `cases` results lie within, each
+    run to run, as standard deviations; and by how much its ranges are widened so that 8 in 10 of `cases` results lie within, each
     predicted from those of other organisations."""
 
     kernel: Kernel
     chips: Mapping[str, Mapping[str, tuple[float, float]]]
     scatters: Mapping[str, float]
     spreads: Mapping[str, float]
-    widening: float
+    widenings: Mapping[str, float]
     cases: int
+
+    def of(self, task: str) -> OfTask:
+        """What was learned of a task."""
+        return OfTask(self.chips.get(task, {}), self.scatters.get(task, USUAL_SCATTER), self.widenings.get(task, 1.0))
 
 
 class Systems(NamedTuple):

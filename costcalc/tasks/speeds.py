@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
-from costcalc.tasks.kernel import Fitted, Systems, covariance, variance
+from costcalc.tasks.kernel import Kernel, OfTask, Systems, covariance, variance
 from costcalc.tasks.layouts import Layouts
 from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
@@ -31,6 +31,9 @@ MIDDLE_YEAR, DAYS_PER_YEAR = 2022.0, 365.2425
 USUAL_TFLOPS, USUAL_GB_PER_S = 300.0, 1500.0
 BY_TFLOPS, BY_GB_PER_S, BY_COUNT = 0.6, 0.3, -0.1
 """Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth and in the count, before any rate."""
+SHARPER = 0.5
+"""Of the likeliest scatter: with that rates of one system, the same code as a rule, are smoothed with those of others too much.
+Organisations that are left out are predicted best so."""
 HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
 
 
@@ -52,15 +55,13 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TaskSpeeds:
-    """The speeds of one task, from its published `rows`; `chips` has what other tasks tell of chips: the mean of what they add to
-    ln(rate) beside their data sheets, and its standard deviation; results of one system differ by `scatter`, a standard
-    deviation."""
+    """The speeds of one task, from its published `rows` and what was learned of it; ranges are as wide as `cases` results need."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
-    fitted: Fitted
-    chips: Mapping[str, tuple[float, float]]
-    scatter: float
+    kernel: Kernel
+    of_task: OfTask
+    cases: int = 0
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -84,7 +85,7 @@ class TaskSpeeds:
 
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table of these recipes before any speed is known."""
-        half_width = HalfWidth(0.0, by_rule=False, cases=self.fitted.cases)
+        half_width = HalfWidth(0.0, by_rule=False, cases=self.cases)
         return replace(
             empty_table(self.rows, len(recipes), len(clusters), 1),
             recipes=tuple(recipes),
@@ -95,10 +96,10 @@ class TaskSpeeds:
 
     def predicted(self, asked: Systems) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
-        kernel = self.fitted.kernel
+        kernel = self.kernel
         across = covariance(asked, self.known, kernel)
-        left = self._posterior.variance(across, variance(asked, kernel)) + self.scatter**2
-        return asked.mean + self._posterior.mean(across), self.fitted.widening * np.sqrt(left)
+        left = self._posterior.variance(across, variance(asked, kernel)) + self.of_task.scatter**2
+        return asked.mean + self._posterior.mean(across), self.of_task.widening * np.sqrt(left)
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
         """These clusters with a work each."""
@@ -107,8 +108,8 @@ class TaskSpeeds:
         batches = np.array([work.batch or np.nan for work in works], float)
         days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
         sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
-        unknown = 0.0, self.fitted.kernel.chip
-        told = np.array([self.chips.get(one.chip, unknown) for one in parts], float).reshape(-1, 2)
+        unknown = 0.0, self.kernel.chip
+        told = np.array([self.of_task.chips.get(one.chip, unknown) for one in parts], float).reshape(-1, 2)
         log_count = np.log(total / FULL_NODE)
         return Systems(
             part=np.array([one.name for one in parts], str),
@@ -148,8 +149,8 @@ class TaskSpeeds:
 
     @cached_property
     def _posterior(self) -> Posterior:
-        noise = np.full(len(self.rows), self.scatter**2)
-        return Posterior.of(covariance(self.known, self.known, self.fitted.kernel), self.rates - self.known.mean, noise)
+        noise = np.full(len(self.rows), (SHARPER * self.of_task.scatter) ** 2)
+        return Posterior.of(covariance(self.known, self.known, self.kernel), self.rates - self.known.mean, noise)
 
     def _newest(self, one: Accelerator) -> int:
         """The day of the newest software on a part, else on its chip, else on any."""

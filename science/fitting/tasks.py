@@ -18,7 +18,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from costcalc.evidence import Evidence
 from costcalc.tasks.evidence import task_evidence
-from costcalc.tasks.kernel import Fitted, Kernel, Systems, covariance
+from costcalc.tasks.kernel import Fitted, Kernel, OfTask, Systems, covariance
 from costcalc.tasks.process import weighted_noise
 from costcalc.tasks.speeds import TaskSpeeds
 from costcalc.tasks.tables import Task, results, tasks
@@ -48,13 +48,13 @@ class Measured:
     @classmethod
     def of(cls, task: Task, evidence: Evidence, fitted: Fitted) -> Measured:
         """Those of a task's evidence."""
-        speeds = TaskSpeeds(evidence.throughputs, evidence.accelerators, fitted, {}, SCATTER)
+        speeds = TaskSpeeds(evidence.throughputs, evidence.accelerators, fitted.kernel, OfTask({}, SCATTER))
         return cls(task, speeds.known, speeds.rates - speeds.known.mean)
 
 
 def fitted_tasks(beside: Evidence, without: frozenset[str] = frozenset()) -> Fitted:
     """What the results of all organisations but these teach; `science.validation.tasks` says how wide its ranges must be."""
-    start = Fitted(START, {}, {}, _spreads(without), 1.0, 0)
+    start = Fitted(START, {}, {}, _spreads(without), {}, 0)
     measured = []
     for task in tasks().values():
         evidence = task_evidence(task, beside, start, without)

@@ -7,6 +7,7 @@ round, with its own batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ SAME, COUNT, CHIP = "same accelerator and count", "another count", "another acce
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
 BATCH = "samples at a batch"
 GOAL_OF_WORK = 0.012
+ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges must be as so many of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def table(cases: Iterable[Predicted], learned: Fitted) -> str:
     lines += [_line(*row) for row in rows if row[1]]
     samples = f"{BATCH:32}{len(work):>6}{np.median(work):>9.1%}{GOAL_OF_WORK:>8.1%}"
     return "\n".join(
-        [*lines, samples, f"Ranges are widened by {learned.widening:g} (`make fit`), so that 80 % of all lie inside."]
+        [*lines, samples, f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`)."]
     )
 
 
@@ -91,10 +93,18 @@ def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
 
 
 def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:
-    """The same with ranges so wide that 8 in 10 of these cases lie within."""
-    shares = [abs(case.off) / case.half_width for case in cases]
-    widening = round(learned.widening * float(np.quantile(shares, LEVEL)), 4)
-    return msgspec.structs.replace(learned, widening=widening, cases=len(shares))
+    """The same with ranges so wide that 8 in 10 of these cases lie within: each task's own, and ALIKE of all tasks."""
+    shares: dict[str, list[float]] = {}
+    for case in cases:
+        shares.setdefault(case.result.task, []).append(abs(case.off) / case.half_width)
+    every = [share for some in shares.values() for share in some]
+    of_all = float(np.quantile(every, LEVEL))
+    factors = {}
+    for task in tasks():
+        some = shares.get(task, [])
+        own = float(np.quantile(some, LEVEL)) if some else of_all
+        factors[task] = round(math.exp((len(some) * math.log(own) + ALIKE * math.log(of_all)) / (len(some) + ALIKE)), 4)
+    return msgspec.structs.replace(learned, widenings=factors, cases=len(every))
 
 
 def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: Fitted) -> Iterator[Predicted]:
