@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from api.questions.errors import BadParameters
-from api.reports.trend import Drivers, Point, drivers_of, still_rented, verdict
+from api.reports.trend import PASSING_BYTES, Drivers, Point, drivers_of, still_rented, verdict
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.memory import Memory
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.known import find_task, quality_on
@@ -98,6 +99,11 @@ class RoundsReport:
         """The rounds."""
         return self._whole.rounds
 
+    @cached_property
+    def _passing(self) -> Service:
+        """The service beside which answers at past dates push nothing out of memory."""
+        return replace(self.service, memory=Memory(PASSING_BYTES))
+
     def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
         for held in sorted({one.round for one in results()[self.task.name]}, key=lambda name: rounds()[name].published):
             yield self._round(held)
@@ -107,7 +113,7 @@ class RoundsReport:
         day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
         target = quality_on(self.task, day.date())
         asked = replace(self.query, as_of=day, target=target)
-        picked = {pick.name: pick.estimate for pick in self.service.answer(asked, self.catalogue).picks}
+        picked = {pick.name: pick.estimate for pick in self._passing.answer(asked, self.catalogue).picks}
         cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
         best = min((one for one in results()[self.task.name] if one.round == held), key=lambda one: one.minutes)
         row = RoundRow(

@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TaskSpeeds:
-    """The speeds of one task, from its published `rows` and what was learned of it; ranges are as wide as `cases` results need."""
+    """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
