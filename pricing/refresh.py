@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from costcalc.evidence import load_evidence
-from costcalc.offers import ANY_SOURCE, Gap, Offer
+from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
 from pricing.checks import (
     ListingRefused,
     SourceListing,
@@ -20,6 +21,8 @@ from pricing.checks import (
     told,
     violations,
 )
+from pricing.market import Market, market
+from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
 from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
@@ -200,6 +203,12 @@ class _Checker:
         self._accelerators = frozenset(load_evidence().accelerators)
         self._states = {state.name: state for state in store.status()} if store else {}
 
+    @cached_property
+    def _market(self) -> Market:
+        stored = self._store and self._store.current_snapshot_id()
+        catalogue = self._store.load_current() if self._store and stored else packaged_catalogue()
+        return market(catalogue, self._now)
+
     def result(self, outcome: Outcome) -> SourceResult:
         """The listing with its gaps, or its failure."""
         if outcome.collected is None:
@@ -213,6 +222,10 @@ class _Checker:
         except ListingRefused as refused:
             failed = self._failed(outcome, str(refused))
             return replace(failed, inspection=Inspection(outcome.name, _reasons(refused.broken)))
+        kept = self._market.flagged(kept)
+        far_off = [self._market.told(offer) for offer in kept if OFF_MARKET in offer.flags]
+        if far_off:
+            odd = (*odd, Gap(outcome.name, f"far off the market, not confirmed: {shortened(far_off)}"))
         parts, faults = (
             tuple(replace(gap, source=outcome.name) for gap in gaps)
             for gaps in (outcome.collected.gaps, outcome.collected.faults)

@@ -21,7 +21,7 @@ COLUMNS: Mapping[str, str] = {
     "provider": "whose machine it is, as in answers: aws, gcp, ... or a name of your own",
     "region": "the provider's region; empty means any",
     "instance_type": "the provider's name of the machine, or one of your own",
-    "accelerator": "such as V100, A100-80GB, TPU v3; may be empty for a machine that is known here",
+    "accelerator": "such as V100, A100-80GB, H100-SXM or TPU v3; may be empty for a machine that is known here",
     "accelerators": "how many the machine holds; may be empty too",
     "accelerator_memory_gib": "GiB of one accelerator; empty means its data sheet's",
     "vcpus": "virtual processors; may be empty",

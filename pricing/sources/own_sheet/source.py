@@ -18,6 +18,8 @@ from costcalc.hardware import Machine
 from costcalc.offers import ANY_REGION, COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
+from pricing.packaged.names import ANY as ANYBODY
+from pricing.packaged.names import UnknownName, accelerator
 from pricing.scope import EVERYTHING
 from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
@@ -137,17 +139,27 @@ def _offer(row: SheetRow, now: datetime) -> Offer:
 _OPTIONS = tuple(option.value for option in PurchaseOption if option is not PurchaseOption.FREE)
 
 
+def _accelerator(typed: str, memory_gib: float | None) -> str:
+    """The accelerator of this name, ours or one that providers use (H100-SXM). Raises CellFault."""
+    names = known_accelerators()
+    canonical = next((name for name in names if name.casefold() == typed.casefold()), None)
+    try:
+        canonical = canonical or accelerator(ANYBODY, typed, memory_gib)
+    except UnknownName:
+        canonical = None
+    if canonical is None:
+        near = next(iter(get_close_matches(typed, names, 1, 0.4)), "one of costcalc's accelerators")
+        raise CellFault("accelerator", f"{typed!r} is unknown: type {near}")
+    return canonical
+
+
 def _machine(row: SheetRow) -> Machine:
     """As typed; a packaged machine type fills in what is left empty."""
     known = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
-    accelerator, count = row.maybe("accelerator"), row.whole("accelerators")
-    if known is not None and not accelerator and not count:
+    count = row.whole("accelerators")
+    if known is not None and not row.maybe("accelerator") and not count:
         return known
-    names = known_accelerators()
-    canonical = next((name for name in names if name.casefold() == row.text("accelerator").casefold()), None)
-    if canonical is None:
-        near = next(iter(get_close_matches(row.text("accelerator"), names, 1, 0.4)), "one of costcalc's accelerators")
-        raise CellFault("accelerator", f"{accelerator!r} is unknown: type {near}")
+    canonical = _accelerator(row.text("accelerator"), _gib(row, "accelerator_memory_gib"))
     if not count:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
     memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(canonical)

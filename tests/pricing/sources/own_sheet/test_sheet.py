@@ -89,6 +89,14 @@ def test_a_path_and_a_web_address_give_the_same(httpserver):
     assert collect(SHEET).offers == RECORDED["sheet"].collect(httpserver.url_for("")).offers
 
 
+def test_an_accelerator_may_bear_the_name_that_providers_use(tmp_path):
+    sheet = tmp_path / "rates.csv"
+    columns = "provider,region,instance_type,accelerator,accelerators,purchase_option,hourly_rate,currency,observed_at"
+    sheet.write_text(f"{columns}\nacme,a,eight,H100-SXM,8,on_demand,16,USD,2026-11-01\n")
+    (offer,) = collect(sheet).offers
+    assert offer.machine.accelerator == "H100"
+
+
 def test_no_sheet_and_a_missing_one_name_the_variable(tmp_path):
     with pytest.raises(CredentialsMissing, match="COSTCALC_SHEET"):
         collect("")

@@ -1,0 +1,66 @@
+"""What others ask for an accelerator, and which rates are far off it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import median
+
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.offers import OFF_MARKET, Offer, PurchaseOption
+
+FAR_BELOW, FAR_ABOVE = 5, 20  # times the market's rate: machines with many processors cost much more
+FEWEST = 3  # providers that make a market
+NOT_COMPARED = (PurchaseOption.SPOT, PurchaseOption.OWNED, PurchaseOption.FREE)
+CURRENCIES = ("USD", "EUR", "GBP", "CHF")  # worth about the same beside these
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """By accelerator, the median of the least that each provider asks for one of it by the hour, on demand."""
+
+    medians: Mapping[str, float]
+
+    def flagged(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
+        """The offers, those far off the market flagged so."""
+        return tuple(_flagged(offer, self._is_far_off(offer)) for offer in offers)
+
+    def told(self, offer: Offer) -> str:
+        """What such an offer asks, and the others."""
+        accelerator = offer.machine.accelerator
+        asked, others = _of_one(offer), self.medians[accelerator]
+        return f"{offer.instance_type} at {asked:.2f} an hour and {accelerator}, others ask {others:.2f} in the median"
+
+    def _is_far_off(self, offer: Offer) -> bool:
+        asked = self.medians.get(offer.machine.accelerator)
+        if asked is None or not _is_compared(offer):
+            return False
+        return not asked / FAR_BELOW <= _of_one(offer) <= asked * FAR_ABOVE
+
+
+def market(catalogue: Catalogue, now: datetime) -> Market:
+    """That of the rates that are current now."""
+    rows = catalogue.current_offers(now).listed
+    least: dict[str, dict[str, float]] = defaultdict(dict)
+    on_demand = OfferFilter(purchase=(PurchaseOption.ON_DEMAND,), regions="all")
+    for offer in map(catalogue.offer, catalogue.passing_rows(rows, on_demand).tolist()):
+        if _is_compared(offer):
+            asked = least[offer.machine.accelerator]
+            asked[offer.provider] = min(_of_one(offer), asked.get(offer.provider, _of_one(offer)))
+    return Market({name: median(asked.values()) for name, asked in least.items() if len(asked) >= FEWEST})
+
+
+def _is_compared(offer: Offer) -> bool:
+    return (
+        bool(offer.machine.accelerators) and offer.purchase_option not in NOT_COMPARED and offer.currency in CURRENCIES
+    )
+
+
+def _of_one(offer: Offer) -> float:
+    return float(offer.hourly_rate) / offer.machine.accelerators
+
+
+def _flagged(offer: Offer, far_off: bool) -> Offer:
+    return replace(offer, flags=(*offer.flags, OFF_MARKET)) if far_off else offer
