@@ -36,6 +36,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "wrapped": {"text_wrap": True, "valign": "top"},
     "address": {"font_color": "#0563C1", "underline": 1},
     "headline": {"bold": True, "font_size": 12},
+    "wrapped_headline": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
     "doubtful": {"bg_color": "#F8CBAD", "num_format": '0;-0;"FALSE"'},
 }

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 from api.formats.xlsx.book import Formula, Sheet
 
-WIDE = 110
+WIDE, WIDE_HEADLINE = 115, 85  # characters of a line
+LINE = 16  # points
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ def write_front(sheet: Sheet, front: Front) -> None:
     row = 1
     for number, line in enumerate(front.lines):
         sheet.plain.merge_range(row, 0, row, 7, "")
-        sheet.put(row, 0, line, "wrapped" if number else "headline")
-        sheet.plain.set_row(row, 15 * (1 + len(line) // WIDE))
+        sheet.put(row, 0, line, "wrapped" if number else "wrapped_headline")
+        sheet.plain.set_row(row, LINE * ceil(len(line) / (WIDE if number else WIDE_HEADLINE)))
         row += 1
     for cells in _facts(front):
         row += 1
