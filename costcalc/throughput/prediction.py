@@ -79,9 +79,12 @@ def predict(
     images_per_gib: float,
     of_larger: Floats | float = -np.inf,
 ) -> Prediction:
-    """The recipe's rates on every cluster; on its own system, and where its implementation was measured on the very same one,
-    that rate. `images_per_gib` is `densest` of the recipe's network and precision. No other rate is below `of_larger`: that of
-    larger networks of its series with the same code, `carried_over` [C, P]."""
+    """The recipe's rates on every cluster.
+
+    A rate that its implementation was measured at on that very cluster stands, as does that of its own log on its own system.
+    `images_per_gib` is `densest` of the recipe's network and precision. `of_larger` [C, P] is `carried_over` of larger networks
+    of its series with the same code: no other rate is below it.
+    """
     batch, steps, room = _batch(recipe, features, images_per_gib)
     reference, peak = _reference(recipe, features, batch), _peak(recipe, features)
     own_each = np.minimum(_modelled(recipe, features, reference), peak)

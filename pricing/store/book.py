@@ -143,23 +143,21 @@ class Book:
         return replace(self, named=named, vocabulary=vocabulary, origins=origins)
 
     def seen_again(self, rows: Indices, moments: Indices, flags: Sequence[str | None]) -> Book:
-        """These rows were seen unchanged at these moments, with these flags if they had changed.
+        """These rows were seen unchanged at these moments; `flags` has new flags for a row, None where its flags did not change.
 
-        Where a row was last seen in an earlier month, a new row that repeats it is seen instead. So the last sighting of each
-        month stays.
+        The last sighting of each month stays: a row that was last seen in an earlier month is copied, and the copy is marked.
         """
         book = self._with_flags({text for text in flags if text is not None})
-        last_seen = book.named["seen"][rows]
-        of_earlier_month = (_month(last_seen) != _month(moments)) & (last_seen > book.named["observed"][rows])
-        book = book._with_repeats(rows[of_earlier_month])
-        seen_rows = rows.copy()
-        seen_rows[of_earlier_month] = np.arange(len(self), len(book))
+        last_seen, first_seen = book.named["seen"][rows], book.named["observed"][rows]
+        copied = (_month(last_seen) != _month(moments)) & (last_seen > first_seen)
+        book = book._with_repeats(rows[copied])
+        marked = rows.copy()
+        marked[copied] = np.arange(len(self), len(book))
         seen, seen_flags = book.named["seen"].copy(), book.named["seen_flags"].copy()
-        seen[seen_rows] = moments
+        seen[marked] = moments
         codes = {text: code for code, text in enumerate(book.vocabulary.flags)}
-        for row, text in zip(seen_rows.tolist(), flags, strict=True):
-            if text is not None:
-                seen_flags[row] = codes[text]
+        changed = {row: codes[text] for row, text in zip(marked.tolist(), flags, strict=True) if text is not None}
+        seen_flags[list(changed)] = list(changed.values())
         return replace(book, named=book.named | {"seen": seen, "seen_flags": seen_flags})
 
     def _with_repeats(self, rows: Indices) -> Book:
