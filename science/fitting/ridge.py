@@ -26,7 +26,7 @@ class Fit:
     target and the variance given to each row. Sums that came to their bound are rows too, the last ones."""
 
     effects: dict[Key, float]
-    design: Floats
+    design: csr_array
     target: Floats
     variance: Floats
 
@@ -35,7 +35,7 @@ class Fit:
 
         Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2, for groups instead of single rows.
         """
-        inverse = np.linalg.inv(self.design @ self.design.T + np.diag(self.variance))
+        inverse = np.linalg.inv((self.design @ self.design.T).toarray() + np.diag(self.variance))
         pulled, residuals = inverse @ self.target, np.zeros(len(groups))
         members: dict[Hashable, list[int]] = defaultdict(list)
         for row, group in enumerate(groups):
@@ -63,30 +63,27 @@ def fit(
     spread = np.ones(len(index))
     for key, _, deviation in (term for row in rows for term in row):
         spread[index[key]] = deviation
-    design = _design((*rows, *bounded), index) * spread
+    design = _design((*rows, *bounded), index, spread)
     solution, used, variance = _reweighted(design, target, noise, degrees)
     found = {key: float(solution[column] * spread[column]) for key, column in index.items()}
     return Fit(found, design[used], np.r_[target, np.zeros(used.sum() - len(rows))], variance)
 
 
-def _design(rows: Sequence[Sequence[Term]], index: dict[Key, int]) -> Floats:
-    """Values of the effects [rows, effects]; those of effects that no row of data names are left out."""
-    design = np.zeros((len(rows), len(index)))
-    for row, many in enumerate(rows):
-        for key, value, _ in many:
-            if key in index:
-                design[row, index[key]] += value
-    return design
+def _design(rows: Sequence[Sequence[Term]], index: dict[Key, int], spread: Floats) -> csr_array:
+    """Values of the effects [rows, effects] in units of `spread`; those of effects that no row of data names are left out."""
+    found = [(row, index[key], value) for row, many in enumerate(rows) for key, value, _ in many if key in index]
+    places, columns, values = (np.array(each) for each in zip(*found, strict=True))
+    return csr_array((values * spread[columns], (places, columns)), (len(rows), len(index)))
 
 
-def _reweighted(design: Floats, target: Floats, noise: float, degrees: float) -> tuple[Floats, Flags, Floats]:
+def _reweighted(design: csr_array, target: Floats, noise: float, degrees: float) -> tuple[Floats, Flags, Floats]:
     """The effects, in units of the priors' deviations, the rows in use, and the variances of those in the last round.
 
     Rows of `design` beyond the target are sums that may not be positive; those in use came to their bound.
     """
     rows = len(target)
-    measured, sums = csr_array(design[:rows]), csr_array(design[rows:])  # a row has a dozen effects
-    effects, down, variance = np.zeros(design.shape[1]), np.zeros(len(design) - rows), np.full(rows, noise**2)
+    measured, sums = design[:rows], design[rows:]
+    effects, down, variance = np.zeros(design.shape[1]), np.zeros(sums.shape[0]), np.full(rows, noise**2)
     for _ in range(ROUNDS):
         effects, down = _most_probable(measured, target, variance, sums, np.flatnonzero(down))
         weights = np.minimum(1.0, (degrees + 1) / (degrees + ((target - measured @ effects) / noise) ** 2))
@@ -108,14 +105,15 @@ def _most_probable(
         both, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )  # it needs no pivots
     free, down = precision.solve(weighted @ target), np.zeros(sums.shape[0])
+    against = precision.solve(sums[held].T.toarray())
     while True:
-        against = precision.solve(sums[held].T.toarray())
         down[held] = _least(sums[held] @ free, sums[held] @ against)
         effects = free - against @ down[held]
         positive = np.setdiff1d(np.flatnonzero(sums @ effects > TOLERANCE), held)
         if not len(positive):
             return effects, down
         held = np.r_[held, positive]
+        against = np.c_[against, precision.solve(sums[positive].T.toarray())]
 
 
 def _least(sums: Floats, spread: Floats) -> Floats:

@@ -42,6 +42,19 @@ HOLD_OUT: Mapping[str, HoldOut] = {
 }
 """What is held out so that an answer rests on this kind of evidence."""
 
+KINDS_ASKED = {calibrated(kind, undated): (kind, recipes) for undated, recipes in ASKED.items() for kind in HOLD_OUT}
+
+
+class _ByKind(dict[str, list[Case]]):
+    """The cases of each kind of evidence, worked out when they are first asked for."""
+
+    def __init__(self, cases: Callable[[str, RecipeChoice], list[Case]]) -> None:
+        self._cases = cases
+
+    def __missing__(self, name: str) -> list[Case]:
+        kind, recipes = KINDS_ASKED[name]
+        return self.setdefault(name, self._cases(kind, recipes))
+
 
 class EndToEnd:
     """Cases whose evidence of speed is of one kind, and the answers as they come, with intervals from those cases.
@@ -53,11 +66,7 @@ class EndToEnd:
         self._learner = learner
         self.runs = [run for run in learner.runs if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES]
         self.earlier_runs = [run for run in learner.runs if run.result.round < FIRST_ROUND_OF_TODAYS_SCHEDULES]
-        self.by_kind = {
-            calibrated(kind, undated): self._cases(kind, recipes)
-            for undated, recipes in ASKED.items()
-            for kind in HOLD_OUT
-        }
+        self.by_kind = _ByKind(self._cases)
 
     def without_organisation(self, runs: Sequence[MLPerfRun], *, any_round: bool) -> list[tuple[AnsweredRun, Case]]:
         """Each run answered without its organisation, by recipes of any round or of its own, with the half-widths that the

@@ -109,8 +109,11 @@ class Implementations:
 
     def _beside_median(self, held_out: Sequence[Ratio], predicted: Sequence[Ratio]) -> list[Case]:
         """The same as cases, where the baseline has any rate to go by."""
-        rest = self._without(held_out)
-        found = [(ratio, error, _median(ratio, rest)) for ratio, error in self._errors(held_out, predicted)]
+        alike: dict[Hashable, list[Ratio]] = defaultdict(list)
+        for ratio in self._without(held_out):
+            alike[_stack_and_network(ratio)].append(ratio)
+        errors = self._errors(held_out, predicted)
+        found = [(ratio, error, _median(ratio, alike[_stack_and_network(ratio)])) for ratio, error in errors]
         return [_case(ratio, error, ratio.value - median) for ratio, error, median in found if median is not None]
 
     def _network_on_chip(self, ratio: Ratio) -> Hashable:
@@ -143,11 +146,9 @@ def _grouped(found: Sequence[Ratio], key: Callable[[Ratio], Hashable]) -> list[l
     return [groups[name] for name in sorted(groups, key=str)]
 
 
-def _median(ratio: Ratio, rest: Sequence[Ratio]) -> float | None:
+def _median(ratio: Ratio, alike: Sequence[Ratio]) -> float | None:
     """The median of the same stack's ratios for the network, in the same precision if there are any; None without any."""
-    wanted = _stack_and_network(ratio)
-    same = [other for other in rest if _stack_and_network(other) == wanted]
-    chosen = [other for other in same if other.workload.precision == ratio.workload.precision] or same
+    chosen = [other for other in alike if other.workload.precision == ratio.workload.precision] or alike
     return float(np.median([other.value for other in chosen])) if chosen else None
 
 

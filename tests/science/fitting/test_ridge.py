@@ -37,7 +37,7 @@ def test_a_sum_that_the_data_want_positive_comes_to_its_bound():
     assert free.effects["count",] + free.effects["count", "a"] == pytest.approx(0.3, abs=0.02)
     held = fit(rows, target, 0.1, 3.0, [count, count])
     assert held.effects["count",] + held.effects["count", "a"] == pytest.approx(0, abs=1e-5)
-    assert (len(held.design), len(held.target), len(held.variance)) == (28, 28, 28)  # the sum is a row, once
+    assert (held.design.shape[0], len(held.target), len(held.variance)) == (28, 28, 28)  # the sum is a row, once
     assert held.effects["mean",] > free.effects["mean",]
 
 
