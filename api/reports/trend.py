@@ -16,10 +16,12 @@ from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.hardware import counted
 from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from pricing.packaged.providers import provider
 
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 Change = Literal["recipes", "chips", "prices", "speeds"]
@@ -232,7 +234,7 @@ def _months_before(moment: datetime, months: int) -> datetime:
 
 
 def _what(each: Estimate) -> str:
-    return f"{each.accelerators} {each.accelerator} at {each.provider}, {each.recipe}"
+    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}, {each.recipe}"
 
 
 def _money(point: Point) -> str:
