@@ -14,6 +14,7 @@ from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.training import Metric
 from pricing.packaged.providers import provider
 
+ANYWHERE = ("any", "unspecified")
 GOAL = ("model", "target")
 PLAIN: dict[str, Any] = {"provider": (), "currency": "USD", "max_cost": None, "max_hours": None, "limit": DEFAULT_LIMIT}
 """What of a question the command need not repeat, or repeats, so that its best answer is the machine that was picked."""
@@ -60,7 +61,7 @@ def _launch(answer: Answer, each: Estimate) -> str:
         words += ["--max-hours", f"{query.max_hours:g}"] if query.max_hours else []
     else:
         words = ["--provider", each.provider, "--instance-type", each.instance_type]
-        words += ["--region", each.region] if query.region else []
+        words += ["--region", each.region] if query.region and each.region not in ANYWHERE else []
         words += ["--nodes", str(each.nodes)] if each.nodes > 1 else []
         words += ["--metric", query.metric] if query.metric == Metric.TOP5 else []
         words += ["--purchase", each.purchase_option.value] if query.purchase else []
