@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fakes.offers import offer
 
-from costcalc import Catalogue, EstimateQuery, estimate
+from costcalc import Catalogue, EstimateQuery, recall
 from costcalc.estimate import answer
 from costcalc.memory import ENTRY_BYTES, Few, Memory, Shelf, about_bytes
 
@@ -91,8 +91,8 @@ def test_an_answer_finds_what_an_earlier_one_worked_out(packaged_evidence, monke
         made.append(asked)
         return training_matrix(*asked)
 
-    training_matrix = estimate.training_matrix
-    monkeypatch.setattr(estimate, "training_matrix", counted)
+    training_matrix = recall.training_matrix
+    monkeypatch.setattr(recall, "training_matrix", counted)
     memory, dear = Memory(), offer(hourly_rate=offer().hourly_rate * 2)
     for prices in (Catalogue.from_offers([each], "made up") for each in (offer(), dear)):
         for target in (0.75, 0.757):
