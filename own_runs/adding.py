@@ -12,14 +12,20 @@ from itertools import pairwise
 from pathlib import Path
 
 from costcalc.text import in_lines
+from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import Point, TrainingLog
 from own_runs.logs.reading import read_log
 from own_runs.runs import CurvePoint, Run, is_lower_better
 
 MOST_STORED, LARGEST_VALUE = 1000, 1e12
+VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|test)(?![a-z])", re.I)
+ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
+WORDS = ("model", "dataset")
+KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
+NO_METRIC = re.compile(r"^(lr|learning_rate|momentum|grad_norm|weight_decay)(?![a-z])|^lr[-/]", re.I)
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
 
 
@@ -117,24 +123,26 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
 
 def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
     """The facts with those that the file states of itself."""
-    stated = {name: float(text) for name, text in log.stated.items() if name != "model"}
+    stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
+    dataset = facts.dataset or log.stated.get("dataset")
     if log.written_by == PER_PROCESS and facts.accelerators > 1:
         stated.pop("batch_size", None)
     batch, samples = stated.get("batch_size"), stated.get("samples_per_epoch")
     return replace(
         facts,
         model=facts.model or log.stated.get("model"),
+        dataset=dataset,
         batch_size=facts.batch_size or (int(batch) if batch else None),
-        samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else None),
+        samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else KNOWN_SAMPLES.get(dataset or "")),
         hours=facts.hours or stated.get("hours"),
     )
 
 
 def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
     """The name of the metric, its column, and what is wrong with it."""
-    columns, named = log.metrics(), facts.metric
+    columns, named = [name for name in log.metrics() if not NO_METRIC.search(name)], facts.metric
     if named is None:
-        matching = list(columns)
+        matching = _likeliest(columns)
         wrong = f"missing: the log has {', '.join(columns[:12])}"
     else:
         matching = [column for column in columns if column == named] or [
@@ -146,6 +154,13 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
     if len(matching) != 1:
         return "", "", {"metric": wrong}
     return named or matching[0], matching[0], {}
+
+
+def _likeliest(columns: list[str]) -> list[str]:
+    """The only column, or the only accuracy among those of validation, where there is one."""
+    of_validation = [name for name in columns if VALIDATION.search(name)] or columns
+    accuracies = [name for name in of_validation if ACCURACY.search(name)]
+    return columns if len(columns) == 1 else accuracies
 
 
 def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:

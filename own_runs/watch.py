@@ -17,6 +17,8 @@ from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import NothingYet, Point, TrainingLog
 from own_runs.runs import Run, is_lower_better
 
+NO_BUDGET = Decimal("Infinity")
+BY_RULE = 0.2  # on either side, of the time of an epoch while it was seen once
 LOW, HIGH = 0.1, 0.9  # quantiles of the seconds of an epoch between evaluations
 PERCENT = 100.0
 FIRST_EVALUATION = 1.0  # epochs by which most programs have written every metric
@@ -43,13 +45,13 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the owner of a run says of it: its target in a metric of the log, the epochs that are planned, what an hour of its
-    machines costs and what all of it may cost. `lower_is_better` is for metrics whose name does not tell it,
-    `steps_per_epoch` for logs that count steps, `started` for those without times.
+    machines costs and what all of it may cost (NO_BUDGET: any sum). `lower_is_better` is for metrics whose name does not tell
+    it, `steps_per_epoch` for logs that count steps, `started` for those without times.
     """
 
     hourly_rate: Decimal
-    max_cost: Decimal
     planned_epochs: float | None
+    max_cost: Decimal = NO_BUDGET
     target: float | None = None
     metric: str | None = None
     lower_is_better: bool = False
@@ -93,7 +95,7 @@ class _Run:
         marks = list(pairwise(zip(self.epochs, self.hours, strict=True)))
         each = [(later[1] - sooner[1]) / (later[0] - sooner[0]) for sooner, later in marks if later[0] > sooner[0]]
         if not each:
-            return mean, mean, mean
+            return mean * (1 - BY_RULE), mean, mean * (1 + BY_RULE)
         middle = (self.hours[-1] - self.hours[0]) / (self.epochs[-1] - self.epochs[0])
         low, high = np.quantile(each, (LOW, HIGH))
         return min(float(low), middle), middle, max(float(high), middle)
@@ -237,8 +239,8 @@ def _cost(plan: Plan, hours: float) -> Decimal:
 
 def _verdict(plan: Plan, reached: bool, costs: tuple[Decimal, Decimal]) -> Verdict:
     low, high = costs
-    if low > plan.max_cost:
+    if low > plan.max_cost or not low.is_finite():
         return Verdict.LEAVES
     if reached:
         return Verdict.REACHED
-    return Verdict.MAY_LEAVE if high > plan.max_cost else Verdict.WITHIN
+    return Verdict.MAY_LEAVE if high > plan.max_cost or not high.is_finite() else Verdict.WITHIN

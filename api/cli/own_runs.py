@@ -26,7 +26,7 @@ from costcalc.hardware import Cluster
 from costcalc.small_networks import Training
 from costcalc.training import Model
 from own_runs import this_machine
-from own_runs.runs import RUN, stored_run
+from own_runs.runs import RUN, Run, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from own_runs.measure.measuring import Measurement, Request
 
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
+MOST_DRAWN, WIDEST_BAR = 12, 40
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
 
@@ -169,8 +170,8 @@ def _keep(settings: Settings, run: OwnRun, used: str) -> None:
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 
-def add(settings: Settings, log: Path, given: dict[str, list[str]]) -> None:
-    """Makes a log a recipe that everybody sees who asks this store."""
+def add(settings: Settings, log: Path, given: dict[str, list[str]], only_try: bool) -> None:
+    """Makes a log a recipe that everybody sees who asks this store; `only_try` draws its curve instead."""
     from api.bootstrap import build_once
     from api.questions.own_runs import RunSchema
     from api.reports.own_runs import check_room, new_run
@@ -188,7 +189,19 @@ def add(settings: Settings, log: Path, given: dict[str, list[str]]) -> None:
         f"{run.name}: {run.epochs:,.4g} epochs of {run.dataset} in {run.hours:,.4g} h on {run.accelerators} x {run.accelerator}, "
         f"{run.samples_per_second:,.4g} samples/s; {run.metric} reached {run.reached:,.6g}"
     )
-    _keep(settings, run.stored(), f"answers about {run.name}")
+    if only_try:
+        click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
+    else:
+        _keep(settings, run.stored(), f"answers about {run.name}")
+
+
+def _curve(run: Run) -> Iterator[str]:
+    """A few points of a run's curve, each with a bar from its lowest to its highest value."""
+    values = [point.value for point in run.curve]
+    low, high = min(values), max(values)
+    for point in run.curve[:: -(-len(run.curve) // MOST_DRAWN)]:
+        bar = "█" * round(WIDEST_BAR * (point.value - low) / (high - low or 1))
+        yield f"{point.epochs:10,.4g} epochs  {point.value:<10.5g} {bar}".rstrip()
 
 
 def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:

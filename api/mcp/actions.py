@@ -25,14 +25,13 @@ from api.reports.own_runs import check_room, new_run, own_recipe, sent_before
 from api.service import Service
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
-from own_runs.watch import CannotWatch, Plan, outlook
+from own_runs.watch import NO_BUDGET, CannotWatch, Plan, outlook
 from pricing import refresh
 from pricing.store.changes import By
 from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
 ASSISTANT = "assistant"
-UNLIMITED = Decimal("Infinity")
 
 
 class _Logged(Schema):
@@ -98,7 +97,7 @@ def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
 def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     """What a log tells now of hours and dollars."""
     values = service.check(WatchSchema(), _texts(given))
-    log, limit = values.pop("log"), values.pop("max_cost", UNLIMITED)
+    log, limit = values.pop("log"), values.pop("max_cost", NO_BUDGET)
     planned = values.pop("planned_epochs")
     plan = Plan(hourly_rate=values.pop("rate"), max_cost=limit, planned_epochs=planned, **values)
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from own_runs.logs.json_logs import MLPERF, read_json_lines, read_mlperf, read_trainer_state
 from own_runs.logs.log import LogRefused, NothingYet, TrainingLog
 from own_runs.logs.mlflow import LINE, read_mlflow
+from own_runs.logs.printed import read_printed
 from own_runs.logs.tables import read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
 
@@ -27,7 +28,8 @@ SQLITE = b"SQLite format 3"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
-    "TensorBoard's event files, exports of Weights & Biases and MLflow, and a CSV with epoch or step and a metric"
+    "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, nanoGPT, llm.c, torchtune, "
+    "torchtitan and transformers print, and a CSV with epoch or step and a metric"
 )
 
 
@@ -92,6 +94,8 @@ def read_text(content: bytes, name: str) -> TrainingLog:
     first = text.strip().splitlines()[0]
     if MLPERF in text:
         return read_mlperf(text)
+    if not first.startswith('{"') and (printed := read_printed(text)):
+        return printed
     if first.startswith("{"):
         is_lines = first.endswith("}") and len(text.strip().splitlines()) > 1
         return read_json_lines(text) if is_lines else read_trainer_state(text)

@@ -352,7 +352,7 @@ def test_an_estimate_says_whose_code_it_is_and_what_others_take(ask_of):
 
 
 def test_a_speed_of_the_asker_s_is_that_of_their_own_code(ask_of):
-    one = ask_of(offer(), images_per_second=OwnSpeed(400, 1, "V100")).estimates[0]
+    one = ask_of(offer(), images_per_second=(OwnSpeed(400, 1, "V100"),)).estimates[0]
     assert one.code == "own"
     assert "The speed is that of your own code." in one.assumptions
     assert "Only the schedule of the recipe is used: the speed is that of your own code." in one.assumptions

@@ -90,14 +90,14 @@ def test_a_log_of_the_same_machines_gives_way():
                           instance_type=("p3.16xlarge",), purchase=(PurchaseOption.ON_DEMAND,), confidence=0.01,
                           as_of=datetime(2018, 10, 1, tzinfo=UTC), recipes="all", crossing="first")  # fmt: skip
     logged = answer(query, packaged_service().evidence, packaged_catalogue(), NOW).estimates[0]
-    asked = replace(query, images_per_second=OwnSpeed(3000.0, 8, "V100"))
+    asked = replace(query, images_per_second=(OwnSpeed(3000.0, 8, "V100"),))
     own = answer(asked, packaged_service().evidence, packaged_catalogue(), NOW).estimates[0]
     assert logged.evidence_notes.throughput == "Speed as logged on this very system."
     assert own.evidence_notes.throughput.startswith("Your own speed")
 
 
 def test_a_speed_in_the_question_decides_on_every_machine_of_the_vendor_and_no_other():
-    asked = EstimateQuery("resnet50", 0.757, images_per_second=OwnSpeed(1450.0, 1, "A100-80GB"), limit=1000)
+    asked = EstimateQuery("resnet50", 0.757, images_per_second=(OwnSpeed(1450.0, 1, "A100-80GB"),), limit=1000)
     found = answer(asked, packaged_service().evidence, packaged_catalogue(), NOW).estimates
     assert {one.code for one in found} == {"own"}
     assert {packaged_service().evidence.vendor(one.accelerator) for one in found} == {"NVIDIA"}
@@ -108,7 +108,7 @@ def test_a_faster_code_is_faster_on_every_machine():
     h100 = EstimateQuery("resnet50", 0.757, accelerator=("H100",), accelerators=8, overheads="none", pipeline="none",
                          recipe=("mlperf-v2.0-dgxa100-ngc22.04-mxnet",), limit=1)  # fmt: skip
     [slow], [fast] = (
-        estimates(replace(h100, images_per_second=OwnSpeed(rate, 1, "A100-80GB"))) for rate in (700.0, 1400.0)
+        estimates(replace(h100, images_per_second=(OwnSpeed(rate, 1, "A100-80GB"),))) for rate in (700.0, 1400.0)
     )
     assert fast.images_per_second == pytest.approx(2 * slow.images_per_second, rel=0.01)
 

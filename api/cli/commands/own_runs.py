@@ -100,7 +100,7 @@ def small(layers: str, samples: int, batch_size: int, epochs: int, rate: Decimal
 @click.command()
 @click.argument("log", type=click.Path(path_type=Path))
 @click.option(
-    "--max-cost", metavar="USD", callback=amount, required=True, help="What the whole run may cost, such as 200."
+    "--max-cost", metavar="USD", callback=amount, help="What the whole run may cost, such as 200; default any sum."
 )
 @click.option("--rate", metavar="USD", callback=amount, help="What an hour of its machines costs, such as 12.24.")
 @click.option("--instance", metavar="PROVIDER:TYPE", help="Or the machine: aws:p3.8xlarge, aws:p3.8xlarge:2, ...:spot.")
@@ -126,12 +126,13 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
     from datetime import UTC
 
     from api.cli.runs import watch as commands
-    from own_runs.watch import Plan
+    from own_runs.watch import NO_BUDGET, Plan
 
     every = None if options.pop("once") else options.pop("every")
     asked = commands.WatchOptions(log, instance, options.pop("like"), every, options.pop("slack"))
     options.pop("every", None)
     started = options.pop("started")
+    options["max_cost"] = options["max_cost"] or NO_BUDGET
     plan = Plan(hourly_rate=rate or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
     sys.exit(commands.watch(settings_of_environment(), asked, plan))
 
@@ -147,22 +148,25 @@ def _facts_of_a_run() -> Schema:
     return RunSchema(exclude=OF_HTTP)
 
 
-def _add(log: Path, **given: Any) -> None:
+def _add(log: Path, only_try: bool, **given: Any) -> None:
     from api.cli import own_runs as commands
 
-    commands.add(settings_of_environment(), log, texts(given))
+    commands.add(settings_of_environment(), log, texts(given), only_try)
 
 
 recipes.add_command(
     SchemaCommand(
         "add",
         _facts_of_a_run,
-        params=[click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path))],
+        params=[
+            click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+            click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
+        ],
         callback=_add,
         help="Turn the training log LOG into a recipe.\n\n`costcalc cost` then answers with its name as MODEL. The log "
         "is known by its content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & "
-        "Biases, "
-        "MLflow, or a CSV with epoch or step and a metric. The command asks for what the log does not say.",
+        "Biases, MLflow, "
+        "what training scripts print, or a CSV with epoch or step and a metric. The command asks for what the log does not say.",
     )
 )
 

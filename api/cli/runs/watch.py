@@ -150,7 +150,7 @@ def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
     """What an outlook says."""
     yield (
         f"{found.epochs:g} of {plan.planned_epochs:g} epochs in {found.hours:,.2f} h, {found.metric} {found.value:.4g}: "
-        f"{_money(found.spent)} spent of {_money(plan.max_cost)}"
+        f"{_money(found.spent)} spent{_of(plan)}"
     )
     if found.unknown:
         yield f"when it comes to {plan.target:g} is not known: {found.unknown}"
@@ -160,19 +160,25 @@ def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
     yield _verdict(found, plan)
 
 
+def _of(plan: Plan) -> str:
+    return f" of {_money(plan.max_cost)}" if plan.max_cost.is_finite() else ""
+
+
 def _verdict(found: Outlook, plan: Plan) -> str:
     low, _, high = found.to_target
     budget = _money(plan.max_cost)
     if found.verdict is Verdict.REACHED:
         return f"the target is reached, at {_money(low)}"
     if found.verdict is Verdict.WITHIN:
-        return f"within the budget of {budget}: at most {_money(high)}"
+        within = f"within the budget of {budget}: " if plan.max_cost.is_finite() else ""
+        return f"{within}at most {_money(high)}"
     if not low.is_finite():
         return "ALARM: it will not reach its target within its schedule"
     if found.verdict is Verdict.LEAVES:
         return f"ALARM: it exceeds the budget of {budget}: at least {_money(low)}"
     worst = f"up to {_money(high)}" if high.is_finite() else "it may not reach its target within its schedule"
-    return f"ALARM: it may exceed the budget of {budget}: {worst}"
+    exceeds = f"it may exceed the budget of {budget}: " if plan.max_cost.is_finite() else ""
+    return f"ALARM: {exceeds}{worst}"
 
 
 def _ending(found: Outlook) -> str:

@@ -197,3 +197,14 @@ class TestLogs:
         run("recipes", "add", log, *self.FACTS)
         again = run("recipes", "add", log, *self.FACTS)
         assert (again.exit_code, "exists already: remove it first" in again.stderr) == (2, True)
+
+
+def test_a_log_is_tried_before_it_is_kept(run, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("epoch,seconds,val_acc\n1,100,0.3\n2,200,0.5\n")
+    facts = ("--dataset", "mine", "--accelerator", "1xV100", "--batch-size", "8", "--samples-per-epoch", "80")
+    tried = run("recipes", "add", str(log), "--try", *facts)
+    assert tried.exit_code == 0, tried.output
+    assert "2 epochs  0.5        ████" in tried.stdout
+    assert "Nothing is stored" in tried.stdout
+    assert "log" not in run("recipes", "list").stdout.split()

@@ -205,3 +205,10 @@ def test_the_clock_counts_for_a_log_without_times(environment, tmp_path, monkeyp
     asked = ("--metric", "acc", "--rate", "10", "--max-cost", "1000", "--planned-epochs", "10")
     result = run(environment, str(path), "--once", *asked, "--started", "2026-11-22T10:00:00")
     assert result.stdout.startswith("2 of 10 epochs in 2.00 h, acc 0.3: $20.00 spent of $1,000.00")
+
+
+def test_a_run_is_followed_without_a_budget(environment, log):
+    result = run(environment, log(20), "--once", "--rate", "30", "--target", "0.75", *MADE[2:])
+    assert result.exit_code == 0, result.output
+    assert "spent of" not in result.stdout
+    assert "at most $" in result.stdout

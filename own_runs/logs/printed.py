@@ -1,0 +1,191 @@
+"""What training scripts print: lines of free text, each script's by the form of its lines.
+
+Forms as printed by pytorch/examples (imagenet/main.py), karpathy/nanoGPT (train.py), KellerJordan/modded-nanogpt, karpathy/llm.c
+(train_gpt2.cu), pytorch/torchtune (DiskLogger), pytorch/torchtitan, and huggingface/transformers (Trainer, as axolotl uses it);
+read in November 2026.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.log import Point, TrainingLog, checked
+
+NUMBER = r"([-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+MILLISECONDS = 1000.0
+MOST_TO_LOOK_AT = 200_000
+MEDIAN_STEP = (
+    "Its steps are taken to last as long as the middle one of those that are timed; evaluations are not counted."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script by the lines that it prints: one that `tells` it is read by `reads`."""
+
+    name: str
+    tells: re.Pattern[str]
+    reads: Callable[[str], TrainingLog]
+
+
+def read_printed(text: str) -> TrainingLog | None:
+    """The log that a known script printed; None where no line is of one. Raises LogRefused."""
+    plain = COLOUR.sub("", text).replace("\r", "\n")
+    head = plain[:MOST_TO_LOOK_AT]
+    script = next((each for each in SCRIPTS if each.tells.search(head)), None)
+    return script.reads(plain) if script else None
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+IMAGENET_STEP = re.compile(rf"^(Epoch|Test): ?(?:\[(\d+)\])?\[ *(\d+)/(\d+)\].*?Time +{NUMBER} +\( *{NUMBER}\)", re.M)
+IMAGENET_END = re.compile(rf"^ *\* +Acc@1 +{NUMBER} +Acc@5 +{NUMBER}", re.M)
+
+
+def _imagenet(text: str) -> TrainingLog:
+    """Accuracies in percent after each epoch; the time is the mean step of each epoch and evaluation, times their steps."""
+    points, epoch, steps, seconds = [], 0, 0, 0.0
+    last: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := IMAGENET_STEP.match(line):
+            kind, named, _, many, _, mean = found.groups()
+            epoch, steps = (int(named), int(many)) if kind == "Epoch" and named else (epoch, steps)
+            last[kind] = int(many) * _number(mean)
+        elif found := IMAGENET_END.match(line):
+            seconds += sum(last.values())
+            last = {}
+            top1, top5 = (_number(each) / 100 for each in found.groups())
+            done = epoch + 1
+            points.append(Point(f"line {number}", done, done * steps, seconds, {"top1": top1, "top5": top5}))
+    return TrainingLog("pytorch/examples", checked(points), {"dataset": "imagenet"})
+
+
+NANO_LOSS = re.compile(rf"^step (\d+): train loss {NUMBER}, val loss {NUMBER}")
+NANO_STEP = re.compile(rf"^iter (\d+): loss {NUMBER}, time {NUMBER}ms")
+NANO_TOKENS = re.compile(rf"^tokens per iteration will be: {NUMBER}", re.M)
+
+
+def _nanogpt(text: str) -> TrainingLog:
+    lines = list(enumerate(text.splitlines(), 1))
+    timed = [_number(found[3]) for _, line in lines if (found := NANO_STEP.match(line))]
+    each = median(timed) / MILLISECONDS if timed else None
+    points = [
+        Point(f"line {number}", None, float(found[1]), each and float(found[1]) * each,
+              {"train_loss": _number(found[2]), "val_loss": _number(found[3])})
+        for number, line in lines if (found := NANO_LOSS.match(line))
+    ]  # fmt: skip
+    tokens = NANO_TOKENS.search(text)
+    stated = {"batch_size": str(int(_number(tokens[1])))} if tokens else {}
+    return TrainingLog("nanoGPT", checked(points), stated, (MEDIAN_STEP,) if timed else ())
+
+
+MODDED = re.compile(rf"^step:(\d+)/(\d+) (?:val_loss|loss):{NUMBER}.*?train_time:{NUMBER}ms", re.M)
+
+
+def _modded(text: str) -> TrainingLog:
+    points = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if (found := MODDED.match(line)) and "val_loss" in line:
+            seconds = _number(found[4]) / MILLISECONDS
+            points.append(Point(f"line {number}", None, float(found[1]), seconds, {"val_loss": _number(found[3])}))
+    return TrainingLog("modded-nanogpt", checked(points))
+
+
+LLMC_STEP = re.compile(rf"^step +(\d+)/(\d+) \|.*?loss {NUMBER}.*?{NUMBER} ms.*?{NUMBER} tok/s")
+LLMC_VALUE = re.compile(rf"^val loss:? {NUMBER}")
+
+
+def _llmc(text: str) -> TrainingLog:
+    """Validation losses stand on lines of their own behind the step; the first one is of the network before training."""
+    points, step, seconds, tokens = [], 0.0, 0.0, 0.0
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := LLMC_STEP.match(line):
+            step, taken = float(found[1]), _number(found[4]) / MILLISECONDS
+            seconds += taken
+            tokens = tokens or taken * _number(found[5])
+            points.append(Point(f"line {number}", None, step, seconds, {"train_loss": _number(found[3])}))
+        elif found := LLMC_VALUE.match(line):
+            points.append(Point(f"line {number}", None, step, seconds, {"val_loss": _number(found[1])}))
+    return TrainingLog("llm.c", checked(points), {"batch_size": f"{tokens:.0f}"} if tokens else {})
+
+
+TUNE = re.compile(r"^Step (\d+) \| ((?:\w+:\S+ ?)+)", re.M)
+PAIR = re.compile(rf"(\w+):{NUMBER}(?= |$)")
+
+
+def _torchtune(text: str) -> TrainingLog:
+    points = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := TUNE.match(line):
+            values = {name: _number(value) for name, value in PAIR.findall(found[2]) if "loss" in name}
+            points.append(Point(f"line {number}", None, float(found[1]), None, values))
+    return TrainingLog("torchtune", checked(points))
+
+
+TITAN = re.compile(rf"(validate )?step: +(\d+) +loss: +{NUMBER}.*?(?:tps|wps): +{NUMBER}")
+DATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?)")
+
+
+def _torchtitan(text: str) -> TrainingLog:
+    """Its lines have their dates: time counts from the first one of the file."""
+    points, begun = [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        dated = DATED.search(line)
+        moment = datetime.fromisoformat(dated[1].replace(",", ".")) if dated else None
+        begun = begun or moment
+        if found := TITAN.search(line):
+            seconds = (moment - begun).total_seconds() if moment and begun else None
+            name = "val_loss" if found[1] else "loss"
+            points.append(Point(f"line {number}", None, float(found[2]), seconds, {name: _number(found[3])}))
+    return TrainingLog("torchtitan", checked(points))
+
+
+TRAINER = re.compile(r"\{'[^{}]*'epoch': [^{}]*\}")
+BESIDE_TRAINER = re.compile(r"(_runtime|_per_second|_flos)$|^(learning_rate|grad_norm|epoch|train_loss|memory/.*)$")
+
+
+def _trainer(text: str) -> TrainingLog:
+    points, stated = [], {}
+    for number, line in enumerate(text.splitlines(), 1):
+        for entry in _dicts(line):
+            values = {name: value for name, value in entry.items() if not BESIDE_TRAINER.search(name)}
+            points.append(Point(f"line {number}", entry.get("epoch"), None, None, values))
+            if "train_runtime" in entry:
+                stated["hours"] = str(entry["train_runtime"] / SECONDS_PER_HOUR)
+    return TrainingLog("transformers", checked(points), stated)
+
+
+def _dicts(line: str) -> Iterator[dict[str, float]]:
+    """The dictionaries of numbers in a line; newer versions print numbers as words."""
+    for found in TRAINER.findall(line):
+        try:
+            entry = ast.literal_eval(found)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        numbers = {}
+        for name, value in entry.items():
+            try:
+                numbers[str(name)] = float(value)
+            except (TypeError, ValueError):
+                continue
+        yield numbers
+
+
+SCRIPTS = (
+    Script("pytorch/examples", re.compile(r"^Epoch: ?\[\d+\]\[ *\d+/\d+\].*Acc@1", re.M), _imagenet),
+    Script("nanoGPT", re.compile(r"^step \d+: train loss [\d.]+, val loss [\d.]+", re.M), _nanogpt),
+    Script("modded-nanogpt", MODDED, _modded),
+    Script("llm.c", re.compile(r"^step +\d+/\d+ \|.*tok/s", re.M), _llmc),
+    Script("torchtune", TUNE, _torchtune),
+    Script("torchtitan", re.compile(r"step: +\d+ +loss: +[\d.]+.*?(?:tps|wps): "), _torchtitan),
+    Script("transformers", TRAINER, _trainer),
+)

@@ -1,0 +1,97 @@
+"""What scripts print is read as they meant it: in the forms of their own print statements, with small figures."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from own_runs.adding import Facts, RunRefused, read_run
+from own_runs.logs.reading import read_text
+
+IMAGENET = """=> creating model 'resnet18'
+Epoch: [0][   1/5005]\tTime 30.000 (30.000)\tLoss 7.0e+00 (7.0e+00)\tAcc@1   0.00 (  0.00)\tAcc@5   0.78 (  0.78)
+Epoch: [0][5001/5005]\tTime  0.200 (  0.250)\tLoss 4.0e+00 (5.3e+00)\tAcc@1  20.00 ( 11.00)\tAcc@5  39.00 ( 25.00)
+Test: [  1/196]\tTime  4.000 ( 4.000)\tLoss 3.1e+00 (3.1e+00)\tAcc@1  35.00 ( 35.00)\tAcc@5  61.00 ( 61.00)
+Test: [191/196]\tTime  0.100 (  0.500)\tLoss 3.1e+00 (3.2e+00)\tAcc@1  31.00 ( 30.00)\tAcc@5  61.00 ( 56.00)
+ *   Acc@1 30.500 Acc@5 56.250
+Epoch: [1][5001/5005]\tTime  0.200 (  0.200)\tLoss 3.0e+00 (3.3e+00)\tAcc@1  40.00 ( 31.00)\tAcc@5  59.00 ( 55.00)
+Test: [191/196]\tTime  0.100 (  0.500)\tLoss 2.5e+00 (2.6e+00)\tAcc@1  41.00 ( 42.00)\tAcc@5  71.00 ( 68.00)
+ *   Acc@1 42.000 Acc@5 68.000
+"""
+NANO = """tokens per iteration will be: 491,520
+step 0: train loss 10.9886, val loss 10.9898
+iter 0: loss 10.9861, time 25000.00ms, mfu -100.00%
+iter 10: loss 9.7, time 250.00ms, mfu 40.10%
+iter 20: loss 9.1, time 250.00ms, mfu 40.10%
+step 1000: train loss 4.1, val loss 4.2
+iter 1000: loss 4.0, time 250.00ms, mfu 40.10%
+"""
+MODDED = """s:0 import os
+step:0/1770 val_loss:10.8258 train_time:0ms step_avg:nanms
+step:1/1770 train_time:140ms step_avg:140.00ms
+step:125/1770 val_loss:4.3500 train_time:17500ms step_avg:140.00ms
+step:1770/1770 val_loss:3.2790 train_time:247800ms step_avg:140.00ms
+"""
+LLMC = """| max_sequence_length T   | 1024                                               |
+val loss 11.009910
+step    1/19560 | loss 11.009903 (+nanz)| norm 15.3800 (+nanz)| lr 8.57e-07 | 2000.00 ms | 50.1% bf16 MFU | 262144 tok/s
+step    2/19560 | loss 10.959953 (+nanz)| norm 15.4000 (+nanz)| lr 1.71e-06 | 1000.00 ms | 50.1% bf16 MFU | 524288 tok/s
+val loss 10.500000
+"""
+TUNE = """Step 1 | loss:1.5839 lr:2e-05 peak_memory_active:14.2 tokens_per_second_per_gpu:312.3
+Step 2 | loss:1.25 lr:2e-05 peak_memory_active:14.2 tokens_per_second_per_gpu:312.3
+"""
+TITAN = """2025-03-05 10:20:00,000 - root - INFO - Starting job: Llama 3 8B training
+2025-03-05 10:20:30,500 - root - INFO - \x1b[31mstep:  1  \x1b[32mloss: 12.2254  \x1b[33mgrad_norm: 1.0  \x1b[34mtps: 1,512
+2025-03-05 10:21:00,000 - root - INFO - \x1b[31mstep: 10  \x1b[32mloss: 10.5  \x1b[33mgrad_norm: 2.0  \x1b[34mtps: 6,512
+"""
+TRAINER = """  2%|▏         | 500/25000 [01:40]\r{'loss': 1.5, 'learning_rate': 4.9e-05, 'epoch': 0.5}
+{'eval_loss': 0.9, 'eval_accuracy': 0.71, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.0, 'epoch': 1.0}
+{'eval_loss': '0.7', 'eval_accuracy': '0.80', 'eval_runtime': '12.5', 'epoch': '2.0'}
+{'train_runtime': 7200.0, 'train_samples_per_second': 69.4, 'train_steps_per_second': 2.1, 'train_loss': 1.1, 'epoch': 2.0}
+"""
+PRINTED = {
+    "pytorch/examples": (IMAGENET, "top1", [(1, 5005, 1251.25 + 98, 0.305), (2, 10010, 1251.25 + 98 + 1001 + 98, 0.42)]),
+    "nanoGPT": (NANO, "val_loss", [(None, 0, 0, 10.9898), (None, 1000, 250, 4.2)]),
+    "modded-nanogpt": (MODDED, "val_loss", [(None, 0, 0, 10.8258), (None, 125, 17.5, 4.35), (None, 1770, 247.8, 3.279)]),
+    "llm.c": (LLMC, "val_loss", [(None, 0, 0, 11.00991), (None, 2, 3, 10.5)]),
+    "torchtune": (TUNE, "loss", [(None, 1, None, 1.5839), (None, 2, None, 1.25)]),
+    "torchtitan": (TITAN, "loss", [(None, 1, 30.5, 12.2254), (None, 10, 60, 10.5)]),
+    "transformers": (TRAINER, "eval_accuracy", [(1, None, None, 0.71), (2, None, None, 0.8)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("script", PRINTED)
+def test_what_a_script_prints_is_read(script):
+    text, metric, expected = PRINTED[script]
+    log = read_text(text.encode(), "run.log")
+    assert log.written_by == script
+    found = [
+        (point.epochs, point.steps, point.seconds, point.values[metric])
+        for point in log.points
+        if metric in point.values
+    ]
+    assert found == [tuple(pytest.approx(each) if each is not None else None for each in row) for row in expected]
+
+
+def added(tmp_path, text, **facts):
+    path = Path(tmp_path, "run.log")
+    path.write_text(text)
+    return read_run(path, Facts(name="run", accelerator="V100", **facts), datetime(2026, 11, 26, tzinfo=UTC))
+
+
+def test_the_script_of_imagenet_needs_only_the_batch(tmp_path):
+    run = added(tmp_path, IMAGENET, batch_size=256)
+    assert (run.dataset, run.metric, run.samples_per_epoch) == ("imagenet", "top1", 1_281_167)
+    assert run.samples_per_second == pytest.approx(2 * 1_281_167 / 2448.25)
+
+
+def test_the_only_accuracy_of_validation_is_the_metric(tmp_path):
+    run = added(tmp_path, TRAINER, dataset="mine", batch_size=8, samples_per_epoch=1000)
+    assert (run.metric, run.hours) == ("eval_accuracy", 2.0)
+
+
+def test_several_losses_are_asked_about_and_rates_of_learning_are_not(tmp_path):
+    with pytest.raises(RunRefused) as refused:
+        added(tmp_path, "epoch,lr,val_loss,train_loss\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)
+    assert refused.value.errors["metric"] == "missing: the log has val_loss, train_loss"
