@@ -13,7 +13,6 @@ from support.services import packaged_service
 from api.cli.main import main
 from api.settings import Settings
 from api.web.app import create_app
-from costcalc.memory import Few
 
 PAGE = (Path(__file__).parents[2] / "docs/own-runs.md").read_text("utf-8")
 TYPED = [block.replace("\\\n", " ") for block in re.findall(r"(?:^    .+\n)+", PAGE, re.MULTILINE)]
@@ -43,9 +42,7 @@ def test_the_commands_work_in_their_order(folder):
 
 def test_the_requests_work_in_their_order(folder):
     kept = KeptRuns()
-    client = create_app(
-        replace(packaged_service(), runs=kept.all, keeper=kept, _seen_by=Few(1, 0)), Settings()
-    ).test_client()
+    client = create_app(replace(packaged_service(), runs=kept.all, keeper=kept), Settings()).test_client()
     assert len(REQUESTS) >= 3
     for options in REQUESTS:
         path = next(each for each in options if each.startswith("$HOST")).removeprefix("$HOST")

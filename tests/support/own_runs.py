@@ -7,7 +7,6 @@ from support.services import packaged_service
 
 from api.settings import Settings
 from api.web.app import create_app
-from costcalc.memory import Few
 
 RUN = "/recipes?name=my-run&accelerator=4xA100-80GB&batch_size=256&samples_per_epoch=4500000&dataset=wmt14"
 
@@ -18,7 +17,7 @@ LOG = "epoch,minutes,bleu\n" + "".join(f"{epoch},{12 * epoch},{30 * (1 - 0.7**ep
 def app_of(**settings):
     """An application that keeps runs in memory."""
     kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen_by=Few(1, 0))
+    service = replace(packaged_service(), runs=kept.all, keeper=kept)
     return create_app(service, Settings(**settings))
 
 

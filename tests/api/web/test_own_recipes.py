@@ -14,7 +14,6 @@ from support.services import packaged_service
 from api.bootstrap import build
 from api.settings import Settings
 from api.web.app import create_app
-from costcalc.memory import Few
 from pricing.store.store import Store
 
 LOG = "epoch,minutes,val_loss,bleu\n" + "".join(
@@ -39,7 +38,7 @@ def client():
 
 def client_of(**settings):
     kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen_by=Few(1, 0))
+    service = replace(packaged_service(), runs=kept.all, keeper=kept)
     return create_app(service, Settings(**settings)).test_client()
 
 
@@ -216,7 +215,7 @@ def test_tokens_of_one_name_see_the_same_runs():
 
 def test_who_added_and_removed_what_is_told_by_name():
     kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept, _seen_by=Few(1, 0))
+    service = replace(packaged_service(), runs=kept.all, keeper=kept)
     client = create_app(service, Settings(api_tokens=("anna:hers", "his"))).test_client()
     ids = [client.post(RUN, data=LOG, headers=who).json["id"] for who in (HER, HIS)]
     client.delete("/recipes/my-run", headers=HER)
