@@ -1,0 +1,83 @@
+"""What MLPerf's tasks cost to train, round by round: `python -m tools.mlperf_in_dollars`.
+
+Writes docs/mlperf-in-dollars.md from the packaged prices at a fixed moment, and every round of every task as CSV beside it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+from api.bootstrap import FixedPrices
+from api.questions.schemas import TrendSchema
+from api.reports.rounds import RoundRow, RoundsReport, rounds_report
+from api.service import Service
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence import load_evidence
+from costcalc.tasks.tables import tasks
+from pricing.packaged.offers import read_packaged
+
+PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
+MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+INTRODUCTION = f"""# MLPerf in dollars
+
+What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a round, and at those of
+{MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest result of the task's
+newest round, on whatever system. `costcalc mlperf TASK` shows every round and the least minutes; all of them are in
+[a table](mlperf-in-dollars.csv). `python -m tools.mlperf_in_dollars` writes both.
+
+| task | first round with a price | then | newest round | then | now | minutes now | on | record |
+|---|---|---:|---|---:|---:|---:|---|---:|
+"""
+
+
+def main() -> None:
+    """Writes the page and the table."""
+    catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
+    service = Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT)
+    reports = [_report(service, catalogue, name) for name in tasks()]
+    lines = [_line(report) for report in reports]
+    PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
+    PAGE.with_suffix(".csv").write_text(_table(row for report in reports for row in report.rows()), "utf-8")
+    print(f"{PAGE}: {len(lines)} tasks")
+
+
+def _report(service: Service, catalogue: Catalogue, name: str) -> RoundsReport:
+    values, _ = service.parse(TrendSchema(), {"model": [name]}, catalogue)
+    return rounds_report(service, catalogue, values)
+
+
+def _line(report: RoundsReport) -> str:
+    document, rows = report.document(), report.rows()
+    now = document.now
+    minutes = f"{now.hours * 60:,.0f}" if now else ""
+    cost = f"${now.billed_cost:,.2f}" if now else "nothing for rent"
+    machine = f"{now.accelerators:,} {now.accelerator}, {now.provider}" if now else ""
+    priced = [row for row in rows if row.cost is not None]
+    cells = [report.task.name, *_then(priced[:1]), *_then(priced[-1:]), cost, minutes, machine]
+    return f"| {' | '.join([*cells, f'{rows[-1].record_minutes:,.1f} min, {rows[-1].record_system}'])} |"
+
+
+def _then(rows: Sequence[RoundRow]) -> tuple[str, str]:
+    """A round and what it cost on its day."""
+    return (f"{rows[0].round}, {rows[0].published:%Y}", f"${rows[0].cost:,.2f}") if rows else ("", "")
+
+
+def _table(rows: Iterator[RoundRow]) -> str:
+    text = io.StringIO()
+    sheet = csv.writer(text, lineterminator="\n")
+    sheet.writerow([field.name for field in fields(RoundRow)])
+    sheet.writerows(map(_rounded, rows))
+    return text.getvalue()
+
+
+def _rounded(row: RoundRow) -> list[object]:
+    return [f"{value:.6g}" if isinstance(value, float) else value for value in astuple(row)]
+
+
+if __name__ == "__main__":
+    main()
