@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -17,6 +18,7 @@ from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.speeds import TaskSpeeds
 from costcalc.tasks.tables import Result, Task, reference_points, results, rounds, text_of, version
 from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.throughput.memory import BYTES_PER_GIB, BYTES_PER_PARAMETER
 from costcalc.throughput.processors import Processors
 from costcalc.training import (
     EVALUATION_COUNTED,
@@ -51,9 +53,13 @@ def task_evidence(
     usual = _usual_passes(task, known, learned)
     rows = {one.name: _throughput(task, one, usual[one]) for one in known if not (one.repeats or one.outlier)}
 
+    network_gib = (task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
+
     def speeds(evidence: Evidence) -> TaskSpeeds:
         told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
-        return TaskSpeeds(told, evidence.accelerators, learned.kernel, learned.of(task.name), learned.cases)
+        return TaskSpeeds(
+            told, evidence.accelerators, learned.kernel, learned.of(task.name), learned.cases, network_gib
+        )
 
     @cache
     def work_on(day: date) -> Mapping[tuple[float, int | None], float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.throughput import REFUSALS
 from costcalc.throughput.data_sheets import part
+from costcalc.throughput.memory import USABLE_SHARE
 from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
 from costcalc.training import Throughput
 from costcalc.units import Flags, Indices
@@ -24,10 +25,12 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Layouts:
-    """Those of a task's published `rows`, of which there is one at least."""
+    """Those of a task's published `rows`, one at least. `network_gib` is what its network takes with the state of its optimizer,
+    infinite where nobody said; an accelerator that holds it needs no others beside it."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
+    network_gib: float = math.inf
 
     def allowed(self, batches: Sequence[int | None], clusters: Sequence[Cluster]) -> Flags:
         """Which batches may be trained on which clusters [batches, clusters]: those that were on so many accelerators, or where
@@ -44,7 +47,10 @@ class Layouts:
         least, together = self._least_memory
         refusal = np.zeros(len(clusters), np.int8)
         refusal[total > max(row.accelerators for row in self.rows)] = REFUSALS.index("beyond_any_cluster")
-        refusal[(memory < least) | (memory * np.maximum(total, 1) < together)] = REFUSALS.index("does_not_fit_memory")
+        apart = memory * USABLE_SHARE >= self.network_gib
+        refusal[(memory < least) | ~apart & (memory * np.maximum(total, 1) < together)] = REFUSALS.index(
+            "does_not_fit_memory"
+        )
         many = np.array([one.nodes > 1 and one.accelerators < self._least_in_a_machine for one in clusters], bool)
         refusal[many] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")

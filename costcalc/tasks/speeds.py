@@ -55,13 +55,15 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TaskSpeeds:
-    """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are."""
+    """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are.
+    `network_gib` is as in `Layouts`."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
     kernel: Kernel
     of_task: OfTask
     cases: int = 0
+    network_gib: float = math.inf
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -73,7 +75,7 @@ class TaskSpeeds:
         distinct = list(dict.fromkeys(clusters))
         place = {cluster: number for number, cluster in enumerate(distinct)}
         at = np.array([place[cluster] for cluster in clusters], np.int64)
-        layouts = Layouts(self.rows, self.accelerators)
+        layouts = Layouts(self.rows, self.accelerators, self.network_gib)
         answers = self._answers(list(dict.fromkeys(map(_work, recipes))), distinct, layouts)
         table.kind[:], table.row[:] = layouts.kinds(distinct)[at], layouts.nearest(distinct)[at]
         for r, recipe in enumerate(recipes):
