@@ -65,7 +65,7 @@ class NamedPick(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """A verdict: its first sentence, and what follows in lines."""
+    """A verdict: its first sentence with a figure and the warnings before it, and what follows in lines."""
 
     first: str
     further: list[str]
@@ -74,8 +74,10 @@ class Headline(NamedTuple):
     def of(cls, verdict: Sequence[str]) -> Headline:
         """That of a verdict, which may be empty."""
         first, *lines = verdict or ("No estimate answers this question.",)
-        sentence, _, rest = first.partition(". ")
-        return cls(sentence.removesuffix("."), [line for line in (rest, *lines) if line])
+        sentences = first.split(". ")
+        told = 1 + next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
+        headline, rest = ". ".join(sentences[:told]), ". ".join(sentences[told:])
+        return cls(headline.removesuffix("."), [line for line in (rest, *lines) if line])
 
 
 class Preview(NamedTuple):

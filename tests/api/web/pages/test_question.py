@@ -12,6 +12,7 @@ from support.services import service_of
 from api.bootstrap import FixedPrices
 from api.reports.left_out import Hints
 from api.web.app import create_app
+from api.web.pages.question import Headline
 from costcalc.catalogue.catalogue import Catalogue
 
 
@@ -88,6 +89,17 @@ def test_old_and_second_hand_rates_are_marked_and_the_marks_explained(client):
         assert f"{each['sources']['price']['observed_at'][:10]}{marks}<" in page
     assert "†: the rate is more than 30 days old. ‡: a third party states it" in page
     assert "†" not in text_of(client.get("/?model=resnet50&target=0.99"))
+
+
+def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warnings_before_it():
+    warning, answer, rate = (
+        "No rate is confirmed.",
+        "Rent 1 T4G at AWS (g5g.xlarge): $10.27, 19.6 h.",
+        "Seen 9 days ago.",
+    )
+    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."])
+    assert Headline.of([f"{warning} {answer} {rate}"]) == (f"{warning} {answer[:-1]}", [rate])
+    assert Headline.of([warning]) == (warning[:-1], [])
 
 
 def test_an_empty_answer_links_to_the_question_that_brings_most_back(client):
