@@ -43,7 +43,7 @@ def test_what_brings_more_back_is_looked_for_once_also_of_a_past_date(client, mo
     looked, added = [], Hints.added
     monkeypatch.setattr(Hints, "added", lambda hints, found: looked.append(found) or added(hints, found))
     page = text_of(client.get("/?model=resnet50&target=0.757&max_cost=1e-6&as_of=2026-01-05"))
-    assert (len(looked), looked[0].count, "without max_cost" in page) == (1, 0, True)
+    assert (len(looked), looked[0].count, "without a filter on max_cost" in page) == (1, 0, True)
 
 
 def test_the_picks_stand_before_the_table(client):
