@@ -84,9 +84,7 @@ class LayoutSchema(Schema):
     )
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
-    columns = Names(
-        "CSV and XLSX: these columns alone, in this order", example="provider,instance_type,hours,billed_cost"
-    )
+    columns = Names("CSV and XLSX: these columns alone, in this order", example="provider,hours")
     token = Text("API token, for clients that cannot send an Authorization header")
 
 

@@ -59,7 +59,7 @@ def test_arrow_keys_walk_the_frontier_which_is_one_stop_of_the_tab_key(look):
 
 
 def test_the_price_of_a_training_is_replayed_and_each_date_leads_to_its_arithmetic(look, client):
-    asked = "model=resnet18&target=0.69&every=quarter"
+    asked = "model=resnet18&target=0.69&every=year"
     page, points = look(f"/trend?{asked}"), client.get(f"/trend?{asked}").json["points"]
     slider = page.get_by_role("slider", name="Date")
     slider.focus()

@@ -28,7 +28,7 @@ PAGES = {
     "/offers": "accelerator=H100",
     "/offers/history": "instance_type=p3.8xlarge",
     "/offers/changes": "since=2026-10-01",
-    "/trend": "model=resnet18&target=0.69",
+    "/trend": "model=resnet18&target=0.69&every=year",
     "/throughput": "model=resnet50",
     "/fit": "model=resnet50",
     "/models": "",
