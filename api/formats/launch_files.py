@@ -25,6 +25,8 @@ LONGER = 2
 """A run that takes so many times the upper end of its range hangs."""
 WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 """Clouds whose regions the launchers name as the providers do."""
+VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
+"""What dstack calls them."""
 NO_COMMAND = 'echo "Write your training command here, or ask again with run=."; exit 1'
 START = {
     "skypilot": {True: "sky jobs launch {file}", False: "sky launch --down {file}"},
@@ -118,7 +120,7 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
         "backends": [name.cloud],
         **regions,
         "instance_types": [one.instance_type.partition("+")[0]],
-        "resources": {"gpu": {"count": one.accelerators // one.nodes}},
+        "resources": {"gpu": {**_vendor(one, report), "count": one.accelerators // one.nodes}},
         "spot_policy": "spot" if _is_spot(one) else "on-demand",
         **retry,
         "max_price": float(_highest_rate(one)),
@@ -126,6 +128,12 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
         "env": [f"{variable}={value}" for variable, value in _environment(one).items()],
         "commands": [report.command or NO_COMMAND],
     }
+
+
+def _vendor(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
+    """Who makes the accelerator: dstack takes NVIDIA for granted where nobody says."""
+    vendor = report.service.evidence.vendor(estimate.accelerator)
+    return {"vendor": VENDORS[vendor]} if vendor in VENDORS else {}
 
 
 def _environment(estimate: Estimate) -> dict[str, str]:

@@ -159,3 +159,12 @@ def test_over_http(client):
     )
     assert again.status_code == 304
     assert yaml.safe_load(answer.text)["type"] == "task"
+
+
+@pytest.mark.parametrize(
+    ("asked", "vendor"), [("provider=aws&accelerator=V100", "nvidia"), ("provider=gcp&accelerator=TPU", "google")]
+)
+def test_dstack_is_told_who_makes_the_accelerator(client, asked, vendor):
+    answer = client.get(f"/launch?model=resnet50&target=0.757&to=dstack&max_price_age=4000&run=true&{asked}")
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    assert yaml.safe_load(answer.get_data(as_text=True))["resources"]["gpu"]["vendor"] == vendor
