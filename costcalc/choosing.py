@@ -19,7 +19,7 @@ from costcalc.picks import AS_CHEAP, AS_NARROW, MOST_FOR_SURE, PickName
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
-MOST_BEST = 10
+MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
@@ -89,6 +89,11 @@ class Choice:
         region = columns.region[row] * (self.query.regions == "all")
         nodes = self.matrix.nodes[self.times.cluster[time]]
         return zip(*(each.tolist() for each in (self.times.recipe[time], shapes, nodes, region)), strict=True)
+
+    def frontier(self) -> list[int]:
+        """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
+        found: list[int] = self._in_order(self.candidates.on_frontier, MOST_OF_FRONTIER).tolist()
+        return found
 
     def cheapest_unconfirmed(self) -> list[int]:
         """The position of the cheapest candidate whose rate is not confirmed; empty where all are."""

@@ -90,8 +90,8 @@ class Asked:
     market: Market = IN_DOLLARS
     memory: Memory = field(default_factory=Memory)
 
-    def answer(self) -> Answer:
-        """The picks and the page of estimates asked for, exactly."""
+    def answer(self, with_frontier: bool = False) -> Answer:
+        """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
         query, catalogue, found = self.query, self.catalogue, self._found
         recall, candidates = found.recall, found.candidates
         choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
@@ -99,6 +99,7 @@ class Asked:
         own = own_candidates(catalogue, candidates) if query.own else []
         lead = min(own, key=lambda position: candidates.cost[position], default=picks.get(PICK_BY[query.sort]))
         best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
+        best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         shown = recall.shown(query, found.current, found.times, candidates, (*best, *unconfirmed, *own))
         free = recall.ranked(found.current, found.times, found.free.take(free_tiers(found.free, catalogue)), count(1))
         details = self._details(any(each.offer.purchase_option is PurchaseOption.OWNED for each in shown.values()))

@@ -51,7 +51,7 @@ def cost_xlsx(report: CostReport, layout: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
     from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-    return workbooks.cost(report.answer, *report.commitments(), layout)
+    return workbooks.cost(report.with_frontier(), *report.commitments(), layout)
 
 
 def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:

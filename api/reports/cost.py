@@ -187,6 +187,12 @@ class CostReport:
         missing = "" if found.count else nothing(found)
         return replace(found, verdict=verdict(found, self.notes, missing, next_step(found)))
 
+    def with_frontier(self) -> Answer:
+        """The same answer with the frontier's estimates among the best, for sheets."""
+        whole = self._asked.answer(with_frontier=True)
+        bills, on_demand = whole.best_bills, whole.best_on_demand
+        return replace(self.answer, best=whole.best, best_bills=bills, best_on_demand=on_demand)
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to know before the figures: that regions asked about have no rates, and which ones stand in."""

@@ -113,6 +113,15 @@ def test_the_cached_values_are_the_answer(client):
         assert row["price_source"] == estimate["sources"]["price"]["source"]
 
 
+def test_the_estimates_hold_the_picks_and_the_frontier(client):
+    rows = table(workbook(client, QUESTIONS[0], data_only=True)["Estimates"])
+    there = {(row["provider"], row["instance_type"], row["nodes"]) for row in rows if row["frontier"]}
+    front = ask(client, "/cost", f"{QUESTIONS[0]}&frontier=true").json["estimates"]
+    picks = [pick["estimate"] for pick in ask(client, "/cost", QUESTIONS[0]).json["picks"]]
+    assert {(each["provider"], each["instance_type"], each["nodes"]) for each in front} <= there
+    assert {each["rank"] for each in picks} <= {row["rank"] for row in rows}
+
+
 def test_costs_are_formulas_over_cells_of_their_own_row(client):
     """A fixed row in a formula would be another estimate's as soon as the rows are sorted."""
     book = workbook(client, "limit=3&purchase=on_demand,reserved&storage_gb=10")
