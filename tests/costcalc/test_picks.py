@@ -119,7 +119,8 @@ def check_verdict(query, found, lead):
     assert len(whole) <= 700
     assert lead.recipe in whole
     if lead.purchase_option is not FREE:
-        assert f"${cost(query, lead):,.2f}" in lines[0]
+        shown = lead.effective_cost if lead.purchase_option is PurchaseOption.OWNED else cost(query, lead)
+        assert f"${shown:,.2f}" in lines[0]
     assert ("confirmed" in found.missed) == ("confirmed" in lines[0])
 
 
