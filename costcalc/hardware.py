@@ -23,9 +23,10 @@ class Accelerator:
     size of the memory, if any. `cluster_network` says whether it is sold in machines joined by a fast network, `peer_to_peer`
     whether several in a machine exchange data without a detour through the host's memory, `rented_in_slices` whether a slice
     of any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline
-    holds. Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: those of vendors with
-    several measured parts. `introduced` is the year in which it was presented, `on_sale_from` the day from which one could
-    have it: the last one of the month or year where no day is known.
+    holds. Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: it was made for training.
+    `silicon` names the die that it shares with parts sold as other chips (H100 and H200), None where it has its own.
+    `introduced` is the year in which it was presented, `on_sale_from` the day from which one could have it: the last one of the
+    month or year where no day is known.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Accelerator:
     device_memory: bool = True
     predicted_unmeasured: bool = False
     on_sale_from: date = date.min
+    silicon: str | None = None
 
     @classmethod
     def unlisted(cls, name: str) -> Accelerator:

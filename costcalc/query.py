@@ -10,7 +10,7 @@ from typing import Literal
 
 from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.programs import Training
-from costcalc.training import Crossing, Metric, OwnSpeed, PipelineAsked
+from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked
 
 Basis = Literal["billed", "effective"]
 
@@ -113,6 +113,7 @@ class EstimateQuery:
     evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
+    compilation: Compilation | None = None
     images_per_second: tuple[OwnSpeed, ...] = ()
     overheads: Literal["typical", "none"] = "typical"
     crossing: Crossing = Crossing.ISOTONIC

@@ -51,6 +51,8 @@ class Tier(StrEnum):
     MODELLED = "modelled"
 
 
+Compilation = Literal["eager", "compiled"]
+"""How code runs: one operation after another, or compiled (XLA, JAX, graphs)."""
 Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
 """Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's
 own; a
@@ -217,6 +219,8 @@ class Recipe:
     schedule_shape: str | None = None
     has_borrowed_curve: bool = False
     code: Code | None = None
+    compilation: Compilation | None = None
+    asked_compilation: Compilation | None = None
     program: Program | None = None
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
@@ -239,6 +243,11 @@ class Recipe:
         """The highest value on its curve in this metric, None where it was not evaluated in it."""
         values = (evaluation.in_metric(metric) for evaluation in self.evaluations)
         return max((value for value in values if value is not None), default=None)
+
+    @property
+    def is_run_otherwise(self) -> bool:
+        """Whether it shall run in another way than its own code did, as far as that is known."""
+        return self.asked_compilation not in (None, self.compilation)
 
     @property
     def kind(self) -> RecipeKind:
@@ -384,6 +393,8 @@ class Throughput:
     note: str
     published: str | None = None
     code: Code | None = None
+    compilation: Compilation | None = None
+    asked_compilation: ClassVar[None] = None
 
     @property
     def known_on(self) -> date:

@@ -38,8 +38,8 @@ THEMES = (
         "What to train",
         "When the target counts as reached, and with which recipes.",
         "model target metric training recipe recipes epochs images_per_second",
-        "confidence parameters gmacs samples_per_epoch dataset crossing evidence overheads software pipeline image_size year "
-        "precision",
+        "confidence parameters gmacs samples_per_epoch dataset crossing evidence overheads software pipeline compilation "
+        "image_size year precision",
     ),
     Theme(
         "Which machines",

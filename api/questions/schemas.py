@@ -39,7 +39,7 @@ from costcalc.picks import PickName
 from costcalc.programs import Training
 from costcalc.query import Place
 from costcalc.throughput.memory import Precision
-from costcalc.training import Crossing, Metric, PipelineAsked
+from costcalc.training import Compilation, Crossing, Metric, PipelineAsked
 
 FORMATS = ("json", "csv")
 WORKBOOK_FORMATS = (*FORMATS, "xlsx")
@@ -178,6 +178,12 @@ class CostSchema(OfferFilters):
         "how the processors prepare images: recipe is the recipe's own pipeline, none ignores processors and disks, the "
         "others are PyTorch with Pillow, DALI, FFCV and tf.data; default recipe",
         example="dali",
+    )
+    compilation = Choice(
+        get_args(Compilation),
+        "how the code runs: eager, one operation after another, or compiled (XLA, JAX, torch.compile); default as each recipe's "
+        "own does, and where nobody says it, both are part of the range",
+        example="compiled",
     )
     images_per_second = OwnSpeeds(
         "speed of your own code, and the machine on which you measured it; other machines are scaled from it, or from several",

@@ -41,7 +41,16 @@ from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.processors import with_processor_speeds
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.speed_model import PROCESSOR
-from costcalc.training import DATA_SET_GB, EVALUATION_COUNTED, PipelineAsked, Recipe, Throughput, Tier
+from costcalc.training import (
+    DATA_SET_GB,
+    EVALUATION_COUNTED,
+    Compilation,
+    OwnRecipe,
+    PipelineAsked,
+    Recipe,
+    Throughput,
+    Tier,
+)
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -50,15 +59,23 @@ if TYPE_CHECKING:
 
 class Way(NamedTuple):
     """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
-    which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow."""
+    which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow.
+    `compilation` is how the code runs, None as each recipe's own did."""
 
     dated: bool = True
     pipeline: PipelineAsked = "recipe"
     own_speeds: tuple[Throughput, ...] = ()
+    compilation: Compilation | None = None
+
+    def run(self, recipe: Recipe) -> Recipe:
+        """The recipe as it is asked to run; MLPerf's runs as it did."""
+        runs_so = self.compilation is None or recipe.is_mlperf or isinstance(recipe, OwnRecipe)
+        return recipe if runs_so else replace(recipe, asked_compilation=self.compilation)
 
 
 USUAL_WAY = Way()
 OTHER_ACCELERATOR = 100.0  # as a distance in ln(accelerators): farther than any count
+PORTED = frozenset({"pytorch", "jax"})  # frameworks whose code people port to chips of other vendors
 
 
 class UsualCode(NamedTuple):
@@ -311,7 +328,7 @@ def training_matrix(
 ) -> TrainingMatrix:
     """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
     nothing is known to run are left out."""
-    recipes = tuple(map(evidence.with_curve, evidence.recipes_of(model)))
+    recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
     own_speeds = OwnSpeeds.of(evidence, model, way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
@@ -324,10 +341,14 @@ def training_matrix(
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
     speeds = requested.speeds.of(running.cluster[offered.standing_for])
-    limited = limits.of(offered.standing_for).limited(
-        _without_waiting(evidence, distinct, speeds, [clusters[c] for c in running.cluster[offered.standing_for]]),
-        speeds.width_80,
-        evidence.fitted.overlap,
+    limited = (
+        limits.of(offered.standing_for)
+        .limited(
+            _without_waiting(evidence, distinct, speeds, [clusters[c] for c in running.cluster[offered.standing_for]]),
+            speeds.width_80,
+            evidence.fitted.overlap,
+        )
+        .no_faster(speeds.width_faster)
     )
     return TrainingMatrix(
         recipes=_model_recipes(evidence, model, recipes),
@@ -405,10 +426,27 @@ def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpee
 
 def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> Flags:
     """Which recipes would run on chips [recipes, clusters] of a vendor that their code was never seen on: PyTorch's FFCV on a
-    TPU, say."""
-    vendors = np.array([evidence.vendor(cluster.accelerator) for cluster in clusters], str)
-    rows = [~np.isin(vendors, list(evidence.vendors_of(recipe))) for recipe in recipes]
+    TPU, say. Ordinary scripts run where their framework is said to, and are ported to chips for which everything must be."""
+    names = [cluster.accelerator for cluster in clusters]
+    vendors = np.array([evidence.vendor(name) for name in names], str)
+    used = [evidence.vendors_of(recipe) for recipe in recipes]
+    known = np.array([part(evidence.accelerators, name).predicted_unmeasured for name in names], bool)
+    nobodys = known & ~np.isin(vendors, list(frozenset().union(*used)))
+    rows = [
+        ~np.isin(vendors, list(seen)) & ~_runs_or_is_ported(evidence, recipe, names, nobodys)
+        for recipe, seen in zip(recipes, used, strict=True)
+    ]
     return np.array(rows, bool).reshape(len(recipes), len(clusters))
+
+
+def _runs_or_is_ported(evidence: Evidence, recipe: Recipe, accelerators: Sequence[str], nobodys: Flags) -> Flags:
+    """Where an ordinary script runs [C], or is ported since nobody's code runs there."""
+    if recipe.kind != "ordinary":
+        return np.zeros(len(accelerators), bool)
+    program = recipe.stack, recipe.framework_family
+    runs = {name: evidence.programs.runs(*program, name) is True for name in dict.fromkeys(accelerators)}
+    ported = nobodys & (recipe.framework_family in PORTED)
+    return np.asarray(ported | np.array([runs[name] for name in accelerators], bool))
 
 
 def _of_contests(recipes: Sequence[Recipe]) -> Flags:

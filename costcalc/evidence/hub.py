@@ -77,6 +77,7 @@ class HubNetwork:
             round=None,
             source=self.source,
             note="",
+            compilation="eager",
         )
 
 

@@ -27,7 +27,7 @@ from costcalc.programs import Program, Support, UsualScript
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
-from costcalc.training import Code, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
+from costcalc.training import Code, Compilation, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput, Processor, ProcessorSpeed)
@@ -102,11 +102,12 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class CodeOf:
-    """Whose program those of a stack are, those of one organisation where it is named."""
+    """Whose program those of a stack are, those of one organisation where it is named, and how they run."""
 
     stack: str
     organisation: str | None
     code: Code
+    compilation: Compilation | None = None
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -161,7 +162,7 @@ def _packaged_texts() -> dict[str, str]:
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:
-    codes = {(one.stack, one.organisation): one.code for one in _read(texts, CODES, CodeOf)}
+    codes = {(one.stack, one.organisation): one for one in _read(texts, CODES, CodeOf)}
     hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork))
     recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
     speeds = [
@@ -191,11 +192,10 @@ def _tables(texts: Mapping[str, str]) -> Tables:
     )
 
 
-def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code]) -> tuple[Written, ...]:
-    """The same, each with whose program it is."""
-    return tuple(
-        replace(one, code=codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items
-    )
+def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], CodeOf]) -> tuple[Written, ...]:
+    """The same, each with whose program it is and how that runs."""
+    known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
+    return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
 
 
 def _with_programs(recipes: Iterable[Recipe], programs: Iterable[Program]) -> tuple[Recipe, ...]:

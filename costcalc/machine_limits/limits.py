@@ -101,6 +101,11 @@ class LimitedSpeeds:
     width_below: Floats
     width_above: Floats
 
+    def no_faster(self, width: Widths) -> LimitedSpeeds:
+        """The same where accelerators alone may be faster by no more than this [K, C], in ln."""
+        alone = self.limited_by == PARTS.index("accelerator")
+        return replace(self, width_below=np.where(alone, np.fmin(self.width_below, width), self.width_below))
+
 
 def matters(fastest: Floats, limits: Iterable[Limit]) -> Flags:
     """The clusters [C] on which a part may well be slower than the accelerators: the end of its interval lies beyond what these

@@ -33,7 +33,8 @@ class ClusterFeatures:
 
     `total` counts accelerators [C]; `several` marks clusters of several machines, a slice being one; `at` gives the positions
     of each (accelerator, total accelerators, machines). Where `predictable` is false no speed is answered but a measured one,
-    where `networked` is false none across machines. `resembles` marks accelerators like those that were measured.
+    where `networked` is false none across machines. `resembles` marks accelerators like those that were measured; `slower` and
+    `faster` are how far others may be from what their data sheets and other tasks say, `log_roof` is `ReferenceModel.roof`.
     `memory_gib` is that of one accelerator, infinite where unknown.
     """
 
@@ -54,6 +55,9 @@ class ClusterFeatures:
         self.resembles = names.each(reference.resembles_measured, bool)
         self.largest_batch = names.each(reference.largest_batch)
         self.scatter = names.each(reference.scatter)
+        self.slower = names.each(lambda name: reference.prior(name).slower)
+        self.faster = names.each(lambda name: reference.prior(name).faster)
+        self.log_roof = names.each(reference.roof)
         self.memory_gib = names.each(lambda name: part(name).memory_gib or np.inf)
         self.log_peak = np.log(names.each(lambda name: part(name).dense_16bit_tflops or np.inf) * 1e12)
         self._bandwidth = names.each(lambda name: part(name).memory_bandwidth_gb_per_s or np.nan)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import DataSheets
-from costcalc.throughput.reference_model import Key, ReferenceModel, TypicalUse
+from costcalc.throughput.reference_model import ChipPrior, Key, ReferenceModel, TypicalUse
 from costcalc.throughput.workloads import Transfer
 from costcalc.training import Model
 from costcalc.units import Flags, Floats
@@ -43,10 +43,11 @@ class Sort(NamedTuple):
 
     def half_width(self, widths: Mapping[str, HalfWidth], kind: str) -> HalfWidth:
         """The widest that applies. The narrow ones are errors of MLPerf's implementations; others are known no better than with
-        their other networks."""
+        their other networks, and on a chip that they never ran on no better than code that nobody timed: of many recipes people
+        see the one that looks best there."""
         names = [calibrated(kind, self.undated)]
         if not self.reference:
-            names.append("network")
+            names.append("code" if kind == "stack" else "network")
         if self.transformer and kind in OF_TRANSFORMERS:
             names.append(OF_TRANSFORMERS[kind])
         return max(widths[name] for name in names)
@@ -152,6 +153,7 @@ def to_json(fitted: FittedParameters) -> str:
                 name: [round(use.software, 5), use.batch, use.scatter] for name, use in reference.typical.items()
             },
             "default_intercept": reference.default_intercept,
+            "priors": {name: [*prior[:3], list(prior.tasks)] for name, prior in reference.priors.items()},
             "years": {name: list(span) for name, span in reference.years.items()},
             "networked": sorted(reference.networked),
             "reference": _written(reference.effects),
@@ -178,6 +180,7 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
             networked=frozenset(raw["networked"]),
             default_intercept=raw["default_intercept"],
             typical={name: TypicalUse(*use) for name, use in raw["typical"].items()},
+            priors={name: _prior(*prior) for name, prior in raw["priors"].items()},
         )
         return FittedParameters(
             tables=raw["tables"],
@@ -189,6 +192,10 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error
+
+
+def _prior(shift: float, slower: float, faster: float, tasks: list[str]) -> ChipPrior:
+    return ChipPrior(shift, slower, faster, tuple(tasks))
 
 
 def _written(effects: Mapping[Key, float]) -> dict[str, float]:

@@ -111,4 +111,4 @@ def _mark_measured(speeds: SpeedTable, row: Throughput, where: Indices) -> None:
             row.nodes,
         ):
             speeds.tier[:, c] = TIERS.index(Tier.MEASURED)
-            speeds.width_80[:, c] = speeds.widths["own"].ln
+            speeds.width_80[:, c] = speeds.width_faster[:, c] = speeds.widths["own"].ln

@@ -23,6 +23,7 @@ from costcalc.throughput.reference_model import (
 )
 from costcalc.throughput.workloads import (
     REFERENCE_SIZE,
+    SIGNS,
     Implementation,
     Workload,
     implementation,
@@ -58,7 +59,7 @@ class Prediction:
     `beside_larger` is RAISED where the rate is that of a larger network, which came out faster, and LOWER where what was measured
     of this one is slower all the same.
     `other_code` is ln of how many times longer the middle of all codes takes, NaN where nothing is known, and `headroom` ln of
-    how many times faster the data sheet would allow it to be.
+    how many times faster the data sheet would allow it to be, 0 at least.
     """
 
     log_rate: Floats
@@ -113,7 +114,8 @@ def predict(
     answered_each = log_rate - features.log_total[:, None]
     beside_larger = _beside_larger(own_each, of_larger, answered_each, modelled - log_rate)
     other_code = (answered_each - _anybodys(recipe, features, batch, reference)).mean(axis=1)
-    headroom = (peak - answered_each).min(axis=1)
+    roof = np.minimum(peak, features.log_roof[:, None]) if is_reference(recipe) else peak
+    headroom = (roof - answered_each).min(axis=1)
     return Prediction(
         log_rate, refusal, kind, several | crowded, steps, least_width, beside_larger, other_code, headroom
     )
@@ -239,13 +241,18 @@ def _carried_over(features: ClusterFeatures, reference: Floats, first: Workload,
     return np.asarray((reference + hardware)[:, None] + shift)
 
 
+def of_any_code(workload: Workload) -> Workload:
+    """The same work by code of which nothing is known."""
+    return replace(workload, implementation=ANY, compilation=None)
+
+
 def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats, reference: Floats) -> Floats:
     """The same of a code of which nothing is known: the middle of all codes; NaN for networks that nobody measured."""
     transfer = features.transfer
     phases = recipe.phases[: 1 if is_reference(recipe) else None]
     if not (phases and transfer.knows(recipe.model)):
         return np.full((len(batch), 1), np.nan)
-    workloads = [replace(workload(recipe, phase.image_size, transfer.models), implementation=ANY) for phase in phases]
+    workloads = [of_any_code(workload(recipe, phase.image_size, transfer.models)) for phase in phases]
     shift = np.array([transfer.software(each) for each in workloads])
     by_twin = _by_twin(recipe, features, batch) if is_reference(recipe) else reference
     return _carried_over(features, by_twin, workloads[0], shift)
@@ -287,8 +294,13 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     setup = Setup(name, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework_family)
     hardware = transfer.hardware(workloads[0], own.accelerator, own.accelerators_per_node)
     rates = np.array(own_rates(recipe))
+    signs = SIGNS[workloads[0].compilation] - SIGNS[recipe.compilation]
+    otherwise = transfer.of_compiling(workloads[0]) * signs
     return np.asarray(
-        np.log(rates / own.accelerators) - reference.log_rate(setup, transfer.slope(recipe.model)) - hardware
+        np.log(rates / own.accelerators)
+        - reference.log_rate(setup, transfer.slope(recipe.model))
+        - hardware
+        + otherwise
     )
 
 
@@ -305,6 +317,8 @@ def _measured(
 
     `batch` is that of each accelerator [C], 0 where no measurement is asked for.
     """
+    if recipe.is_run_otherwise:
+        return
     slope = features.rates_by_twin.slope(features.transfer.slope(recipe.model))
     for c in np.flatnonzero(measurements.exact & (batch > 0)).tolist():
         rates = measurements.rates(recipe, features.clusters[c], batch[c], slope[c])
@@ -341,7 +355,7 @@ def _hold_to_measured(
 def _own_system(recipe: Recipe, features: ClusterFeatures) -> list[int]:
     """The clusters like the recipe's own system, where its rates there are the answer."""
     own = recipe.system
-    if own is None or not own_rates(recipe) or is_reference(recipe):
+    if own is None or not own_rates(recipe) or is_reference(recipe) or recipe.is_run_otherwise:
         return []
     here: list[int] = features.at.get((own.accelerator, own.accelerators, own.nodes), NOWHERE).tolist()
     return here
@@ -364,7 +378,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
         exact |= measurements.exact
     kind = np.where(exact, TRANSFERRED, kind).astype(np.int8)
     guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
-    weakest = STACK if guessed else TRANSFERRED
+    weakest = STACK if guessed else NETWORK if recipe.is_run_otherwise and not is_reference(recipe) else TRANSFERRED
     if not (anywhere or is_reference(recipe) or implementation(recipe) in features.transfer.chips_of):
         weakest = CODE
     return np.maximum(kind, np.int8(weakest))

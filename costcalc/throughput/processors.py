@@ -197,5 +197,5 @@ def _fill(speeds: SpeedTable, r: int, clusters: Indices, seconds: Floats) -> Non
     speeds.refusal[r, clusters], speeds.beside_larger[r, clusters] = 0, 0
     speeds.tier[r, clusters], speeds.kind[r, clusters] = MODELLED, PROCESSOR
     speeds.steps[r, clusters], speeds.row[r, clusters] = 1, -1
-    speeds.width_80[r, clusters] = LN_WIDTH_80
+    speeds.width_80[r, clusters] = speeds.width_faster[r, clusters] = LN_WIDTH_80
     speeds.usual_low[r, clusters] = speeds.usual_high[r, clusters] = np.nan

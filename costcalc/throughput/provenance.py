@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
-from costcalc.throughput.reference_model import UNDATED, is_reference
+from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits
 from costcalc.training import OWN_DATA, Recipe, System, Throughput
 
@@ -49,6 +49,14 @@ def notes(
     usual = NEWEST_SOFTWARE if recipe.is_closed else USUAL_SOFTWARE
     software = (usual,) if recipe.year == UNDATED else ()
     return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width))
+
+
+def never_measured(accelerator: str, priors: Mapping[str, ChipPrior]) -> Iterator[str]:
+    """What an accelerator's own speed rests on where nobody trained an image classifier on it."""
+    if accelerator in priors:
+        tasks = [task.replace("_", " ") for task in priors[accelerator].tasks]
+        measured = f", and how fast MLPerf's {listed(tasks)} ran on it or on its silicon" if tasks else " alone"
+        yield f"Nobody published a speed of an image classifier on {accelerator}: its data sheet says it{measured}."
 
 
 def _how_wide(width: HalfWidth) -> str:

@@ -113,6 +113,19 @@ class TypicalUse(NamedTuple):
     scatter: float = 1.0
 
 
+class ChipPrior(NamedTuple):
+    """Of an accelerator that nobody measured: what is added to ln(rate) by its data sheet, and how much slower and faster than
+    that it may be in 8 of 10 cases. `tasks` are those of MLPerf in which it was measured."""
+
+    shift: float
+    slower: float
+    faster: float
+    tasks: tuple[str, ...] = ()
+
+
+NO_PRIOR = ChipPrior(0.0, 0.0, 0.0)
+
+
 class BatchLine(NamedTuple):
     """ln(images/s of one accelerator) = intercept + slope x step_overhead(batch), everything else being fixed. `steepest` is the
     most that twice as many in a second machine take off the intercept."""
@@ -146,6 +159,11 @@ class ReferenceModel:
     networked: frozenset[str]
     default_intercept: float
     typical: Mapping[str, TypicalUse] = field(default_factory=dict)
+    priors: Mapping[str, ChipPrior] = field(default_factory=dict)
+
+    def prior(self, accelerator: str) -> ChipPrior:
+        """What stands for measurements of an accelerator that has none."""
+        return self.priors.get(accelerator, NO_PRIOR)
 
     def log_rate(self, setup: Setup, steeper: float = 0.0) -> float:
         """ln(images/s of one accelerator); the year is held within those seen on the accelerator.
@@ -186,7 +204,8 @@ class ReferenceModel:
         )
         machines = min(total(self.effects, machine_terms(accelerator)), 0.0)
         slope = 1 + sum(self.effects.get(key, 0.0) for key in batch_keys(accelerator))
-        intercept = self.offset(accelerator) + alone + shared(sharing, count) + several * machines
+        start = self.offset(accelerator) + self.prior(accelerator).shift
+        intercept = start + alone + shared(sharing, count) + several * machines
         return BatchLine(intercept, slope, steepest(sharing)[next_doubling(count)] - machines)
 
     def roof(self, accelerator: str) -> float:
@@ -222,7 +241,7 @@ class ReferenceModel:
         return accelerator in self.years or self.data_sheets.roofline(accelerator) is not None
 
     def is_known_or_predicted(self, accelerator: str) -> bool:
-        """Whether a rate may be answered: an accelerator never measured only where several of its vendor were."""
+        """Whether a rate may be answered: an accelerator never measured only if it was made for training."""
         trusted = accelerator in self.years or self.data_sheets.part(accelerator).predicted_unmeasured
         return trusted and self.knows(accelerator)
 

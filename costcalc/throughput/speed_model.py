@@ -29,9 +29,9 @@ from costcalc.throughput.prediction import (
     predict,
     same_work,
 )
-from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, notes
-from costcalc.throughput.reference_model import UNDATED, is_reference
-from costcalc.throughput.workloads import bits, own_rates, precision_class
+from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, never_measured, notes
+from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
+from costcalc.throughput.workloads import bits, own_rates, precision_class, workload
 from costcalc.training import Recipe, Throughput, Tier
 from costcalc.units import Floats, Indices
 
@@ -62,9 +62,9 @@ class SpeedTable:
     refused or where a recipe has fewer phases. `refusal` indexes REFUSALS (0 = answered), `tier` indexes TIERS (the weakest
     phase; -1 where refused), `kind` the sort of evidence whose out-of-group errors make the widths. `steps` says in how many
     steps its memory makes each accelerator take its share of a batch, `beside_larger` whether rates of larger networks raised it
-    (`Prediction`). `width_80` is the half-width in ln(seconds) of the 80 %
-    interval: seconds x exp(+-width). `row` indexes `throughputs`, the measurement that stands nearest; -1 where there is none,
-    or where the speed follows from the recipe's own log, as `anchored` [R] says.
+    (`Prediction`). The 80 % interval reaches from seconds x exp(-`width_faster`) to seconds x exp(`width_80`), the former
+    being less only where the data sheet allows no more. `row` indexes `throughputs`, the measurement that stands nearest; -1
+    where there is none, or where the speed follows from the recipe's own log, as `anchored` [R] says.
 
     Other people's code takes seconds x exp(`usual_low`) to seconds x exp(`usual_high`) in 8 of 10 cases, NaN where nobody knows.
     """
@@ -77,6 +77,7 @@ class SpeedTable:
     steps: Numbers
     beside_larger: Codes
     width_80: HalfWidths
+    width_faster: HalfWidths
     row: Numbers
     usual_low: HalfWidths
     usual_high: HalfWidths
@@ -85,6 +86,7 @@ class SpeedTable:
     anchored: tuple[bool, ...] = ()
     of_transformer: bool = False
     widths: Mapping[str, HalfWidth] = field(default_factory=dict)
+    priors: Mapping[str, ChipPrior] = field(default_factory=dict)
 
     def source(self, recipe: int, cluster: int) -> Throughput | None:
         """The measurement behind a pair, None where the speed is modelled from many."""
@@ -100,7 +102,8 @@ class SpeedTable:
         one, kind = self.recipes[recipe], int(self.kind[recipe, cluster])
         base, width = self.source(recipe, cluster), self._width(recipe, cluster)
         larger = BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
-        return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *larger)
+        chip = never_measured(self.clusters[cluster].accelerator, self.priors)
+        return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *chip, *larger)
 
     def _width(self, recipe: int, cluster: int) -> HalfWidth:
         """The half-width that a pair's range rests on."""
@@ -129,6 +132,7 @@ COLUMNS = (
     "steps",
     "beside_larger",
     "width_80",
+    "width_faster",
     "row",
     "usual_low",
     "usual_high",
@@ -147,6 +151,7 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         steps=np.ones(shape, np.int32),
         beside_larger=np.zeros(shape, np.int8),
         width_80=np.full(shape, np.nan, np.float32),
+        width_faster=np.full(shape, np.nan, np.float32),
         row=np.full(shape, -1, np.int32),
         usual_low=np.full(shape, np.nan, np.float32),
         usual_high=np.full(shape, np.nan, np.float32),
@@ -222,6 +227,7 @@ class SpeedModel:
             anchored=tuple(map(self._is_from_own_log, recipes)),
             of_transformer=bool(recipes) and self._is_transformer(recipes[0]),
             widths=self._fitted.widths,
+            priors=self._fitted.reference.priors,
         )
 
     def _floors(
@@ -249,9 +255,14 @@ class SpeedModel:
             found.log_rate[answered]
         )
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
-        table.width_80[r] = np.where(answered, self._half_widths(recipe, found, evidence.features), np.nan)
+        features, known = evidence.features, self._half_widths(recipe, found, evidence.features)
+        table.width_80[r] = np.where(answered, np.hypot(known, features.slower), np.nan)
         _widen(table, r, found, anybodys.distance(recipe, found.log_rate))
-        _overlap(table.width_80[r], found, evidence.features)
+        _overlap(table.width_80[r], found, features)
+        one_sided = np.hypot(known, features.faster) * (features.slower > 0) + table.width_80[r] * (
+            features.slower == 0
+        )
+        table.width_faster[r] = np.minimum(np.minimum(one_sided, table.width_80[r]), np.maximum(found.headroom, 0))
         of_codes = self._by_kind(_sort(recipe, self._is_transformer(recipe)))[CODE]
         width = _with_machines(found, of_codes, self._fitted.widths["machines"].ln)
         table.usual_low[r] = np.maximum(found.other_code - width, -found.headroom)
@@ -269,9 +280,18 @@ class SpeedModel:
         sort = _sort(recipe, self._is_transformer(recipe))
         by_kind = self._by_kind(sort)
         scatter = widening(found.kind, features.several, features.scatter) if sort.reference else 1.0
-        width = scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES])
+        of_code = self._unknown_compilation(recipe) * (found.kind > MACHINES)
+        known = scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES])
         model = self._fitted.transfer.models.get(recipe.model)
-        return np.maximum(np.hypot(width, model.speed_width) if model else width, found.least_width)
+        of_network = model.speed_width if model else 0.0
+        return np.asarray(np.maximum(np.hypot(np.hypot(known, of_code), of_network), found.least_width))
+
+    def _unknown_compilation(self, recipe: Recipe) -> float:
+        """What compiling adds, and not compiling takes off, where nobody says how the code runs; 0 otherwise."""
+        if recipe.compilation or recipe.asked_compilation or is_reference(recipe) or not recipe.phases:
+            return 0.0
+        transfer = self._fitted.transfer
+        return abs(transfer.of_compiling(workload(recipe, recipe.phases[0].image_size, transfer.models)))
 
 
 def _with_machines(found: Prediction, width: Floats | float, machines: float) -> Floats:
@@ -359,4 +379,5 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
         return (*software, recipe.framework_family, recipe.published if recipe.year else None)
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
-    return (*software, recipe.framework_family, *((len(recipe.phases),) if is_reference(recipe) else own))
+    how = recipe.framework_family, recipe.compilation, recipe.asked_compilation
+    return (*software, *how, *((len(recipe.phases),) if is_reference(recipe) else own))

@@ -23,7 +23,7 @@ from costcalc.throughput.reference_model import (
     shared,
     total,
 )
-from costcalc.training import Model, Recipe, Throughput
+from costcalc.training import Compilation, Model, Recipe, Throughput
 from costcalc.units import Floats
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50
@@ -97,6 +97,7 @@ class Workload:
     parameters: float = 0.0
     gmacs: float = 0.0
     activations: float | None = None
+    compilation: Compilation | None = None
 
     @property
     def offset(self) -> float:
@@ -117,6 +118,7 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         math.log1p(millions / REFERENCE_PARAMETERS_MILLIONS) - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
         _activations(model),
+        of.asked_compilation or of.compilation,
     )
 
 
@@ -155,6 +157,10 @@ class Transfer:
     def software(self, workload: Workload) -> float:
         """The part of ln(rate / reference rate) that the network, its image size, precision and implementation make."""
         return total(self.effects, software_terms(workload)) + workload.offset
+
+    def of_compiling(self, workload: Workload) -> float:
+        """What compiled code adds to ln(rate), and eager code takes off it."""
+        return self.effects.get(compiling(workload), 0.0)
 
     def hardware(self, workload: Workload, accelerator: str, per_node: int) -> float:
         """The part that changes with the accelerator and the count in a machine."""
@@ -233,6 +239,17 @@ def software_terms(workload: Workload) -> Iterator[Term]:
     yield ("stack", implementation.stack, precision), 1.0, 0.11
     yield ("implementation", *implementation), 1.0, 0.09
     yield ("implementation", *implementation, family, precision), 1.0, 0.08
+    if workload.compilation:
+        yield compiling(workload), SIGNS[workload.compilation], 0.3
+
+
+def compiling(workload: Workload) -> Key:
+    """The effect of code that is compiled: transformers gain more, most of their operations being small."""
+    return "compiled", "convolutions" if workload.activations is None else "transformers"
+
+
+SIGNS: Mapping[Compilation | None, float] = {"compiled": 1.0, None: 0.0, "eager": -1.0}
+"""How often the effect counts; code of which it is not known stands between."""
 
 
 def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: float) -> Iterator[Term]:

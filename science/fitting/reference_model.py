@@ -176,7 +176,7 @@ def _roofline(typical: Mapping[str, float], accelerators: Mapping[str, Accelerat
     for _ in range(10 * (len(typical) > 2)):
         weights = 1 / np.sqrt(np.maximum(np.abs(costs @ solution * rates - 1), 0.02))
         trial = np.linalg.lstsq(costs * (rates * weights)[:, None], weights, rcond=None)[0]
-        solution = np.maximum(trial, np.array(START) / 3)
+        solution = np.clip(trial, np.array(START) / 3, np.array(START) * 3)  # a few chips alike tell neither
     return float(solution[0]), float(solution[1])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from science.validation.answered_runs import (
     recipes_of_its_round,
 )
 from science.validation.held_out import HeldOut, Learner, equal_system, one_machine, other_count_in_one_machine
-from science.validation.published import MLPerfRun
+from science.validation.published import USUAL_MAKERS, MLPerfRun
 from science.validation.regret import Regret, regret
 from science.validation.scores import SCORED_LEVELS, Case, half_width
 from science.validation.speeds import SMALL
@@ -74,8 +74,22 @@ class EndToEnd:
         found = answered_runs(self._learner, runs, lambda run: HeldOut(run.group), ASKED[any_round])
         return [(answered, self._with_half_widths(answered, any_round)) for answered in found]
 
+    def picks(self) -> list[Case]:
+        """The recipe that is picked on each system with several published ones, all rates of that system being hidden, beside
+        what it took there."""
+        choices = choices_of(self._learner.runs)
+        asked = [next(iter(runs.values())) for runs in choices.values()]
+        found = answered_runs(
+            self._learner,
+            asked,
+            lambda run: HeldOut(system_rates=run.system),
+            lambda run: AskedRecipes(tuple(choices[run.system])),
+        )
+        picked = [replace(one, run=choices[one.run.system][one.estimate.recipe]) for one in found]
+        return [self._with_half_widths(one, undated=True) for one in picked]
+
     def _with_half_widths(self, answered: AnsweredRun, undated: bool) -> Case:
-        kinds = list(self._kinds(answered))
+        kinds = list(self._kinds(answered)) or ["accelerator"]
         case = _case(answered, kinds[0], self._baseline_error(answered.run))
         widths = [
             math.hypot(*(self._half_width(kind, undated, level, answered.run.group) for kind in kinds))
@@ -126,7 +140,7 @@ class EndToEnd:
         if kind == "machines":
             return not run.on_one_machine and others_ran(run, one_machine)
         sheet = part(self._learner.published.evidence.accelerators, run.system.accelerator)
-        return run.on_one_machine and run.accelerators <= SMALL and sheet.predicted_unmeasured
+        return run.on_one_machine and run.accelerators <= SMALL and sheet.vendor in USUAL_MAKERS
 
 
 def _case(answered: AnsweredRun, kind: str, baseline_error: float) -> Case:
@@ -136,23 +150,20 @@ def _case(answered: AnsweredRun, kind: str, baseline_error: float) -> Case:
     return Case(run.name, group, answered.error, baseline_error, scatter=float(wider))
 
 
-def regret_of_picks(learner: Learner) -> Regret:
-    """The published time of the recipe that `/cost` picks over the shortest, on each system with several published recipes.
+def regret_of_picks(runs: Sequence[MLPerfRun], picked: Iterable[str]) -> Regret:
+    """The published time of the recipes that `/cost` picks over the shortest, on each system with several published recipes."""
+    choices = choices_of(runs)
+    system = {run.name: run.system for run in runs}
+    return regret(_excess(choices[system[name]], name) for name in picked)
 
-    It picks among those recipes, all rates of the system being held out.
-    """
+
+def choices_of(runs: Sequence[MLPerfRun]) -> dict[System, dict[str, MLPerfRun]]:
+    """The runs, by name, of each system that had several by today's schedules."""
     by_system: dict[System, dict[str, MLPerfRun]] = defaultdict(dict)
-    for run in learner.runs:
+    for run in runs:
         if run.result.round >= FIRST_ROUND_OF_TODAYS_SCHEDULES:
             by_system[run.system][run.name] = run
-    choices = {ran_on: runs for ran_on, runs in by_system.items() if len(runs) > 1}
-    picks = answered_runs(
-        learner,
-        [next(iter(runs.values())) for runs in choices.values()],
-        lambda run: HeldOut(system_rates=run.system),
-        lambda run: AskedRecipes(tuple(choices[run.system])),
-    )
-    return regret(_excess(choices[pick.run.system], pick.estimate.recipe) for pick in picks)
+    return {ran_on: found for ran_on, found in by_system.items() if len(found) > 1}
 
 
 def _excess(runs: Mapping[str, MLPerfRun], picked: str) -> float:

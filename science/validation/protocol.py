@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from statistics import NormalDist
 
 from costcalc.throughput.fitted_parameters import (
     LEVEL,
@@ -14,12 +15,16 @@ from costcalc.throughput.fitted_parameters import (
     HalfWidth,
     calibrated,
 )
+from costcalc.throughput.reference_model import ChipPrior, ReferenceModel
 from costcalc.throughput.workloads import bits
 from costcalc.training import Code
+from science.fitting.chip_priors import Missed, chip_priors, left_out, missed
 from science.fitting.network import fit_overlap, over_networks
 from science.fitting.reference_model import fit_reference_model, observations
 from science.fitting.spot_rates import listed_series
 from science.fitting.transfer import fit_transfer, ratios
+from science.validation.backtest import backtest
+from science.validation.chosen_answers import Chosen, chosen_answers
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from science.validation.convergence.own_runs import own_run_scores, reliability
@@ -31,7 +36,7 @@ from science.validation.outside_mlperf.implementations import RERUN, Implementat
 from science.validation.outside_mlperf.processors import organisations_left_out
 from science.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from science.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
-from science.validation.published import FROZEN, Published, fingerprint
+from science.validation.published import FROZEN, Published, fingerprint, mlperf_runs
 from science.validation.regret import regret_of_lengths, regret_of_systems
 from science.validation.report import Report
 from science.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score, with_half_widths
@@ -54,6 +59,9 @@ NAMES = {
     "machines": "one node to many",
     "accelerator": "accelerator never measured",
 }
+PICKS = "/cost: the pick's range, all rates of its system being hidden"
+CHOSEN = "the chosen recipe on chips it never ran on, by anybody's code"
+UNSEEN_SILICON = "accelerator never measured, nor one of its silicon: data sheet and other tasks"
 ANY_CODE = "code never measured, organisation left out"
 CODES: dict[Code, str] = {
     "vendor_example": "examples of makers and clouds",
@@ -97,6 +105,7 @@ def experiments(published: Published) -> tuple[Experiment, ...]:
         *_speeds(learner),
         *_implementations(implementations),
         *_scaled_speeds(ScaledSpeeds(learner)),
+        *_chosen(chosen_answers(published)),
         *_epochs(published),
         *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),
@@ -114,12 +123,15 @@ def report(published: Published, experiments: Sequence[Experiment]) -> Report:
         ),
         regrets={
             "same accelerator and count (MLPerf)": regret_of_systems(published, cases[SAME_SYSTEM]),
-            "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(Learner(published)),
+            "same accelerator and count, as /cost picks (MLPerf)": regret_of_picks(
+                tuple(mlperf_runs(published)), [case.name for case in cases.get(PICKS, ())]
+            ),
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
         chances=(*brier_scores(published), *own_run_scores(published)),
         reliability=reliability(published),
         spot=spot_coverage(listed_series()),
+        rounds=backtest(published),
     )
 
 
@@ -127,11 +139,25 @@ def fitted_parameters(published: Published, experiments: Sequence[Experiment]) -
     """Everything learned from all the tables, the half-widths from the out-of-group errors of the experiments."""
     evidence = published.evidence
     reference = fit_reference_model(observations(evidence.throughputs, evidence.accelerators), evidence.accelerators)
+    reference = replace(reference, priors=_chip_priors(published, reference))
     measured = ratios(evidence.throughputs, reference, evidence.models)
     transfer = fit_transfer(measured, evidence.models, evidence.accelerators)
     elapsed_time, gradients = Learner(published).elapsed_time(None), evidence.gradients
     overlap = fit_overlap(over_networks(measured, gradients), transfer, gradients)
     return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(experiments), elapsed_time, overlap)
+
+
+def _chip_priors(published: Published, reference: ReferenceModel) -> dict[str, ChipPrior]:
+    evidence = published.evidence
+    parts = (evidence.accelerators.get(row.accelerator) for row in evidence.throughputs)
+    return chip_priors(reference, _missed(published), published.chip_ratios, {part.chip for part in parts if part})
+
+
+def _missed(published: Published) -> list[Missed]:
+    evidence = published.evidence
+    return missed(
+        observations(evidence.throughputs, evidence.accelerators), published.chip_ratios, evidence.accelerators
+    )
 
 
 def calibrated_widths(experiments: Sequence[Experiment]) -> dict[str, HalfWidth]:
@@ -166,7 +192,19 @@ def _speeds(learner: Learner) -> Iterator[Experiment]:
     nvidia = [case for case in unseen if accelerators[case.group].vendor == "NVIDIA"]
     yield Experiment("accelerator never measured", unseen, Goal(0.09, 9 / 10.8))
     yield Experiment("accelerator never measured, NVIDIA", nvidia)
+    yield Experiment(UNSEEN_SILICON, [*_as_cases(_missed(learner.published))])
     yield Experiment("rounds v3.0 on from v2.1 and before", later_rounds(learner))
+
+
+def _as_cases(found: Sequence[Missed]) -> Iterator[Case]:
+    """Chips as their priors would have them, which bring their own ranges: as wide as the nearer end is far. The baseline is the
+    data sheet's roofline."""
+    for one, prior in left_out(found):
+        low, high = (one.sources.by_prior(one.name, prior) + end for end in (-prior.slower, prior.faster))
+        middle, half = (low + high) / 2, (high - low) / 2
+        wider = half * NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.9)
+        roofline = one.sources.reference.data_sheets.roofline(one.name) or 0.0
+        yield Case(one.name, one.silicon, middle - one.log_rate, roofline - one.log_rate, half_widths=(half, wider))
 
 
 def _implementations(implementations: Implementations) -> Iterator[Experiment]:
@@ -234,6 +272,13 @@ def _transformers(speeds: ScaledSpeeds, name: str, kind: str) -> Iterator[Experi
     yield Experiment(f"{name}, trained, all codes, chips of NVIDIA and Google", usual, kind=kind, by_group=True)
 
 
+def _chosen(found: Sequence[Chosen]) -> Iterator[Experiment]:
+    """The recipe that is chosen beside what anybody's code was measured at, with the ranges of the answers."""
+    yield Experiment(CHOSEN, [one.case for one in found if one.never_ran], by_group=True)
+    transformers = [one.case for one in found if one.never_ran and one.is_transformer]
+    yield Experiment(f"{CHOSEN}: transformers", transformers, by_group=True)
+
+
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:
     for wanted, spoken in BITS.items():
         yield Experiment(f"{name}, {spoken}", [case for known, case in cases if known == wanted])
@@ -276,6 +321,7 @@ def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:
     for name, cases in {"all": _cases(usual), **by_tier(usual), **by_accelerator(usual)}.items():
         yield Experiment(f"{left_out}: {name}", cases)
     yield Experiment(f"{named}: all", _cases(end_to_end.without_organisation(end_to_end.runs, any_round=False)))
+    yield Experiment(PICKS, end_to_end.picks())
     early = end_to_end.without_organisation(end_to_end.earlier_runs, any_round=False)
     yield Experiment(f"{named}: v0.7", _cases(early))
 

@@ -15,6 +15,7 @@ from costcalc.evidence.parsing import evidence_to_fit
 from costcalc.evidence.tables import cells, typed
 from costcalc.throughput.reference_model import Setup
 from costcalc.training import Evaluation, Recipe, System, Throughput
+from science.fitting.chip_priors import TaskRatio
 from science.fitting.reference_model import observation
 
 FROZEN = {
@@ -24,13 +25,38 @@ FROZEN = {
     "splits_4": "c53676fac67b628930ba55624f0caf5766db43fc1fb231058debc74e1718d838",
 }
 """The tables of groups, with their SHA-256: the later ones were added in November 2026, before anything was scored with them."""
-TABLES = ("results", "rcps", "seed_noise", "unseen_speeds", "unseen_runs", "unseen_curves", "seed_curves", *FROZEN)
-PACKAGED = frozenset({"seed_noise", "accelerators", "models", "phases", "recipes", "system_networks", "throughputs"})
+TABLES = (
+    "results",
+    "rcps",
+    "chip_ratios",
+    "seed_noise",
+    "unseen_speeds",
+    "unseen_runs",
+    "unseen_curves",
+    "seed_curves",
+    "codes",
+    *FROZEN,
+)
+PACKAGED = frozenset(
+    {"codes", "seed_noise", "accelerators", "models", "phases", "recipes", "system_networks", "throughputs"}
+)
 """The tables that estimates rest on too; the others stand in `science/data/`."""
 FITTED_TO = (
-    *("accelerators", "models", "phases", "rcps", "recipes", "results", "splits", "system_networks"),
+    *(
+        "accelerators",
+        "chip_ratios",
+        "codes",
+        "models",
+        "phases",
+        "rcps",
+        "recipes",
+        "results",
+        "splits",
+        "system_networks",
+    ),
     "throughputs",
 )
+USUAL_MAKERS = frozenset({"NVIDIA", "Intel", "Google"})  # of whose chips several entered MLPerf's ResNet-50
 FIRST_ROUND = "v0.7"  # earlier MLPerf rounds had another target or other rules
 
 
@@ -103,6 +129,7 @@ class Published:
     reference_points: tuple[ReferencePoint, ...]
     repetitions: tuple[Repetitions, ...]
     groups: Mapping[str, Mapping[str, str]]
+    chip_ratios: tuple[TaskRatio, ...] = ()
     unseen_speeds: tuple[Throughput, ...] = ()
     unseen_runs: tuple[WholeRun, ...] = ()
     unseen_curves: Mapping[str, Mapping[str, tuple[Evaluation, ...]]] = field(default_factory=dict)
@@ -198,8 +225,10 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
     repetitions = [
         {**line, "top1_of_runs": str(line["top1_of_runs"]).split(";")} for line in _lines(texts, "seed_noise")
     ]
+    runs = {line["stack"]: line["compilation"] for line in _lines(texts, "codes")}
     speeds = [
-        {**line, "name": line["throughput"], "note": line["note"] or ""} for line in _lines(texts, "unseen_speeds")
+        {**line, "name": line["throughput"], "note": line["note"] or "", "compilation": runs.get(line["stack"])}
+        for line in _lines(texts, "unseen_speeds")
     ]
     return Published(
         evidence=evidence,
@@ -207,6 +236,7 @@ def parse_published(evidence: Evidence, texts: Mapping[str, str]) -> Published:
         reference_points=tuple(typed("rcps.csv", _lines(texts, "rcps"), ReferencePoint)),
         repetitions=tuple(typed("seed_noise.csv", repetitions, Repetitions)),
         groups=groups,
+        chip_ratios=tuple(typed("chip_ratios.csv", _lines(texts, "chip_ratios"), TaskRatio)),
         unseen_speeds=tuple(typed("unseen_speeds.csv", speeds, Throughput)),
         unseen_runs=tuple(typed("unseen_runs.csv", _lines(texts, "unseen_runs"), WholeRun)),
         unseen_curves=_curves(texts),

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from science.validation.backtest import Round
+from science.validation.backtest import markdown as by_round
 from science.validation.convergence.chances import Brier
 from science.validation.convergence.own_runs import Reliability
 from science.validation.regret import Regret
@@ -20,6 +22,7 @@ HEADINGS = (
 
 
 TOGETHER = ("all ", "own run, ")  # how families of chances begin that hold others
+ROUNDS = "Rates of each round of MLPerf, forecast with the rounds before it:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Report:
     chances: tuple[Brier, ...]
     reliability: Mapping[str, tuple[Reliability, ...]] = field(default_factory=dict)
     spot: tuple[SpotCoverage, ...] = ()
+    rounds: tuple[Round, ...] = ()
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
@@ -44,13 +48,15 @@ class Report:
         rows = [HEADINGS, *map(_cells, self.scores)]
         first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join([name.ljust(first), *map(str.rjust, figures, others)]).rstrip() for name, *figures in rows]
-        return "\n".join([*lines, "", *self._remarks()]) + "\n"
+        text = "\n".join([*lines, "", *self._remarks()]) + "\n"
+        return text + (f"\n{ROUNDS}\n\n{by_round(self.rounds)}" if self.rounds else "")
 
     def markdown(self) -> str:
         """For docs/method.md, of chances only those of many codes and organisations together."""
         ruler = ("---", *["---:"] * (len(HEADINGS) - 1))
         rows = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ruler, *map(_cells, self.scores))]
-        return "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks(TOGETHER))]) + "\n"
+        text = "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks(TOGETHER))]) + "\n"
+        return text + (f"\n{ROUNDS}\n\n{by_round(self.rounds)}" if self.rounds else "")
 
     def _remarks(self, families: tuple[str, ...] = ("",)) -> list[str]:
         remarks = [

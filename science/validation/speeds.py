@@ -16,7 +16,7 @@ from science.validation.held_out import (
     one_machine,
     other_count_in_one_machine,
 )
-from science.validation.published import MLPerfRun
+from science.validation.published import USUAL_MAKERS, MLPerfRun
 from science.validation.scores import Case
 
 SMALL = 16  # most accelerators of one machine
@@ -62,7 +62,7 @@ def unseen_accelerator(learner: Learner) -> list[Case]:
         for run in learner.runs
         if run.on_one_machine
         and run.accelerators <= SMALL
-        and accelerators[run.system.accelerator].predicted_unmeasured
+        and accelerators[run.system.accelerator].vendor in USUAL_MAKERS
         and sheets.roofline(run.system.accelerator) is not None
     ]
     return _cases(learner, runs, lambda run: HeldOut(accelerator=run.system.accelerator), learner.baselines.accelerator)

@@ -33,6 +33,7 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         steps=np.ones(shape, np.int32),
         beside_larger=np.zeros(shape, np.int8),
         width_80=np.full(shape, WIDTH, np.float32),
+        width_faster=np.full(shape, WIDTH, np.float32),
         row=np.full(shape, -1, np.int32),
         usual_low=np.full(shape, np.nan, np.float32),
         usual_high=np.full(shape, np.nan, np.float32),

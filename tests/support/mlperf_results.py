@@ -14,10 +14,15 @@ RESNET50 = Model("resnet50", (), "resnet", 25.6, 4.1, 224, "made up")
 
 
 def accelerator(name, tflops=300.0, bandwidth=1500.0, **facts):
-    sheet = {"cluster_network": True, "predicted_unmeasured": True, "power_watts": 400, "introduced": 2020} | facts
+    sheet = {
+        "vendor": "NVIDIA",
+        "cluster_network": True,
+        "predicted_unmeasured": True,
+        "power_watts": 400,
+        "introduced": 2020,
+    } | facts
     return Accelerator(
         name=name,
-        vendor="NVIDIA",
         memory_gib=80,
         dense_16bit_tflops=tflops,
         memory_bandwidth_gb_per_s=bandwidth,

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.prediction import ANY
+from costcalc.throughput.prediction import of_any_code
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.throughput.workloads import Implementation, bits
 from costcalc.training import Throughput
@@ -128,7 +128,7 @@ class Implementations:
 
 
 def _with_any_code(ratio: Ratio) -> Ratio:
-    return replace(ratio, workload=replace(ratio.workload, implementation=ANY))
+    return replace(ratio, workload=of_any_code(ratio.workload))
 
 
 def _case(ratio: Ratio, error: float, baseline_error: float) -> Case:

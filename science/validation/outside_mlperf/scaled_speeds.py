@@ -13,13 +13,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.prediction import ANY
+from costcalc.throughput.prediction import of_any_code
 from costcalc.throughput.reference_model import ReferenceModel
 from costcalc.throughput.workloads import Transfer, bits, training_rate
 from costcalc.training import Throughput
 from science.fitting.network import fit_overlap, over_networks, scaling_error
 from science.fitting.transfer import Ratio, fit_transfer, ratios, residual
 from science.validation.held_out import HeldOut, Learner
+from science.validation.published import USUAL_MAKERS
 from science.validation.scores import Case
 
 
@@ -65,12 +66,14 @@ class ScaledSpeeds:
         """The rates of transformers that several codes trained on one chip in the same bits, beside the one prediction that errs
         least on all of them: no model can do better that does not know the code.
 
-        What counts and batches cost is taken from the fit. The baseline is the rate of one accelerator that errs least.
+        Only chips of makers that ranges come from. What counts and batches cost is taken from the fit. The baseline is the rate
+        of one accelerator that errs least.
         """
         transfer = self._transfer_without(frozenset())
         alike: dict[object, list[Ratio]] = defaultdict(list)
         for ratio in self._known.values():
-            if self._is_transformer(ratio.row) and not ratio.row.is_synthetic and transfer.knows(ratio.row.model):
+            trained = self._is_transformer(ratio.row) and not ratio.row.is_synthetic
+            if trained and self._is_of_usual_maker(ratio.row) and transfer.knows(ratio.row.model):
                 alike[self._work_on_chip(ratio)].append(ratio)
         several = {key: found for key, found in alike.items() if len({ratio.row.stack for ratio in found}) > 1}
         return [
@@ -89,8 +92,11 @@ class ScaledSpeeds:
         return self._known[case.name].row.is_synthetic
 
     def is_of_usual_maker(self, case: Case) -> bool:
-        """Whether the chip's maker is one of which estimates are given before anybody measured the chip."""
-        return part(self._evidence.accelerators, self._known[case.name].row.accelerator).predicted_unmeasured
+        """Whether several chips of the maker entered MLPerf's ResNet-50: others are hardly for rent, or run ported code."""
+        return self._is_of_usual_maker(self._known[case.name].row)
+
+    def _is_of_usual_maker(self, row: Throughput) -> bool:
+        return part(self._evidence.accelerators, row.accelerator).vendor in USUAL_MAKERS
 
     def _scaled(self, names: Sequence[str], pairs: Mapping[str, str]) -> Iterator[Case]:
         hidden = frozenset(names).intersection(self._learned)
@@ -146,7 +152,7 @@ class ScaledSpeeds:
 
 
 def _of_any_code(ratio: Ratio) -> Ratio:
-    return replace(ratio, workload=replace(ratio.workload, implementation=ANY))
+    return replace(ratio, workload=of_any_code(ratio.workload))
 
 
 def _beside_best(logs: Sequence[float]) -> list[float]:

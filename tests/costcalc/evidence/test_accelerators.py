@@ -54,13 +54,28 @@ def test_only_newer_geforce_cards_cannot_reach_each_other(parts):
     assert not alone & {"RTX 4000 Ada", "RTX 2080 Ti", "RTX A6000"}
 
 
-def test_vendors_answered_unmeasured_have_several_measured_parts(parts, packaged_evidence):
-    measured = {row.accelerator for row in packaged_evidence.throughputs}
-    for vendor in {part.vendor for part in parts.values()}:
-        of_vendor = [part for part in parts.values() if part.vendor == vendor]
-        assert len({part.predicted_unmeasured for part in of_vendor}) == 1, vendor
-        if of_vendor[0].predicted_unmeasured:
-            assert len({part.name for part in of_vendor} & measured) > 1, vendor
+def test_what_was_made_for_training_is_answered_before_anybody_measured_it(parts, packaged_evidence):
+    reference = packaged_evidence.fitted.reference
+    refused = {part.vendor for part in parts.values() if not part.predicted_unmeasured}
+    assert refused == {"Huawei", "Graphcore", "Apple", "AWS"}
+    assert {name for name, part in parts.items() if part.vendor == "AWS" and part.predicted_unmeasured} == {
+        "Trainium",
+        "Trainium2",
+    }
+    measured = {parts[row.accelerator].chip for row in packaged_evidence.throughputs if row.accelerator in parts}
+    for name, part in parts.items():
+        if reference.data_sheets.roofline(name) is not None:
+            assert (part.chip in measured) != (name in reference.priors), name
+
+
+def test_parts_of_one_silicon_have_one_vendor(parts):
+    for silicon in {part.silicon for part in parts.values() if part.silicon}:
+        alike = [part for part in parts.values() if part.silicon == silicon]
+        assert len({part.vendor for part in alike}) == 1, silicon
+        assert len({part.chip for part in alike}) > 1, silicon
+
+
+def test_special_memories_and_slices_belong_to_their_makers(parts):
     assert {part.vendor for part in parts.values() if part.rented_in_slices} == {"Google"}
     assert {part.vendor for part in parts.values() if not part.device_memory} == {"Graphcore"}
 

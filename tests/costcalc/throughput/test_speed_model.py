@@ -20,7 +20,7 @@ CLUSTERS = {
     "old chip": Cluster("K80", 8),
     "no network": Cluster("RTX 4090", 8, 2),
     "small machines": Cluster("A100-80GB", 2, 2),
-    "unknown maker": Cluster("MI300X", 8),
+    "unknown maker": Cluster("Ascend 910B", 8),
     "too many": Cluster("H100", 8, 100),
     "processors": Cluster("Xeon Platinum 8124M", 0),
 }

@@ -11,7 +11,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, WIDE_BY_RULE, FittedParameters, SpeedModel, signature, undated
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.throughput.provenance import NO_SPEED, NO_SPEED_OF_CODE, USUAL_SOFTWARE
-from costcalc.throughput.reference_model import UNDATED
+from costcalc.throughput.reference_model import UNDATED, ChipPrior
 from costcalc.throughput.speed_model import COLUMNS
 from costcalc.training import IMAGES_PER_EPOCH, Phase, Tier
 
@@ -66,9 +66,19 @@ def as_modelled():
     return rate(IMAGES_PER_EPOCH / seconds)
 
 
-def test_other_peoples_code_is_no_surer_than_with_other_networks():
+def test_other_peoples_code_is_no_surer_than_with_other_networks_nor_on_a_chip_it_never_ran_on_than_any_code():
     table = speeds([large()], [EIGHT, Cluster("new", 6), PODS, OLD], [as_modelled()])
-    assert table.width_80[0] == pytest.approx([0.15, 0.15, 0.2, 0.4])
+    assert table.width_80[0] == pytest.approx([0.15, 0.15, 0.2, WIDTH["code"]])
+
+
+def test_a_chip_nobody_measured_is_known_as_well_as_its_prior_and_no_faster_than_its_data_sheet():
+    prior = ChipPrior(0.0, slower=0.8, faster=0.3)
+    known = replace(FITTED, reference=replace(FITTED.reference, priors={"old": prior}))
+    table = SpeedModel([as_modelled()], known).speeds([large()], [EIGHT, OLD])
+    assert table.width_80[0, 1] == pytest.approx(math.hypot(WIDTH["code"], 0.8))
+    assert table.width_faster[0, 1] == pytest.approx(math.hypot(WIDTH["code"], 0.3))
+    assert table.width_faster[0, 0] == table.width_80[0, 0]
+    assert len(table.notes(0, 1)) == len(table.notes(0, 0)) + 1
 
 
 def test_the_reference_is_as_sure_as_its_accelerators_rates_lie_close():

@@ -9,10 +9,13 @@ from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.training import Evaluation, Tier
 from science.validation import validate
+from science.validation.backtest import KINDS as FORECASTS
+from science.validation.backtest import inside
 from science.validation.convergence.chances import FEWEST_RUNS
 from science.validation.held_out import HeldOut, Learner
 from science.validation.outside_mlperf.implementations import Implementations
 from science.validation.protocol import (
+    PICKS,
     SAME_SYSTEM,
     TRANSFORMERS,
     Experiment,
@@ -78,6 +81,14 @@ def intervals_hold_what_they_promise(rows):
     ] == []
 
 
+def forecasts_held(scored):
+    """Of each round of MLPerf, from what was published before it."""
+    assert len(scored.rounds) == 9
+    for kind in FORECASTS:
+        held, number = inside(scored.rounds, kind)
+        assert held / number > 0.8, kind
+
+
 def the_right_recipe_is_picked(scored):
     assert all(regret.mean < 0.05 for regret in scored.regrets.values())
     assert {name: regret.choices for name, regret in scored.regrets.items()} == {
@@ -132,6 +143,7 @@ def test_the_whole_protocol_keeps_what_the_page_promises(packaged_evidence, meth
     for check in CHECKS:
         check(rows)
     the_right_recipe_is_picked(scored)
+    forecasts_held(scored)
     chances_are_about_as_good_as_the_share_of_others(scored)
     assert (scored.evidence, scored.splits) == (
         published.evidence.version,
@@ -243,9 +255,10 @@ def test_the_report_scores_each_experiment_and_every_pick(rows):
         names = [row.recipe.name for row in lengths if row.recipe.family == f"ffcv-rn{depth}"]
         assert found[f"schedule length interpolated (FFCV ResNet-{depth})"] == names[1:-1]
     same = Experiment(SAME_SYSTEM, [Case(row.recipe.name, "Ada", 0.1, 0.2) for row in rows], Goal(0.01, 0.9))
-    scored = report(published, [same])
+    picked = Experiment(PICKS, [Case(name, "Ada", 0.1, 0.2) for name in found[PICKS]])
+    scored = report(published, [same, picked])
     assert (scored.evidence, scored.splits) == ("made up", " ".join(digest[:12] for digest in FROZEN.values()))
-    assert scored.scores == (score(SAME_SYSTEM, same.cases, same.goal),)
+    assert scored.scores[0] == score(SAME_SYSTEM, same.cases, same.goal)
     assert [regret.choices for regret in scored.regrets.values()] == [6, 6, 72]
     assert scored.chances[0].runs == 5 * len(rows)
 

@@ -80,7 +80,7 @@ class TestWhoIsPredicted:
     @pytest.mark.parametrize(
         "unpredicted",
         [
-            accelerator("Z100", predicted_unmeasured=False),
+            accelerator("Z100", vendor="Huawei"),
             accelerator("Z100", tflops=None),
         ],
     )
