@@ -38,23 +38,23 @@ def test_one_asks_and_sees_the_picks_of_the_api(look, client):
 @pytest.mark.parametrize("scripts", [True, False])
 def test_two_clicks_and_one_field_narrow_the_question(look, client, scripts):
     page = look(ASKED, java_script_enabled=scripts)
-    page.get_by_role("link", name=re.compile(r"^aws \d+$")).click()
+    page.get_by_role("link", name=re.compile(r"^aws [\d,]+$")).click()
     page.get_by_role("link", name=re.compile("^on demand")).click()
     page.get_by_label("At most hours").fill("4")
     page.get_by_label("At most hours").press("Enter")
     found = answer(client, f"{ASKED}&provider=aws&purchase=on_demand&max_hours=4")
-    assert f"{found['count']} estimates" in page.locator(".summary").inner_text()
+    assert f"{found['count']:,} estimates" in page.locator(".summary").inner_text()
     first = rows(page).first.inner_text()
     assert f"${found['picks'][0]['estimate']['billed_cost']:,.2f}" in first
     page.get_by_role("link", name=re.compile("max hours: 4")).click()
-    assert f"{answer(client, f'{ASKED}&provider=aws&purchase=on_demand')['count']} estimates" in page.content()
+    assert f"{answer(client, f'{ASKED}&provider=aws&purchase=on_demand')['count']:,} estimates" in page.content()
 
 
 def test_counts_beside_the_filters_are_what_a_click_brings(look, client):
     page = look(f"{ASKED}&purchase=spot")
     for name in ("gcp", "verda"):
         link = page.locator("#filters").get_by_role("link", name=re.compile(f"^{name}"))
-        count = int(link.locator(".count").inner_text())
+        count = int(link.locator(".count").inner_text().replace(",", ""))
         assert count == answer(client, f"{ASKED}&purchase=spot&provider={name}")["count"] > 0
     assert page.get_by_role("link", name=re.compile("^spot")).get_attribute("aria-current") == "true"
 
@@ -63,7 +63,9 @@ def test_presets_are_switched_on_and_off(look, client):
     page = look(ASKED)
     page.get_by_role("link", name="Only what was measured").click()
     assert "evidence=measured" in page.url
-    assert f"{answer(client, f'{ASKED}&evidence=measured')['count']} estimates" in page.locator(".summary").inner_text()
+    assert (
+        f"{answer(client, f'{ASKED}&evidence=measured')['count']:,} estimates" in page.locator(".summary").inner_text()
+    )
     page.get_by_role("link", name="Only what was measured").click()
     assert "evidence" not in page.url
 
@@ -189,7 +191,7 @@ def test_what_is_wrong_is_told_beside_what_was_typed(look):
 
 def test_on_a_phone_the_filters_are_a_sheet(look):
     page = look(ASKED, 390)
-    link = page.get_by_role("link", name=re.compile(r"^aws \d+$"))
+    link = page.get_by_role("link", name=re.compile(r"^aws [\d,]+$"))
     assert not link.is_visible()
     page.get_by_role("button", name="Filters").click()
     link.click()
@@ -204,7 +206,7 @@ def test_a_region_and_a_machine_are_typed(look, client, scripts):
     page.get_by_label("Region", exact=True).press("Enter")
     found = answer(client, f"{ASKED}&region=us-east-1&instance_type=p5.48xlarge")
     assert found["count"] > 0
-    assert f"{found['count']} estimates" in page.locator(".summary").inner_text()
+    assert f"{found['count']:,} estimates" in page.locator(".summary").inner_text()
 
 
 def test_a_parameter_is_found_and_a_path_is_tried_in_each_form(look, client):
