@@ -8,7 +8,7 @@ from typing import Any
 from api.questions.register import QUESTIONS
 
 Json = dict[str, Any]
-FORMS = {"": "JSON", "csv": "CSV", "xlsx": "XLSX", "png": "PNG", "svg": "SVG", "atom": "Atom"}
+FORMS = {"": "JSON", "csv": "CSV", "xlsx": "XLSX", "png": "PNG", "svg": "SVG"}
 TITLES = {
     **{question.path.strip("/"): question.topic for question in QUESTIONS if question.topic},
     "plan": "Many trainings at once",
