@@ -76,6 +76,7 @@ def chosen_answers(published: Published) -> list[Chosen]:
         found
         for fold in range(FOLDS)
         for hidden in [frozenset(organisations[fold::FOLDS])]
+        if hidden
         for found in _answered(
             _without(evidence, hidden, measured), [row for row in wanted if row.organisation in hidden]
         )

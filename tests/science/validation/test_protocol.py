@@ -175,7 +175,7 @@ class TestExperiments:
     """Which rows there are, what is asked of them and what they calibrate, on made-up results."""
 
     def test_the_rows_of_the_page_but_for_tiers_and_single_accelerators(self, found, method_page):
-        table = method_page.split("<!-- validate: begin -->")[1].split("<!-- validate: end -->")[0]
+        table = method_page.split("<!-- validate: begin -->")[1].partition("\n- ")[0]
         page = {line.split(" | ")[0].strip("| ") for line in table.splitlines()[3:] if line.startswith("| ")}
         assert set(found) <= page | {f"/cost, organisation left out: {tier}" for tier in Tier}
         answers = {name for name in page if name.startswith("/cost, organisation left out: ")}
@@ -266,7 +266,8 @@ def test_the_report_scores_each_experiment_and_every_pick(rows):
 def test_fitted_parameters_are_learned_from_everything(rows):
     learner, calibrating = Learner(publish(rows)), every_kind()
     learned = fitted_parameters(learner.published, list(calibrating.values()))
-    assert learned.reference == learner.reference_model(HeldOut())
+    assert replace(learned.reference, priors={}) == learner.reference_model(HeldOut())
+    assert set(learned.reference.priors) == {"Z100"}  # the one that nobody measured
     assert learned.elapsed_time == learner.elapsed_time(None)
     assert learned.tables == fingerprint()
     assert learned.widths == calibrated_widths(list(calibrating.values()))
