@@ -266,7 +266,7 @@ QUESTIONS = (
         "api.reports.rounds:rounds_report",
         "api.reports.rounds:RoundsDocument",
         command=Command(
-            "Show what training a task of MLPerf cost on the day of each round.\n\nMODEL is a task of costcalc tasks. Each round "
+            "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
             "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",
             ("model", "target?"),
         ),

@@ -57,8 +57,9 @@ def _here(line: str) -> str:
 
 
 def models(service: Service, base: str) -> Message:
-    """Every model with the best top-1 accuracy that a recipe of it reached, those with recipes first."""
+    """Models with the best top-1 accuracy that a recipe of each reached, as many as fit, those with most recipes first."""
     known = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
+    known.sort(key=lambda each: -len(each.recipes))
     reached = [f"`{each.model}` {each.best_top1:.3f}" for each in known if each.best_top1 is not None]
     others = [each.model for each in known if each.best_top1 is None]
     text = f"*Models and the highest top-1 accuracy of their recipes*\n{', '.join(reached)}"

@@ -165,7 +165,7 @@ def test_the_terminal_gets_no_signs_of_its_own(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("log", "told"),
     [
-        ("epoch,hours,\x1b[31macc,\x1b[31mloss\n1,1,0.5,1\n", "the log has [31macc, [31mloss"),
+        ("epoch,hours,\x1b[31mrecall,\x1b[31mloss\n1,1,0.5,1\n", "the log has [31mrecall, [31mloss"),
         ("epoch,hours,acc\n1,\x1b]0;x\x07,0.5\n", "column hours: must be a number; got ]0;x"),
         ("\x1b[31mone,two\n1,2\n", "there are [31mone, two"),
         ('{"\x1b[2J\u202e": 1}', "it has  [2J"),

@@ -213,7 +213,7 @@ class TestValidateInto:
         monkeypatch.setattr("api.cli.main.CHECKOUT", tmp_path)
         ended = run("validate")
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
-        assert "runs in a checkout of the repository alone, after `make setup`" in ended.stderr
+        assert "needs a checkout of the repository, and `make setup`" in ended.stderr
 
     def test_a_page_with_its_markers_is_written(self, run, monkeypatch, tmp_path):
         class Scored:
