@@ -35,11 +35,12 @@ def calibrated(kind: str, undated: bool) -> str:
 
 class Sort(NamedTuple):
     """What decides how wide a recipe's range is beside its evidence: whether its software is of no year in particular, whether it
-    is the reference network's, and whether its network is a transformer."""
+    is the reference network's, whether its network is a transformer, and whether it is a run of the asker's own."""
 
     undated: bool
     reference: bool
     transformer: bool
+    own: bool = False
 
     def half_width(self, widths: Mapping[str, HalfWidth], kind: str) -> HalfWidth:
         """The widest that applies. The narrow ones are errors of MLPerf's implementations; others are known no better than with
@@ -47,7 +48,7 @@ class Sort(NamedTuple):
         see the one that looks best there."""
         names = [calibrated(kind, self.undated)]
         if not self.reference:
-            names.append("code" if kind == "stack" else "network")
+            names.append("code" if kind == "stack" and not self.own else "network")
         if self.transformer and kind in OF_TRANSFORMERS:
             names.append(OF_TRANSFORMERS[kind])
         return max(widths[name] for name in names)

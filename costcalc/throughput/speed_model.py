@@ -32,7 +32,7 @@ from costcalc.throughput.prediction import (
 from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, never_measured, notes
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits, own_rates, precision_class, workload
-from costcalc.training import Recipe, Throughput, Tier
+from costcalc.training import OwnRecipe, Recipe, Throughput, Tier
 from costcalc.units import Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
@@ -300,7 +300,7 @@ def _with_machines(found: Prediction, width: Floats | float, machines: float) ->
 
 
 def _sort(recipe: Recipe, of_transformer: bool) -> Sort:
-    return Sort(recipe.year == UNDATED, is_reference(recipe), of_transformer)
+    return Sort(recipe.year == UNDATED, is_reference(recipe), of_transformer, isinstance(recipe, OwnRecipe))
 
 
 def _by_kind(widths: Mapping[str, HalfWidth], sort: Sort) -> Floats:

@@ -41,7 +41,7 @@ def test_on_its_own_machine_it_takes_as_long_as_it_took():
 def test_overheads_leave_out_what_nobody_said():
     [one] = asked_of(own_run(), HOME).estimates
     assert one.overhead_hours == pytest.approx(300 / 3600)
-    assert any("staging of your data left out" in line for line in one.assumptions)
+    assert any("staging of the data left out" in line for line in one.assumptions)
     [staged] = asked_of(own_run(data_set_gb=180.0), HOME).estimates
     assert staged.overhead_hours == pytest.approx(300 / 3600 + 0.1)
 

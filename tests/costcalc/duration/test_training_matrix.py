@@ -148,7 +148,7 @@ class TestWhole:
             return usual(self, recipes, *rest)
 
         monkeypatch.setattr(SpeedModel, "speeds", seen)
-        way = Way(own_speed=asked_speed(OwnSpeed(1450, 1, "A100-80GB"), "resnet18", 2026))
+        way = Way(own_speeds=(asked_speed(OwnSpeed(1450, 1, "A100-80GB"), "resnet18", 2026),))
         training_matrix(packaged_evidence, packaged_prices, "resnet18", None, 1, way)
         assert asked == [{OWN}]
 
