@@ -174,7 +174,7 @@ def _today(report: CostReport) -> Estimate | None:
 def _preview(query: EstimateQuery) -> Preview:
     root = request.host_url.rstrip("/")
     page, picture = url_for("pages.page"), f"{url_for('questions.cost')}.png"
-    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}", root + feed_of(query))
+    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}", feed_of(query))
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
