@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from api.bootstrap import FixedPrices
-from api.questions.schemas import TrendSchema
+from api.questions.schemas import RoundsSchema
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _report(service: Service, catalogue: Catalogue, name: str) -> RoundsReport:
-    values, _ = service.parse(TrendSchema(), {"model": [name]}, catalogue)
+    values, _ = service.parse(RoundsSchema(), {"model": [name]}, catalogue)
     return rounds_report(service, catalogue, values)
 
 

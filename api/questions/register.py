@@ -262,7 +262,7 @@ QUESTIONS = (
         "mlperf",
         "/mlperf",
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
-        "api.questions.schemas:TrendSchema",
+        "api.questions.schemas:RoundsSchema",
         "api.reports.rounds:rounds_report",
         "api.reports.rounds:RoundsDocument",
         command=Command(

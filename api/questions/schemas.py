@@ -374,6 +374,17 @@ class TrendSchema(CostSchema):
         exclude = (*COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "frontier", "recipes", "regions", "own")
 
 
+class RoundsSchema(TrendSchema):
+    """The parameters of `/mlperf`."""
+
+    model = Text("task of MLPerf, as costcalc tasks lists them", example="llama2-70b-lora", required=True)
+
+    class Meta(TrendSchema.Meta):
+        """Each round is a date of its own, and has its own target."""
+
+        exclude = (*TrendSchema.Meta.exclude, "every")
+
+
 class AccuracySchema(CostSchema):
     """The parameters of `/accuracy`."""
 

@@ -72,7 +72,7 @@ def test_every_operation_answers_a_generated_client(client, path, operation):
         asked["body"] = [row]
     answered = generated(operation).sync_detailed(client=client, **asked)
     assert answered.status_code == 200
-    assert answered.parsed is not None
+    assert answered.parsed is not None or path == "/cost.atom", "the generator reads no Atom"
     if "json" in answered.headers["Content-Type"] and path != "/openapi.json":
         assert written(answered.parsed.to_dict()) == written(json.loads(answered.content))
 
