@@ -28,7 +28,9 @@ NAMED_OTHERWISE = {
     "/compare": {"a": "own:1x RTX 3090"},
     "/commitments": {},
 }  # there it has the accelerators of each machine
-NARROWED_AS = dict.fromkeys(("/compare", "/launch", "/plan", "/trend"), "/cost")  # whose estimates they show
+ANY_NETWORK = {"model": "any", "epochs": 90, "parameters": 25.6, "gmacs": 4.1}
+OF_ANY_NETWORK = ("parameters", "gmacs", "samples_per_epoch")
+NARROWED_AS = dict.fromkeys(("/compare", "/launch", "/mlperf", "/plan", "/trend"), "/cost")  # whose estimates they show
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
 ON_PURPOSE = (
     "model=resnet5O",  # how a mistake is answered
@@ -169,8 +171,9 @@ def questions_of(document):
         for each in told:
             if (asked := (NARROWED_AS.get(root := path.partition(".")[0], root), each["name"])) not in seen:
                 seen.add(asked)
-                machine = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
-                yield path, required | machine | {each["name"]: first(each["example"])}
+                beside = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
+                named = few | ANY_NETWORK if each["name"] in OF_ANY_NETWORK else required
+                yield path, named | beside | {each["name"]: first(each["example"])}
 
 
 def first(example):
