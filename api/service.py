@@ -256,7 +256,7 @@ class Service:
             its_own, wrong = by_word(values, is_any)
             values, errors = {**values, **its_own}, {**wrong, **errors}
             values |= {"model": ANY_NETWORK} if is_any else {}
-        else:
+        elif "metric" in schema.fields:  # a small network has epochs without one
             errors |= without_epochs(values)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)

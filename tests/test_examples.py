@@ -166,7 +166,8 @@ def questions_of(document):
             continue
         told = [each for each in methods["get"].get("parameters", ()) if "example" in each]
         few = {"limit": 5} if any(each["name"] == "limit" for each in told) else {}
-        required = few | {each["name"]: first(each["example"]) for each in told if each.get("required")}
+        needed = [each for each in told if each.get("required") or each["name"] == "since"]  # by default the last days
+        required = few | {each["name"]: first(each["example"]) for each in needed}
         yield path, required
         for each in told:
             if (asked := (NARROWED_AS.get(root := path.partition(".")[0], root), each["name"])) not in seen:

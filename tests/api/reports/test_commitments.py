@@ -154,7 +154,7 @@ def test_the_workbook_has_both_tables_as_typed_cells(client, path):
     wanted = sheet(client, "provider=aws")
     assert [float(row["cost_per_month"]) for row in rows] == [float(row["cost_per_month"]) for row in wanted]
     assert rows[0]["on_demand_same_machine"] is True
-    assert book["Commitment payments"]["A1"].value == "provider"
+    assert book["Commitment payments"]["A1"].value == "Provider"
 
 
 @pytest.mark.parametrize(
