@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
 
-from api.questions.errors import BadParameters
+from api.questions.errors import NotFound
 from api.reports.trend import PASSING_BYTES, Drivers, Point, drivers_of, still_rented, verdict
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
@@ -156,11 +156,11 @@ class RoundsReport:
 
 def rounds_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> RoundsReport:
     """The report that parsed parameters of `/mlperf` ask for: of machines on demand unless the question says otherwise. Raises
-    BadParameters for a network that is no task's."""
+    NotFound for a network that is no task's."""
     query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
     task = find_task(query.model)
     if task is None:
-        raise BadParameters(
-            {"model": [f"{query.model} is no task beside ImageNet: costcalc tasks lists them, /trend has others"]}
+        raise NotFound(
+            f"{query.model} is no task beside ImageNet: costcalc tasks lists them, /trend has others", "model"
         )
     return RoundsReport(service, catalogue, query, task)
