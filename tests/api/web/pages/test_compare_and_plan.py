@@ -56,7 +56,7 @@ def test_a_pasted_sheet_comes_back_with_answers_and_errors_beside_its_rows(look,
         assert (found["error"] or f"${found['estimate']['billed_cost']:,.2f}") in told
     assert page.get_by_label("Rows").input_value().split() == SHEET.split()
     page.locator("tbody tr a").first.click()
-    assert f"{every[0]['count']} estimates" in page.locator(".summary").inner_text()
+    assert f"{every[0]['count']:,} estimates" in page.locator(".summary").inner_text()
 
 
 @pytest.mark.parametrize("kind", ["CSV", "XLSX"])
