@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import ceil
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, get_args
 
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Estimate, OwnedMachine, Pick
@@ -13,6 +13,7 @@ from costcalc.catalogue.freshness import Freshness
 from costcalc.hardware import counted
 from costcalc.money import cents, money
 from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
+from costcalc.picks import PickName
 from costcalc.query import Basis
 from costcalc.reasons import within_percent
 from costcalc.tasks.known import find_task
@@ -166,8 +167,9 @@ def hand(each: Estimate) -> str:
 
 
 def names_of(each: Estimate, answer: Answer) -> str:
-    """The names of the picks that an estimate is: `cheapest, surest`; empty where it is none."""
-    return ", ".join(pick.name for pick in answer.picks if pick.estimate == each)
+    """The names of the picks that an estimate is: `cheapest, surest`, or `all four`; empty where it is none."""
+    names = [pick.name for pick in answer.picks if pick.estimate == each]
+    return "all four" if len(names) == len(get_args(PickName)) else ", ".join(names)
 
 
 def folded(answer: Answer) -> str:

@@ -18,3 +18,12 @@ def test_a_machine_in_a_line_names_its_accelerators_unless_its_type_does(asked, 
     question, *_ = service.question({"model": ["resnet50"], "target": ["0.757"], **asked}, service.catalogue())
     first = service.answer(question, service.catalogue()).estimates[0]
     assert said in words.in_one_line(first, "billed")
+
+
+def test_an_estimate_that_is_every_pick_is_said_to_be_all_four():
+    service = packaged_service()
+    only = {"model": ["llama2-70b-lora"], "accelerator": ["H100"], "accelerators": ["8"]}
+    question, *_ = service.question(only, service.catalogue())
+    answer = service.answer(question, service.catalogue())
+    assert {pick.estimate for pick in answer.picks} == {answer.estimates[0]}
+    assert words.names_of(answer.estimates[0], answer) == "all four"
