@@ -22,7 +22,7 @@ def test_a_machine_in_a_line_names_its_accelerators_unless_its_type_does(asked, 
 
 def test_an_estimate_that_is_every_pick_is_said_to_be_all_four():
     service = packaged_service()
-    only = {"model": ["llama2-70b-lora"], "accelerator": ["H100"], "accelerators": ["8"]}
+    only = {"model": ["llama2-70b-lora"], "accelerator": ["H100"], "accelerators": ["8"], "provider": ["lambda"]}
     question, *_ = service.question(only, service.catalogue())
     answer = service.answer(question, service.catalogue())
     assert {pick.estimate for pick in answer.picks} == {answer.estimates[0]}
