@@ -340,6 +340,11 @@ class Answer:
         wanted = "fastest" if self.query.sort == "time" else "cheapest"
         return next(pick.estimate for pick in self.picks if pick.name == wanted)
 
+    @property
+    def basis(self) -> Basis:
+        """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
+        return "effective" if self.owned else self.query.basis
+
     def with_best(self) -> Answer:
         """The same, `best` being among the estimates, by rank."""
         rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True)]

@@ -49,8 +49,9 @@ def estimate_lines(
 
 
 def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
-    """The picks with their names and the best others, as many as fit so many lines; all that stands behind them, if asked for."""
-    rows = found.best[: found.query.limit]
+    """Machines of one's own, the picks with their names and the best others, as many as fit so many lines; all that stands behind
+    them, if asked for."""
+    rows = (*(each.estimate for each in found.owned), *found.best)[: found.query.limit]
     for many in range(len(rows), 0, -1):
         lines = list(table(_first_columns(rows[:many], found, view.width), range(many), view.width, tells_left=False))
         if len(lines) <= most:
@@ -63,7 +64,7 @@ def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
 def _first_columns(rows: Sequence[Estimate], found: Answer, width: int) -> list[Column]:
     """What the first answer shows of each estimate, by its position: how it is bought, where that differs, and its recipe, where
     that is another than above."""
-    basis = found.query.basis
+    basis = found.basis
     shown = [
         Column("pick", lambda at: names_of(rows[at], found).replace(", ", ",\n")),
         Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider}"),

@@ -103,7 +103,7 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
     asked = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
-    figures = f"{priced(each, _basis(answer))}{for_runs}, {in_words(each.hours)} ({_range(each)})"
+    figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)})"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
         return f"{asked}Your {mine}: {figures}, {_own_cost(query)}."
@@ -120,7 +120,7 @@ def _own_cost(query: EstimateQuery) -> str:
 
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in."""
-    other, surer, basis = _other(answer), _surest(answer), _basis(answer)
+    other, surer, basis = _other(answer), _surest(answer), answer.basis
     if other:
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
@@ -140,11 +140,6 @@ def _apart(each: Estimate, lead: Estimate) -> str:
     return f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'}" if sooner else "as soon"
 
 
-def _basis(answer: Answer) -> Basis:
-    """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
-    return "effective" if answer.lead.purchase_option is PurchaseOption.OWNED else answer.query.basis
-
-
 def _other(answer: Answer) -> Estimate | None:
     """The first of the cheapest pick, the balanced and the fastest that costs less than the lead or ends sooner; the fastest only
     if it is not dear. None where no other is left."""
@@ -152,7 +147,7 @@ def _other(answer: Answer) -> Estimate | None:
     lead, dear = answer.lead, MOST_FOR_SURE * picked["cheapest"].cost(basis).cost
     others = [picked["cheapest"], picked["balanced"]]
     others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
-    return next((each for each in others if each != lead and _is_better(each, lead, _basis(answer))), None)
+    return next((each for each in others if each != lead and _is_better(each, lead, answer.basis)), None)
 
 
 def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:
@@ -255,7 +250,7 @@ def _ordinary(answer: Answer) -> str:
         return f"The usual script, {seldom.recipe}, {misses}." if seldom else ""
     if each is None:
         return f"The usual script, {seldom.recipe}, {misses}." if seldom else "No ordinary script is known to reach it."
-    cost = money(each.cost(_basis(answer)).cost, each.currency)
+    cost = money(each.cost(answer.basis).cost, each.currency)
     which = "An ordinary script" if lead.recipe_kind != "ordinary" else "The usual one"
     ordinary = f"{which}, {each.recipe}, takes {in_words(each.hours)} and {cost}"
     return f"{ordinary}; {seldom.recipe} {misses}." if seldom else f"{ordinary}."
