@@ -173,6 +173,15 @@ class Estimate:
         return CostRange(self.effective_cost, self.effective_cost_low, self.effective_cost_high)
 
 
+class Shown(NamedTuple):
+    """An estimate, the offer and the terms that its costs follow from, and the same machine on demand in the offer's currency, None
+    where it can't be had."""
+
+    estimate: Estimate
+    bill: Bill
+    on_demand: Offer | None
+
+
 @dataclass(frozen=True, slots=True)
 class Pick:
     """An estimate to act on, and one sentence that says why it is picked."""
@@ -286,8 +295,7 @@ class Answer:
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack
-    where no
-    estimate has it. `best` has the picks and a few others that they may come from, without repeating equal machines.
+    where no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not.
     `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the `lead` with the
     script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that
     people begin with, where it does so too seldom. `free` has the free tiers that take least time on
@@ -314,9 +322,7 @@ class Answer:
     freshness: Freshness = NO_RATES
     picks: tuple[Pick, ...] = ()
     missed: tuple[Requirement, ...] = ()
-    best: tuple[Estimate, ...] = ()
-    best_bills: tuple[Bill, ...] = ()
-    best_on_demand: tuple[Offer | None, ...] = ()
+    best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
     unconfirmed: Estimate | None = None
     ordinary: Estimate | None = None
     ordinary_missed: Missed | None = None
@@ -330,6 +336,11 @@ class Answer:
     on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
     hints: tuple[Hint, ...] = ()
+
+    @property
+    def best(self) -> tuple[Estimate, ...]:
+        """The picks and a few others that they may come from, without repeating equal machines."""
+        return tuple(each.estimate for each in self.best_shown())
 
     @property
     def lead(self) -> Estimate:
@@ -347,8 +358,7 @@ class Answer:
 
     def with_best(self) -> Answer:
         """The same, `best` being among the estimates, by rank."""
-        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True)]
-        rows += zip(self.best, self.best_bills, self.best_on_demand, strict=True)
+        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True), *self.best_shown()]
         by_rank = {row[0].rank: row for row in rows}
         if not by_rank:
             return self

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from decimal import Decimal
+from functools import cache, cached_property, partial
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Shown
 from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
@@ -20,7 +21,9 @@ from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
 from costcalc.costing.candidates import (
     Candidates,
+    first,
     free_tiers,
+    rank,
     with_frontier,
     within_limits,
 )
@@ -38,7 +41,7 @@ from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, training_times
-from costcalc.estimate_details import EstimateDetails, RankedCandidate
+from costcalc.estimate_details import EstimateDetails
 from costcalc.evidence import Evidence
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
@@ -48,7 +51,7 @@ from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
-from costcalc.units import Flags
+from costcalc.units import Flags, Indices
 
 UNFILTERED: dict[str, Any] = {
     **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
@@ -93,19 +96,21 @@ class Asked:
     def answer(self, with_frontier: bool = False) -> Answer:
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
         query, catalogue, found = self.query, self.catalogue, self._found
-        recall, candidates = found.recall, found.candidates
+        recall, candidates, details = found.recall, found.candidates, self._details
         choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
         picks = choice.picks(self._hour_worth)
         own = own_candidates(catalogue, candidates) if query.own else []
         lead = min(own, key=lambda position: candidates.cost[position], default=picks.get(PICK_BY[query.sort]))
         best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
-        shown = recall.shown(query, found.current, found.times, candidates, (*best, *unconfirmed, *own))
-        free = recall.ranked(found.current, found.times, found.free.take(free_tiers(found.free, catalogue)), count(1))
-        details = self._details(any(each.offer.purchase_option is PurchaseOption.OWNED for each in shown.values()))
-        bills = {position: details.bill(each) for position, each in shown.items()}
-        estimates = {position: details.estimate(each, bills[position]) for position, each in shown.items()}
-        page = [at for at, each in shown.items() if query.offset < each.rank <= query.offset + query.limit]
+        order = candidates.order(query.sort, catalogue)
+        page = first(order, query.offset + query.limit)[query.offset :].tolist()
+        others = (*picks.values(), *unconfirmed, *own, *(best if own else ()))
+        ranks = dict(zip(page, count(query.offset + 1)))
+        ranks |= {each: rank(order, each) for each in others if each not in ranks}
+        shown = self._shown(ranks)
+        estimates = {position: each.estimate for position, each in shown.items()}
+        free = found.free.take(free_tiers(found.free, catalogue))
         ordinary, ordinary_missed = (None, None) if lead is None else self._ordinary(lead, details)
         last_seen = recall.last_seen(found.offers)
         return Answer(
@@ -114,25 +119,38 @@ class Asked:
             freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
             picks=tuple(reasoned({name: estimates[position] for name, position in picks.items()}, query.basis)),
             missed=found.missed,
-            best=tuple(estimates[position] for position in best),
-            best_bills=tuple(bills[position] for position in best),
-            best_on_demand=tuple(shown[position].on_demand for position in best),
+            best_shown=cache(partial(self._best_shown, best, shown)),
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
             ordinary=ordinary,
             ordinary_missed=ordinary_missed,
             folded=choice.folded(),
             count=len(candidates.row),
             estimates=tuple(estimates[position] for position in page),
-            free=tuple(map(details.priced, free)),
-            owned=owned_machines(((estimates[at], bills[at]) for at in own), tuple(estimates.values())) if own else (),
+            free=tuple(
+                details.shown(each).estimate for each in recall.ranked(found.current, found.times, free, count(1))
+            ),
+            owned=owned_machines((shown[at][:2] for at in own), tuple(estimates.values())) if own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=_quoted_exchange(query, self.market, (*shown.values(), *free)),
-            bills=tuple(bills[position] for position in page),
+            quoted_exchange=self._quoted_exchange(np.append(candidates.row[[*shown, *best]], free.row)),
+            bills=tuple(shown[position].bill for position in page),
             on_demand=tuple(shown[position].on_demand for position in page),
         )
+
+    def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
+        """The candidates at these positions made exact, with their ranks."""
+        found = self._found
+        chosen = found.candidates.take(np.array(list(ranks), np.int64))
+        ranked = found.recall.ranked(found.current, found.times, chosen, ranks.values())
+        return dict(zip(ranks, map(self._details.shown, ranked), strict=True))
+
+    def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
+        """The best candidates, of which those that are shown anyway are made already."""
+        order = self._found.candidates.order(self.query.sort, self.catalogue)
+        others = self._shown({position: rank(order, position) for position in best if position not in shown})
+        return tuple(shown[position] if position in shown else others[position] for position in best)
 
     def _ordinary(self, position: int, details: EstimateDetails) -> tuple[Estimate | None, Missed | None]:
         """A candidate's machine with the script that most people run; without one, why."""
@@ -144,7 +162,7 @@ class Asked:
         script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible)
         trained = script.found(self.market, found.recall.spot_risks(found.as_of))
         candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
-        return (details.priced(candidates[0]) if candidates else None), script.missed
+        return (details.shown(candidates[0]).estimate if candidates else None), script.missed
 
     @property
     def _hour_worth(self) -> float:
@@ -152,10 +170,10 @@ class Asked:
         asked, per_usd = self.query.hour_worth, self.market.exchange[self.query.currency].per_usd
         return float(HOUR_WORTH * per_usd if asked is None else asked)
 
-    def _details(self, compares_own: bool) -> EstimateDetails:
-        """What makes estimates exact; an own machine's is compared with the cheapest rental, whatever the filters."""
+    @cached_property
+    def _details(self) -> EstimateDetails:
         found, recall = self._found, self._found.recall
-        details = EstimateDetails(
+        return EstimateDetails(
             self.query,
             found.matrix,
             self.market,
@@ -163,14 +181,23 @@ class Asked:
             recall.interruptions(found.as_of),
             self.evidence.energy,
             recall.sayings(found.matrix),
+            lambda: self._cheapest_rental,
         )
-        if not compares_own:
-            return details
-        rented = cheapest_rental(self.catalogue, found.candidates)
+
+    @cached_property
+    def _cheapest_rental(self) -> Decimal | None:
+        """What the training costs where it costs least on demand, whatever the filters."""
+        rented = cheapest_rental(self.catalogue, self._found.candidates)
         if rented is None:
             elsewhere = replace(self, query=replace(self.query, **UNFILTERED))
             rented = cheapest_rental(self.catalogue, elsewhere._found.candidates)
-        return replace(details, cheapest_rental=rented)
+        return rented
+
+    def _quoted_exchange(self, rows: Indices) -> tuple[ExchangeRate, ...]:
+        """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
+        words = self.catalogue.vocabulary.currencies
+        quoted = {words[code] for code in set(self.catalogue.columns.currency[rows].tolist())}
+        return tuple(self.market.exchange[code] for code in sorted(quoted - {"USD", self.query.currency}))
 
     def overview(self) -> Overview:
         """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take."""
@@ -266,11 +293,3 @@ def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
         for reason, number in chain.from_iterable(step.items() for step in steps):
             total[reason, unit] += number
     return {reason: (unit, number) for (reason, unit), number in sorted(total.items()) if number}
-
-
-def _quoted_exchange(
-    query: EstimateQuery, market: Market, shown: Iterable[RankedCandidate]
-) -> tuple[ExchangeRate, ...]:
-    """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
-    quoted = {each.offer.currency for each in shown} - {"USD", query.currency}
-    return tuple(market.exchange[code] for code in sorted(quoted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from costcalc import spot_rates
-from costcalc.answers import Estimate, Sources
+from costcalc.answers import Estimate, Shown, Sources
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
     NETWORK_OF_TASK,
@@ -70,7 +70,7 @@ class RankedCandidate(NamedTuple):
 class EstimateDetails:
     """Turns ranked candidates into exact estimates of one question.
 
-    `cheapest_rental` is what the training costs where it costs least on demand, to compare owned machines with.
+    `cheapest_rental` finds what the training costs where it costs least on demand, to compare owned machines with.
     """
 
     query: EstimateQuery
@@ -80,10 +80,16 @@ class EstimateDetails:
     interruptions: Mapping[Place, ObservedInterruptions]
     energy: EnergyTables
     sayings: Few[Any, Any]
-    cheapest_rental: Decimal | None = None
+    cheapest_rental: Callable[[], Decimal | None]
 
-    def estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
-        """The exact estimate of a candidate whose bill this is."""
+    def shown(self, candidate: RankedCandidate) -> Shown:
+        """A candidate made exact."""
+        offer = candidate.offer
+        terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
+        bill = Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
+        return Shown(self._estimate(candidate, bill), bill, candidate.on_demand)
+
+    def _estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
         offer, time, query = candidate.offer, candidate.time, self.query
         recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
         point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
@@ -165,16 +171,6 @@ class EstimateDetails:
             epochs_are=recipe.pass_name,
         )
 
-    def priced(self, candidate: RankedCandidate) -> Estimate:
-        """The exact estimate of a candidate."""
-        return self.estimate(candidate, self.bill(candidate))
-
-    def bill(self, candidate: RankedCandidate) -> Bill:
-        """What the candidate's machines, storage and egress cost under the question's terms."""
-        offer = candidate.offer
-        terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
-        return Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
-
     def _power(self, offer: Offer) -> Power:
         if (watts := drawn_watts(offer.flags)) is not None:
             return Power(watts / WATTS_PER_KILOWATT, None, OWN_ENERGY)
@@ -184,7 +180,7 @@ class EstimateDetails:
 
     def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
-            even = owning_pays_from(bill, self.cheapest_rental, _exactly(candidate.time.hours))
+            even = owning_pays_from(bill, self.cheapest_rental(), _exactly(candidate.time.hours))
         else:
             even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return None if even is None else float(even)
@@ -206,8 +202,7 @@ class EstimateDetails:
         said = (
             *known.assumptions,
             *beside,
-            *of_recipe(recipe, time),
-            *of_hours(query, recipe, known.overhead),
+            *self._of_recipe(recipe, time, known.overhead),
             *of_price(query, offer, self.as_of),
             *self._spot(offer, time),
             *self._network(offer, time),
@@ -221,6 +216,18 @@ class EstimateDetails:
             *self.market.rates.notes(query, offer.provider),
         )
         return tuple(dict.fromkeys(said))
+
+    def _of_recipe(self, recipe: Recipe, time: TrainingTime, overhead: str) -> tuple[str, ...]:
+        """What its curve, schedule and hours take for granted, which is the same on all machines."""
+        said = self._said_of_recipes.get(time.recipe)
+        if said is None:
+            said = *of_recipe(recipe, time), *of_hours(self.query, recipe, overhead)
+            self._said_of_recipes[time.recipe] = said
+        return said
+
+    @cached_property
+    def _said_of_recipes(self) -> dict[int, tuple[str, ...]]:
+        return {}
 
     def _spot(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
         if offer.purchase_option is PurchaseOption.SPOT:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
-from costcalc.costing.candidates import Candidates, page, rank
+from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
 from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
@@ -90,21 +89,6 @@ class Recall:
 
     def _interruptions_observed(self, as_of: datetime) -> int:
         return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
-
-    def shown(
-        self,
-        query: EstimateQuery,
-        current: CurrentOffers,
-        times: TrainingTimes,
-        candidates: Candidates,
-        others: Iterable[int],
-    ) -> dict[int, RankedCandidate]:
-        """By position: the candidates of the page asked for, in order, then the others to show that stand elsewhere."""
-        order = candidates.order(query.sort, self.catalogue)
-        ranks = dict(zip(page(order, query).tolist(), count(query.offset + 1)))
-        ranks |= {position: rank(order, position) for position in others if position not in ranks}
-        chosen = candidates.take(np.array(list(ranks), np.int64))
-        return dict(zip(ranks, self.ranked(current, times, chosen, ranks.values()), strict=True))
 
     def ranked(
         self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]

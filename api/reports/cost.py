@@ -189,9 +189,7 @@ class CostReport:
 
     def with_frontier(self) -> Answer:
         """The same answer with the frontier's estimates among the best, for sheets."""
-        whole = self._asked.answer(with_frontier=True)
-        bills, on_demand = whole.best_bills, whole.best_on_demand
-        return replace(self.answer, best=whole.best, best_bills=bills, best_on_demand=on_demand)
+        return replace(self.answer, best_shown=self._asked.answer(with_frontier=True).best_shown)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

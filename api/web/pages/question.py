@@ -121,11 +121,11 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     report = CostReport(service, catalogue, query)
     answer = report.answer
     is_list = any(given.get(name) for name in LISTING)
-    rows = (answer.estimates, answer.bills) if is_list else (answer.best, answer.best_bills)
+    rows = zip(answer.estimates, answer.bills, strict=True) if is_list else (each[:2] for each in answer.best_shown())
     return {
         "answer": answer,
         "is_list": is_list,
-        "rows": list(zip(*rows, strict=True)),
+        "rows": list(rows),
         "words": words,
         "many": many,
         "in_words": in_words,
