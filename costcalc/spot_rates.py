@@ -6,6 +6,7 @@ known stands for it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from decimal import Decimal
 from math import exp, hypot, log
@@ -17,6 +18,7 @@ from costcalc.offers import Offer, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, Floats
 
 DAYS = (0, 14, 30, 90, 180, 365)
+ONE = Decimal(1)
 
 
 class Moves(NamedTuple):
@@ -29,6 +31,12 @@ class Moves(NamedTuple):
         """Both ends after these numbers of days, at most a year."""
         return np.interp(days, DAYS, self.fall), np.interp(days, DAYS, self.rise)
 
+    def after_days(self, days: float) -> Width:
+        """The same of one number."""
+        at = min(bisect_right(DAYS, days), len(DAYS) - 1) - 1
+        beyond, step = min(days, DAYS[-1]) - DAYS[at], DAYS[at + 1] - DAYS[at]
+        return Width(*((ends[at + 1] - ends[at]) / step * beyond + ends[at] for ends in self))
+
 
 class Width(NamedTuple):
     """How far below and above the rate that was seen one offer may be paid, in ln."""
@@ -37,6 +45,7 @@ class Width(NamedTuple):
     rise: float
 
 
+STEADY = Width(0.0, 0.0)
 GOOGLE_S: Mapping[str, Moves] = {
     "A100": Moves(fall=(0.0, 0.0, 0.001, 0.021, 0.023, 0.049), rise=(0.0, 0.016, 0.083, 0.176, 0.223, 0.288)),
     "H100": Moves(fall=(0.0, 0.001, 0.049, 0.552, 0.883, 1.163), rise=(0.0, 0.049, 0.142, 0.337, 0.581, 0.63)),
@@ -60,9 +69,8 @@ def moves(provider: str, accelerator: str) -> Moves:
 def width(offer: Offer, age_days: float, hours: float) -> Width:
     """Of an offer that was seen so many days before a run of these hours starts; 0 unless it is spot."""
     if offer.purchase_option is not PurchaseOption.SPOT:
-        return Width(0.0, 0.0)
-    fall, rise = moves(offer.provider, offer.machine.accelerator).after(np.array(age_days + hours / HOURS_PER_DAY))
-    return Width(float(fall), float(rise))
+        return STEADY
+    return moves(offer.provider, offer.machine.accelerator).after_days(age_days + hours / HOURS_PER_DAY)
 
 
 def factors(moved: Width, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
@@ -72,5 +80,7 @@ def factors(moved: Width, low: Decimal, hours: Decimal, high: Decimal) -> tuple[
 
 def _beyond(ratio: Decimal, moved: float) -> Decimal:
     """Hours and rate are independent, so that their widths in ln add in quadrature: the factor beyond that of the hours."""
+    if not moved:
+        return ONE
     own = abs(log(ratio))
     return Decimal(repr(exp(hypot(own, moved) - own)))

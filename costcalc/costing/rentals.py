@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -175,31 +175,33 @@ def without_training_time(
     if not eligible.eligible.any() or not len(offers.row):
         return {}
     trains_there = (np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0)[offers.cluster]
-    answered = np.bincount(offers.row[trains_there], minlength=int(offers.row.max()) + 1) > 0
-    left_out = np.flatnonzero(~answered[offers.row])
-    _, first_entry = np.unique(offers.row[left_out], return_index=True)
-    clusters = offers.cluster[left_out[first_entry]]
-    return dict(Counter(_refusals(matrix, query, eligible)[clusters].tolist())) if len(clusters) else {}
+    nowhere = np.flatnonzero(~trains_there)
+    left_out, first_entry = np.unique(offers.row[nowhere], return_index=True)
+    first_entry = first_entry[~np.isin(left_out, offers.row[trains_there])]
+    return dict(Counter(_refusals(matrix, query, eligible, offers.cluster[nowhere[first_entry]])))
 
 
-def _refusals(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> NDArray[np.str_]:
-    """Why none of the eligible recipes runs on each cluster [C], if none does."""
-    if query.evidence == "measured":
-        return np.full(len(matrix.clusters), "not_measured")
-    anywhere = eligible.eligible & ~matrix.own_system_only
-    if not anywhere.any():
-        return np.full(len(matrix.clusters), "own_system_only")
-    return np.asarray(np.array(REFUSALS)[matrix.speeds.refusal[matrix.speed_row[anywhere]].max(axis=0)])
+def _refusals(
+    matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, clusters: Indices
+) -> Iterable[str]:
+    """Why none of the eligible recipes runs on each of these clusters."""
+    anywhere = np.flatnonzero(eligible.eligible & ~matrix.own_system_only)
+    if query.evidence == "measured" or not len(anywhere):
+        return ["not_measured" if query.evidence == "measured" else "own_system_only"] * len(clusters)
+    codes, count = np.unique(clusters, return_counts=True)
+    refusal = matrix.speeds.refusal.take(np.unique(matrix.speed_row[anywhere]), axis=0).take(codes, axis=1).max(axis=0)
+    return map(REFUSALS.__getitem__, np.repeat(refusal, count).tolist())
 
 
 def costs(
-    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | float = 1.0
+    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | None = None
 ) -> Floats:
     """What each rental costs by the basis asked for, storage and egress included, its metered rate being `times` as high; NaN
     where the offer's currency has no exchange rate."""
     factors = rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
     tariffs = _tariffs(catalogue, rented.row, factors)
-    tariffs = replace(tariffs, metered_hourly=tariffs.metered_hourly * times)
+    if times is not None:
+        tariffs = replace(tariffs, metered_hourly=tariffs.metered_hourly * times)
     billed = query.basis == "billed"
     machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
     return machines + _storage_and_egress(catalogue, query, rented, market)

@@ -54,7 +54,8 @@ class Runs(NamedTuple):
 
     def never(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes are known not to run on each of these clusters [r, c]."""
-        return np.asarray(self.answers[np.ix_(self.program[recipes], self.accelerator[clusters])] == NO)
+        program, accelerator = self.program.take(recipes), self.accelerator.take(clusters)
+        return np.asarray((self.answers == NO).take(program, axis=0).take(accelerator, axis=1))
 
 
 OWN = ("own", "own")

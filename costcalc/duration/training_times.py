@@ -80,6 +80,7 @@ class TrainingTimes:
 COLUMNS = tuple(field.name for field in fields(TrainingTimes))
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
 LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
+HOURS_BETWEEN = np.array(RISKS)
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
 
@@ -106,7 +107,7 @@ def training_times(
     if query.recipes == "best":
         expected = hours * elapsed.weight[recipes, None]
         expected += elapsed.constant[recipes, None]
-        expected[matrix.runs.never(recipes, clusters)] *= LAST_RESORT
+        np.multiply(expected, LAST_RESORT, out=expected, where=matrix.runs.never(recipes, clusters))
         if matrix.recipes.is_closed.any():
             expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
         r, c = _best(expected)
@@ -139,9 +140,9 @@ def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> Training
     Where that end is never reached, neither is the expected one. Further runs after a miss are interrupted as often: they are
     stretched in proportion.
     """
-    hours_between = np.array(RISKS)[risk] / nodes[:, None]
-    usual = overheads.interrupted_hours(times.hours, hours_between[:, 0])
-    worst = overheads.interrupted_hours(times.hours_high, hours_between[:, 1])
+    between, pessimistic = HOURS_BETWEEN.take(risk, axis=0).T / nodes
+    usual = overheads.interrupted_hours(times.hours, between)
+    worst = overheads.interrupted_hours(times.hours_high, pessimistic)
     usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
     retry = times.retry_hours * usual / times.hours
     return replace(times, overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)
@@ -162,7 +163,8 @@ def _possibly_best(matrix: TrainingMatrix, recipes: Indices, work: Floats, elaps
     free = recipes[~matrix.own_system_only[recipes]]
     parts = np.column_stack([work * (elapsed.clock_factor * elapsed.weight)[:, None], elapsed.constant])[free]
     order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
-    is_first = np.diff(matrix.speed_row[free][order], prepend=-1) != 0
+    row = matrix.speed_row[free][order]
+    is_first = np.append(True, row[1:] != row[:-1])[: len(row)]
     least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
     less = (parts[order] < parts[least]).any(axis=1)
     possible: Flags = (matrix.own_cluster != NOWHERE) | matrix.recipes.is_closed
@@ -271,7 +273,8 @@ def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRec
         evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
         checkpoints = overheads.checkpoint_hours(eligible.to_target.epochs)
         fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
-    further, runs = _further_runs(eligible.success_probability), 1 + _further_runs(eligible.success_probability)
+    further = _further_runs(eligible.success_probability)
+    runs = 1 + further
     beyond = eligible.to_target.end_epochs / eligible.to_target.epochs - 1
     factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)
     weight = factor * (runs * evaluation + further * beyond)
