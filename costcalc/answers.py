@@ -174,8 +174,8 @@ class Estimate:
 
 
 class Shown(NamedTuple):
-    """An estimate, the offer and the terms that its costs follow from, and the same machine on demand in the offer's currency, None
-    where it can't be had."""
+    """An estimate, the offer and the terms that its costs follow from, and the same machine on demand in its currency,
+    None where it can't be had."""
 
     estimate: Estimate
     bill: Bill

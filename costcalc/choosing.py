@@ -50,8 +50,7 @@ class Choice:
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         as_cheap = pickable[cost[pickable] <= AS_CHEAP * cost[pickable].min()]
         cheapest = self._least(as_cheap, hours[as_cheap])
-        fewest = np.array([self._least(pickable, hours[pickable])])
-        soon = pickable[hours[pickable] <= self.ranges(self.candidates.take(fewest)).hours_high]
+        soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         found: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._least(soon, cost[soon]),
@@ -119,6 +118,12 @@ class Choice:
         """The one of these positions with the least figure."""
         least = positions[figures == figures.min()]
         return int(least[first(tuple(key[least] for key in self._order("cost")), 1)[0]])
+
+    def _latest(self, position: int) -> float:
+        """The high end of the range of its hours on the calendar."""
+        time, calendar = self.candidates.time[position], float(self.candidates.calendar_hours[position])
+        waits = calendar > self.times.train_hours[time] + self.times.overhead_hours[time]
+        return calendar if waits else float(self.times.hours_high[time])
 
     def _order(self, by: Literal["cost", "time"]) -> Order:
         return self.candidates.order(by, self.catalogue)

@@ -21,8 +21,8 @@ from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
 from costcalc.costing.candidates import (
     Candidates,
-    first,
     free_tiers,
+    page,
     rank,
     with_frontier,
     within_limits,
@@ -40,12 +40,11 @@ from costcalc.costing.requirements import are_rentable, are_sure
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import TrainingTimes, training_times
+from costcalc.duration.training_times import Course, TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails
 from costcalc.evidence import Evidence
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
 from costcalc.ordinary import OrdinaryScript
 from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
@@ -104,9 +103,9 @@ class Asked:
         best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
-        page = first(order, query.offset + query.limit)[query.offset :].tolist()
+        listed = page(order, query).tolist()
         others = (*picks.values(), *unconfirmed, *own, *(best if own else ()))
-        ranks = dict(zip(page, count(query.offset + 1)))
+        ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
         shown = self._shown(ranks)
         estimates = {position: each.estimate for position, each in shown.items()}
@@ -125,7 +124,7 @@ class Asked:
             ordinary_missed=ordinary_missed,
             folded=choice.folded(),
             count=len(candidates.row),
-            estimates=tuple(estimates[position] for position in page),
+            estimates=tuple(estimates[position] for position in listed),
             free=tuple(
                 details.shown(each).estimate for each in recall.ranked(found.current, found.times, free, count(1))
             ),
@@ -135,8 +134,8 @@ class Asked:
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
             quoted_exchange=self._quoted_exchange(np.append(candidates.row[[*shown, *best]], free.row)),
-            bills=tuple(shown[position].bill for position in page),
-            on_demand=tuple(shown[position].on_demand for position in page),
+            bills=tuple(shown[position].bill for position in listed),
+            on_demand=tuple(shown[position].on_demand for position in listed),
         )
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
@@ -156,10 +155,13 @@ class Asked:
         """A candidate's machine with the script that most people run; without one, why."""
         found, query = self._found, replace(self.query, recipes="best", recipe=())
         row, cluster = found.candidates.row[[position]], found.times.cluster[found.candidates.time[[position]]]
-        eligible = found.eligible if query == self.query else eligible_recipes(found.matrix.recipes, query)
+        eligible, course = found.eligible, found.course
+        if query != self.query:
+            eligible = eligible_recipes(found.matrix.recipes, query)
+            course = Course.of(found.matrix, query, eligible)
         accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
         groups = found.recall.ordinary_groups(found.matrix, accelerator)
-        script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible)
+        script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible, course)
         trained = script.found(self.market, found.recall.spot_risks(found.as_of))
         candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
         return (details.shown(candidates[0]).estimate if candidates else None), script.missed
@@ -240,7 +242,8 @@ class Asked:
         matrix = recall.matrix(query, as_of)
         offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
         eligible = eligible_recipes(matrix.recipes, query)
-        times = training_times(matrix, query, eligible, offers.clusters)
+        course = Course.of(matrix, query, eligible)
+        times = training_times(course, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
         times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks(as_of))
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
@@ -258,7 +261,19 @@ class Asked:
             candidates = candidates.take(candidates.on_frontier)
         sure = are_sure(matrix, times)
         return _Found(
-            recall, as_of, current, matrix, offers, eligible, times, candidates, free, rejected, chosen.missed, sure
+            recall=recall,
+            as_of=as_of,
+            current=current,
+            matrix=matrix,
+            offers=offers,
+            eligible=eligible,
+            course=course,
+            times=times,
+            candidates=candidates,
+            free=free,
+            rejected=rejected,
+            missed=chosen.missed,
+            sure=sure,
         )
 
 
@@ -272,6 +287,7 @@ class _Found:
     matrix: TrainingMatrix
     offers: AllowedOffers
     eligible: EligibleRecipes
+    course: Course
     times: TrainingTimes
     candidates: Candidates
     free: Candidates

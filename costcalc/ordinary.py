@@ -15,7 +15,7 @@ from costcalc.costing.rentals import AllowedOffers, Risks, costs, rentals
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.running import NO
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import TrainingTimes, training_times
+from costcalc.duration.training_times import Course, TrainingTimes, training_times
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
@@ -40,7 +40,8 @@ def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tup
 @dataclass(frozen=True, eq=False)
 class OrdinaryScript:
     """The ordinary script for one offer, `row` [1] of the catalogue, on one cluster [1] of the matrix; `groups` are those of
-    `ordinary_groups`, `eligible` the recipes that reach the target, whatever their care."""
+    `ordinary_groups`, `eligible` the recipes that reach the target, whatever their care,
+    and `course` how long these run."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -49,6 +50,7 @@ class OrdinaryScript:
     cluster: Indices
     groups: tuple[Flags, ...]
     eligible: EligibleRecipes
+    course: Course
 
     def found(self, market: Market, risks: Risks) -> tuple[TrainingTimes, Candidates] | None:
         """What it takes; None where none that runs there reaches the target."""
@@ -76,7 +78,7 @@ class OrdinaryScript:
     def _of(self, eligible: EligibleRecipes, market: Market, risks: Risks) -> tuple[TrainingTimes, Candidates]:
         query = replace(self.query, recipes="best", max_hours=None, max_cost=None)
         clusters = np.bincount(self.cluster, minlength=len(self.matrix.clusters)).astype(bool)
-        times = training_times(self.matrix, query, eligible, clusters)
+        times = training_times(self.course, query, eligible, clusters)
         offers = AllowedOffers(self.row, self.cluster, clusters, {}, self.row)
         times, rented = rentals(self.catalogue, self.matrix, offers, times, query, risks)
         rentable, free, _ = within_limits(query, rented, costs(self.catalogue, query, rented, market))

@@ -30,9 +30,9 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
     cheapest, fastest = picked["cheapest"], picked["fastest"]
     if name == "surest":
         return _known(each, cheapest, basis)
-    if name == "cheapest" and each != fastest:
+    if name == "cheapest" and each is not fastest:
         return f"Costs least: {against(each, fastest, basis, 'the fastest')}."
-    if each != cheapest:
+    if each is not cheapest:
         return f"{_capital(against(each, cheapest, basis, 'the cheapest'))}."
     return {
         "cheapest": "Costs least, and no other surely ends sooner.",
@@ -43,7 +43,7 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
 
 def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
     logged = "Its code was logged on this accelerator, so that its cost is known most closely"
-    if each == cheapest:
+    if each is cheapest:
         return f"{logged}."
     return f"{logged}: within {within_percent(each, basis)} %, that of the cheapest within {within_percent(cheapest, basis)} %."
 

@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.costing.candidates import Candidates

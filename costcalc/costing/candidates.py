@@ -107,6 +107,11 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
     return np.asarray(unbeaten.take(time) & (cost == cheapest.take(time)))
 
 
+def page(order: Order, query: EstimateQuery) -> Indices:
+    """The positions of the page asked for, in order."""
+    return first(order, query.offset + query.limit)[query.offset :]
+
+
 def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
     in_order = first(free.order("time", catalogue), len(free.row))

@@ -176,9 +176,13 @@ def without_training_time(
         return {}
     trains_there = (np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0)[offers.cluster]
     nowhere = np.flatnonzero(~trains_there)
-    left_out, first_entry = np.unique(offers.row[nowhere], return_index=True)
-    first_entry = first_entry[~np.isin(left_out, offers.row[trains_there])]
-    return dict(Counter(_refusals(matrix, query, eligible, offers.cluster[nowhere[first_entry]])))
+    if not len(nowhere):
+        return {}
+    answered = np.zeros(int(offers.row.max()) + 1, bool)
+    answered[offers.row[trains_there]] = True
+    left_out = nowhere[~answered[offers.row[nowhere]]]
+    _, first_entry = np.unique(offers.row[left_out], return_index=True)
+    return dict(Counter(_refusals(matrix, query, eligible, offers.cluster[left_out[first_entry]])))
 
 
 def _refusals(

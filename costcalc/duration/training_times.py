@@ -84,36 +84,65 @@ HOURS_BETWEEN = np.array(RISKS)
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
 
-def training_times(
-    matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, allowed: Flags
-) -> TrainingTimes:
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How long each recipe of a matrix runs until it reaches the target, on whichever cluster [R]. Training alone x the recipe's
+    clock factor is its own clock's time; that x `evaluation_factor` + `fixed_hours` is the whole run; that x `weight` +
+    `constant` is what recipes are chosen by. `work` and `logged_hours` are those of `TrainingMatrix`."""
+
+    matrix: TrainingMatrix
+    work: Floats
+    logged_hours: Floats
+    evaluation_factor: Floats
+    fixed_hours: Floats
+    weight: Floats
+    constant: Floats
+
+    @classmethod
+    def of(cls, matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> Course:
+        """With further runs after misses: hours + (1 - p)/p x (hours, but trained to the end) is a weight of the training hours
+        and a constant."""
+        counted, reached = matrix.counts_evaluation, eligible.to_target
+        evaluation, fixed = np.ones(len(counted)), np.zeros(len(counted))
+        if query.overheads == "typical":
+            evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
+            checkpoints = overheads.checkpoint_hours(reached.epochs)
+            fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
+        further = _further_runs(eligible.success_probability)
+        runs = 1 + further
+        beyond = reached.end_epochs / reached.epochs - 1
+        factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)
+        weight = factor * (runs * evaluation + further * beyond)
+        work, logged = matrix.work(reached.epochs), matrix.logged_hours(reached)
+        return cls(matrix, work, logged, evaluation, fixed, weight, factor * runs * fixed)
+
+
+def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecipes, allowed: Flags) -> TrainingTimes:
     """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
 
     The best takes the fewest hours, expected further runs included, of those whose code is not known to fail there; schedules
     that nobody ran count as INTERPOLATED_FACTOR times as long.
     """
-    clusters = np.flatnonzero(allowed)
-    elapsed, work = _elapsed(matrix, query, eligible), matrix.work(eligible.to_target.epochs)
-    recipes = np.flatnonzero(eligible.eligible)
+    matrix, clusters, recipes = course.matrix, np.flatnonzero(allowed), np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
         recipes = _by_preference(matrix, recipes)
     if query.recipes == "best" and len(clusters) > FEW_CLUSTERS:
-        recipes = _possibly_best(matrix, recipes, work, elapsed)
-    hours = matrix.training_hours(work, recipes, clusters)
-    hours *= elapsed.clock_factor[recipes, None]
+        recipes = _possibly_best(course, recipes)
+    hours = matrix.training_hours(course.work, recipes, clusters)
+    hours *= matrix.clock_factor[recipes, None]
     if query.evidence == "measured":
         hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
-    logged = _put_logged_hours(matrix, query, eligible, (recipes, clusters), hours)
+    logged = _put_logged_hours(course, query, (recipes, clusters), hours)
     if query.recipes == "best":
-        expected = hours * elapsed.weight[recipes, None]
-        expected += elapsed.constant[recipes, None]
+        expected = hours * course.weight[recipes, None]
+        expected += course.constant[recipes, None]
         np.multiply(expected, LAST_RESORT, out=expected, where=matrix.runs.never(recipes, clusters))
         if matrix.recipes.is_closed.any():
             expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
         r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)
-    total = hours[r, c] * elapsed.evaluation_factor[recipes[r]] + elapsed.fixed_hours[recipes[r]]
+    total = hours[r, c] * course.evaluation_factor[recipes[r]] + course.fixed_hours[recipes[r]]
     return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total))
 
 
@@ -153,15 +182,16 @@ def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
     return recipes[np.lexsort((recipes, -matrix.recipes.years[recipes], -matrix.same_speed[recipes]))]
 
 
-def _possibly_best(matrix: TrainingMatrix, recipes: Indices, work: Floats, elapsed: _Elapsed) -> Indices:
+def _possibly_best(course: Course, recipes: Indices) -> Indices:
     """Those of these recipes that can be the best on some cluster, in the same order.
 
     Of equally fast ones that is the one that trains least, and any with less of one part of the hours: an image size, what
     MLPerf's clock adds, or the hours that no speed changes; and all with a log of their own. Comparing these alone makes an
     answer a tenth faster.
     """
+    matrix = course.matrix
     free = recipes[~matrix.own_system_only[recipes]]
-    parts = np.column_stack([work * (elapsed.clock_factor * elapsed.weight)[:, None], elapsed.constant])[free]
+    parts = np.column_stack([course.work * (matrix.clock_factor * course.weight)[:, None], course.constant])[free]
     order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
     row = matrix.speed_row[free][order]
     is_first = np.append(True, row[1:] != row[:-1])[: len(row)]
@@ -172,20 +202,14 @@ def _possibly_best(matrix: TrainingMatrix, recipes: Indices, work: Floats, elaps
     return recipes[possible[recipes]]
 
 
-def _put_logged_hours(
-    matrix: TrainingMatrix,
-    query: EstimateQuery,
-    eligible: EligibleRecipes,
-    pairs: tuple[Indices, Indices],
-    hours: Floats,
-) -> Flags:
+def _put_logged_hours(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices], hours: Floats) -> Flags:
     """Writes each recipe's logged hours into the place of its own system in `hours` [r, c], and says where; those of a closed one
     that is asked for by name on all systems like its own."""
-    recipes, clusters = pairs
+    matrix, (recipes, clusters) = course.matrix, pairs
     logged = np.zeros(hours.shape, bool)
     column = np.full(len(matrix.clusters) + 1, NOWHERE)  # the entry behind the last is that of NOWHERE
     column[clusters] = np.arange(len(clusters))
-    known, columns = matrix.logged_hours(eligible.to_target)[recipes], column[matrix.own_cluster[recipes]]
+    known, columns = course.logged_hours[recipes], column[matrix.own_cluster[recipes]]
     rows = np.flatnonzero((columns != NOWHERE) & ~np.isnan(known))
     hours[rows, columns[rows]], logged[rows, columns[rows]] = known[rows], True
     if query.recipe and matrix.recipes.is_closed.any():
@@ -250,35 +274,6 @@ def _times(
         + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
         retry_hours=_further_runs(probability) * to_the_end,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Elapsed:
-    """By recipe [R]: training alone x clock factor is its own clock's time; that x evaluation factor + fixed hours is the whole
-    run; that x weight + constant is what recipes are chosen by."""
-
-    clock_factor: Floats
-    evaluation_factor: Floats
-    fixed_hours: Floats
-    weight: Floats
-    constant: Floats
-
-
-def _elapsed(matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes) -> _Elapsed:
-    """With further runs after misses: hours + (1 - p)/p x (hours, but trained to the end) is a weight of the training hours and a
-    constant."""
-    counted = matrix.counts_evaluation
-    evaluation, fixed = np.ones(len(counted)), np.zeros(len(counted))
-    if query.overheads == "typical":
-        evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
-        checkpoints = overheads.checkpoint_hours(eligible.to_target.epochs)
-        fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
-    further = _further_runs(eligible.success_probability)
-    runs = 1 + further
-    beyond = eligible.to_target.end_epochs / eligible.to_target.epochs - 1
-    factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)
-    weight = factor * (runs * evaluation + further * beyond)
-    return _Elapsed(matrix.clock_factor, evaluation, fixed, weight, factor * runs * fixed)
 
 
 def _further_runs(probability: Floats) -> Floats:

@@ -121,11 +121,13 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     report = CostReport(service, catalogue, query)
     answer = report.answer
     is_list = any(given.get(name) for name in LISTING)
-    rows = zip(answer.estimates, answer.bills, strict=True) if is_list else (each[:2] for each in answer.best_shown())
+    rows = (
+        [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown()]
+    )
     return {
         "answer": answer,
         "is_list": is_list,
-        "rows": list(rows),
+        "rows": rows,
         "words": words,
         "many": many,
         "in_words": in_words,
@@ -151,7 +153,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "all_columns": columns.COLUMNS,
         "pages": _pages(answer),
         "sizes": SIZES,
-        "marks": list(words.marks_explained((*rows[0], *_picked(answer)))),
+        "marks": list(words.marks_explained((*(estimate for estimate, _ in rows), *_picked(answer)))),
         "left_out": left_out(answer),
     }
 

@@ -24,7 +24,7 @@ from costcalc.costing.rentals import (
 )
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.offered_clusters import NOWHERE
-from costcalc.duration.training_times import interrupted, training_times
+from costcalc.duration.training_times import Course, interrupted, training_times
 from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.money import ExchangeRate
@@ -126,7 +126,8 @@ class TestRentals:
 
     def rented(self, prices, made_up, query=QUERY):
         offers = allowed(prices, made_up)
-        times = training_times(made_up, query, eligible(*[True] * len(made_up.speed_row)), offers.clusters)
+        known = eligible(*[True] * len(made_up.speed_row))
+        times = training_times(Course.of(made_up, query, known), query, known, offers.clusters)
         return offers, times, *rentals(prices, made_up, offers, times, query, spot_risks(prices, self.observed))
 
     def test_every_offer_has_every_time_on_its_cluster(self):

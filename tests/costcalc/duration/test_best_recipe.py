@@ -13,7 +13,7 @@ from support.engine import MEMORY, answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import eligible_recipes
 from costcalc.duration.running import NO
-from costcalc.duration.training_times import LAST_RESORT, training_times
+from costcalc.duration.training_times import LAST_RESORT, Course, training_times
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 from costcalc.recall import Recall
@@ -133,7 +133,8 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     matrix = Recall(packaged_evidence, packaged_prices, MEMORY).matrix(replace(query, nodes=None), DAY)
     eligible, everywhere = eligible_recipes(matrix.recipes, query), np.ones(len(matrix.clusters), bool)
     best, every = (
-        training_times(matrix, replace(query, recipes=which), eligible, everywhere) for which in ("best", "all")
+        training_times(Course.of(matrix, query, eligible), replace(query, recipes=which), eligible, everywhere)
+        for which in ("best", "all")
     )
     by_score, least = (np.full(len(matrix.clusters), np.inf) for _ in range(2))
     for times, scores in ((best, by_score), (every, least)):

@@ -12,7 +12,7 @@ from costcalc.assumptions import rewritten
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
-from costcalc.duration.training_times import interrupted, repeated, training_times
+from costcalc.duration.training_times import Course, interrupted, repeated, training_times
 from costcalc.machine_limits.host import Feed
 from costcalc.query import EstimateQuery
 from costcalc.training import DATA_SET_GB, EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
@@ -39,9 +39,9 @@ def eligible(epochs, own_hours=None, probability=1.0, which=None, below=0.0, abo
 
 def times(made_up, reaching, allowed=None, **asked):
     query = EstimateQuery("resnet50", 0.75, **{"overheads": "none", **asked})
-    return training_times(
-        made_up, query, reaching, np.ones(len(made_up.clusters), bool) if allowed is None else allowed
-    )
+    everywhere = np.ones(len(made_up.clusters), bool)
+    course = Course.of(made_up, query, reaching)
+    return training_times(course, query, reaching, everywhere if allowed is None else allowed)
 
 
 class TestTheQuickest:
