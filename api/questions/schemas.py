@@ -371,7 +371,17 @@ class TrendSchema(CostSchema):
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
 
-        exclude: tuple[str, ...] = (*COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "frontier", "recipes", "regions", "own")
+        exclude: tuple[str, ...] = (
+            *COST_LAYOUT,
+            *OWNED_BY,
+            "limit",
+            "offset",
+            "sort",
+            "frontier",
+            "recipes",
+            "regions",
+            "own",
+        )
 
 
 class RoundsSchema(TrendSchema):
