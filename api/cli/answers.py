@@ -13,7 +13,6 @@ from api.bootstrap import build_once
 from api.cli.grid import View
 from api.cli.options import FORMATS
 from api.formats.csv_export import has_rows
-from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.questions.register import Question
@@ -42,6 +41,8 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
     report = question.answer(service, catalogue, values)
     if form == "json":
+        from api.formats.json import to_json
+
         return Printed(to_json(report.document()).decode() + "\n")
     sheet = b"".join(_sheet(question, report, layout)) if form == "csv" else b""
     if has_rows(sheet):
@@ -58,10 +59,11 @@ def _sheet(question: Question, report: Any, layout: Layout) -> Iterable[bytes]:
 
 
 def _lines(question: Question, report: Any, view: View) -> Iterable[str]:
-    from api.cli.tables import list_lines
+    if "terminal" in question.forms:
+        return cast(Iterable[str], question.writer("terminal")(report, view))
+    from api.cli.tables import list_lines  # with the columns of every list
 
-    write = question.writer("terminal") if "terminal" in question.forms else partial(list_lines, question.listed)
-    return cast(Iterable[str], write(report, view))
+    return list_lines(question.listed, report, view)
 
 
 def launch(settings: Settings, given: dict[str, list[str]]) -> str:
@@ -96,6 +98,8 @@ def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAn
     document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
     wanted = layout.format or ("json" if is_json else "csv")
     if wanted == "json":
+        from api.formats.json import to_json
+
         text = to_json(document) + b"\n"
     else:
         text = plan_xlsx(document, layout) if wanted == "xlsx" else b"".join(plan_csv(document, layout))

@@ -9,7 +9,6 @@ from functools import cache
 
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.collection import network_forms
-from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.tables import Task, results, tasks
 
 
@@ -48,5 +47,9 @@ class TaskEvidence:
     def of(self, task: Task) -> Evidence:
         """That of a task."""
         if task.name not in self._made:
+            from costcalc.tasks.evidence import (
+                task_evidence,
+            )  # with the laws of all tasks, which most commands need not load
+
             self._made[task.name] = task_evidence(task, self.beside)
         return self._made[task.name]
