@@ -167,7 +167,7 @@ def known_on(published: str | None, year: int) -> date:
     return date(first, month, numbers[2] if len(numbers) > 2 else monthrange(first, month)[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
 
@@ -193,18 +193,18 @@ class Recipe:
     framework: str
     framework_family: str
     stack: str
-    precision: str | None
-    optimizer: str | None
-    global_batch_size: int | None
-    scheduled_epochs: float | None
-    system: System | None
+    precision: str | None = None
+    optimizer: str | None = None
+    global_batch_size: int | None = None
+    scheduled_epochs: float | None = None
+    system: System | None = None
     runs: int
     is_log: bool
-    clock: str | None
-    images_per_second: float | None
+    clock: str | None = None
+    images_per_second: float | None = None
     year: int
     source: str
-    note: str
+    note: str = ""
     phases: tuple[Phase, ...]
     evaluations: tuple[Evaluation, ...]
     is_interpolated: bool = False
@@ -362,7 +362,7 @@ class OwnSpeed:
         return f"{self.images_per_second:.12g}@{self.accelerators}x{self.accelerator}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
     """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
 
@@ -375,22 +375,22 @@ class Throughput:
     image_size: int
     accelerator: str
     accelerators: int
-    nodes: int
-    precision: str | None
+    nodes: int = 1
+    precision: str | None = None
     framework: str
     framework_family: str
     stack: str
-    global_batch_size: int | None
+    global_batch_size: int | None = None
     images_per_second: float
-    includes_evaluation: bool
+    includes_evaluation: bool = False
     data: Literal["synthetic", "real", "whole run"]
     organisation: str
-    provider: str | None
-    instance_type: str | None
+    provider: str | None = None
+    instance_type: str | None = None
     year: int
-    round: str | None
+    round: str | None = None
     source: str
-    note: str
+    note: str = ""
     published: str | None = None
     code: Code | None = None
     compilation: Compilation | None = None
