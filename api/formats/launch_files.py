@@ -4,34 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING, Decimal
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 import yaml
 
+from api.formats.launch_scripts import DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
 from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
-from costcalc.programs import Program
 from costcalc.text import line
+from costcalc.training import Metric
+from costcalc.units import SECONDS_PER_HOUR
 
 Settings = dict[str, Any]
 DEARER = Decimal("1.1")
-"""How much dearer than the rate here a machine may have become."""
-LONGER = 2
-"""A run that takes so many times the upper end of its range hangs."""
+"""How much dearer than the rate here a machine may always be: rates move by some per cent."""
+LONGER, PREPARING_HOURS = 2, 1
+"""Without a limit of the asker's, a run hangs that takes so many times the upper end of its range, and so long to prepare."""
 WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 """Clouds whose regions the launchers name as the providers do."""
 VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
 """What dstack calls them."""
 NO_COMMAND = 'echo "Write your training command here, or ask again with run=."; exit 1'
+TERMS = "The terms of ImageNet (image-net.org) let nobody pass it on: data= says where yours lies, with folders train and val"
 START = {
     "skypilot": {True: "sky jobs launch {file}", False: "sky launch --down {file}"},
     "dstack": {True: "dstack apply -f {file}", False: "dstack apply -f {file}"},
 }
+
+
+class _Readable(yaml.SafeDumper):
+    """Writes a script as one reads it, line by line."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """A text of several lines as a block."""
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
+
+
+_Readable.add_representer(str, _Readable.represent_str)
 
 
 def launch_file(report: LaunchReport) -> bytes:
@@ -40,7 +54,7 @@ def launch_file(report: LaunchReport) -> bytes:
     settings = {"skypilot": _skypilot, "dstack": _dstack}[report.launcher](machines, report)
     return (
         comments(_expected(machines[0].estimate, report))
-        + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+        + yaml.dump(settings, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)
     ).encode()
 
 
@@ -67,31 +81,54 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         f"Probability of reaching the target in one run: {chance(one.success_probability)}. Rate of "
         f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
     )
-    yield from _code(report.program(one), one.recipe_command)
+    yield from _code(one, report)
+    yield (
+        f"It is stopped after {_limit_hours(one, report):.1f} h, and no machine is rented for more than "
+        f"{_highest_rate(one, report)} {one.currency} an hour"
+    )
     yield f"The question: {to_url(report.question)}"
     yield "Start it with: " + START[report.launcher][_is_spot(one)].format(file=file_name(report))
+    yield (
+        "Follow it: save the log that it prints, and ask costcalc watch LOG; afterwards, costcalc recipes add LOG and costcalc "
+        "recipes compare say how it went"
+    )
 
 
-def _code(program: Program | None, command: str | None) -> Iterator[str]:
-    """Where the recipe's code is, and what its authors run."""
-    if program and program.repository:
+def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
+    """Where the recipe's code is, what its authors run, and what can't be started here."""
+    recipe, start = report.recipe(one), report.start(one)
+    if recipe and recipe.program and recipe.program.repository:
+        program = recipe.program
         yield f"Code: {program.repository} ({program.licence or 'licence not stated'}); {program.source}"
-    if command:
-        yield f"Its authors run: {command}"
+    if one.recipe_command:
+        yield f"Its authors run: {one.recipe_command}"
+    if start:
+        yield f"It runs {start.repository} at {start.commit[:12]} in {start.image} ({start.source})"
+        yield "Its first minute was tried with programs that stand in for the real ones, not on a rented machine"
+        yield TERMS
+    elif not report.command:
+        yield "How this code starts on such a machine is not known here: the command below stops at once"
+    if better := report.passed_over():
+        yield (
+            f"Passed over: {better.nodes} x {better.provider} {better.instance_type} by {better.recipe} for {better.billed_cost} "
+            f"{better.currency}, where no image of that code is known to start"
+        )
 
 
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    resources = [_skypilot_resources(one) for one in machines]
+    resources = [_skypilot_resources(one, report) for one in machines]
+    bucket = {"file_mounts": {DATA: report.data}} if "://" in report.data else {}
     return {
         "name": _name(report),
         "num_nodes": machines[0].estimate.nodes,
         "resources": resources[0] if len(resources) == 1 else {"ordered": resources},
-        "envs": _environment(machines[0].estimate),
-        "run": report.command or NO_COMMAND,
+        **bucket,
+        "envs": _environment(machines[0].estimate, report),
+        "run": _command(machines[0].estimate, report),
     }
 
 
-def _skypilot_resources(machine: Launchable) -> Settings:
+def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
     one, name = machine.estimate, machine.name
     per_machine = one.accelerators // one.nodes
     infra = f"{name.cloud}/{one.region}" if one.provider in WITH_REGIONS else name.cloud
@@ -103,31 +140,54 @@ def _skypilot_resources(machine: Launchable) -> Settings:
     else:
         found["instance_type"], _, attached = one.instance_type.partition("+")
         found |= {"accelerators": {one.accelerator: per_machine}} if attached else {}
+    if start := report.start(one):
+        found["image_id"] = f"docker:{start.image}"
     found["use_spot"] = _is_spot(one)
     if _is_spot(one):
         found["job_recovery"] = {"strategy": "EAGER_NEXT_REGION"}
-    return found | {"max_hourly_cost": float(_highest_rate(one))}
+    return found | {"autostop": {"idle_minutes": 5, "down": True}, "max_hourly_cost": float(_highest_rate(one, report))}
 
 
 def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    one, name = machines[0].estimate, machines[0].name
+    one, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate)
     regions = {"regions": [one.region]} if one.provider in WITH_REGIONS else {}
+    image = {"image": start.image, "shell": "bash"} if start else {}
+    mounted = report.data if ":" in report.data else f"{report.data}:{DATA}"
     retry = {"retry": {"on_events": ["no-capacity", "interruption"], "duration": "1d"}} if _is_spot(one) else {}
     return {
         "type": "task",
         "name": _name(report),
         "nodes": one.nodes,
+        **image,
         "backends": [name.cloud],
         **regions,
-        "instance_types": [one.instance_type.partition("+")[0]],
-        "resources": {"gpu": {**_vendor(one, report), "count": one.accelerators // one.nodes}},
+        **_dstack_machine(one, name.accelerator, report),
         "spot_policy": "spot" if _is_spot(one) else "on-demand",
         **retry,
-        "max_price": float(_highest_rate(one)),
-        "max_duration": f"{ceil(LONGER * one.hours_high)}h",
-        "env": [f"{variable}={value}" for variable, value in _environment(one).items()],
-        "commands": [report.command or NO_COMMAND],
+        "idle_duration": "5m",
+        "max_price": float(_highest_rate(one, report)),
+        "max_duration": f"{floor(_limit_hours(one, report) * 60)}m",
+        **({"volumes": [mounted]} if report.data else {}),
+        "env": [f"{variable}={value}" for variable, value in _environment(one, report).items()],
+        "commands": [_command(one, report)],
     }
+
+
+def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Settings:
+    """A machine by its type, or by its accelerators where the provider has no names for its machines."""
+    gpu: Settings = {**_vendor(one, report), "count": one.accelerators // one.nodes}
+    if name is None:
+        return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu}}
+    return {"resources": {"gpu": {**gpu, "name": [name], "memory": f"{floor(one.accelerator_memory_gib or 0)}GB.."}}}
+
+
+def _command(one: Estimate, report: LaunchReport) -> str:
+    """What the machine runs: the command given, or the recipe's own code."""
+    start = report.start(one)
+    line = start.line(one.recipe) if start else None
+    if start is None or line is None:
+        return report.command or NO_COMMAND
+    return launch_script(start, line, report.launcher, stops_at_target=one.metric == Metric.TOP1)
 
 
 def _vendor(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
@@ -136,7 +196,7 @@ def _vendor(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     return {"vendor": VENDORS[vendor]} if vendor in VENDORS else {}
 
 
-def _environment(estimate: Estimate) -> dict[str, str]:
+def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     """What the training command needs to know of the recipe."""
     values = {
         "MODEL": estimate.model,
@@ -145,13 +205,51 @@ def _environment(estimate: Estimate) -> dict[str, str]:
         "EPOCHS": f"{estimate.epochs:.4g}",
         "GLOBAL_BATCH_SIZE": estimate.global_batch_size,
         "PRECISION": estimate.precision,
+        **_started(estimate, report),
     }
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def _highest_rate(estimate: Estimate) -> Decimal:
-    """The rate of one machine beyond which the launcher shall not rent it."""
-    return (estimate.hourly_rate / estimate.nodes * DEARER).quantize(CENT, ROUND_CEILING)
+def _started(one: Estimate, report: LaunchReport) -> dict[str, object]:
+    """What the script of the recipe's own code needs beside: EPOCHS are all of its schedule, which may end beyond the target."""
+    recipe, start = report.recipe(one), report.start(one)
+    line = start.line(one.recipe) if start else None
+    if recipe is None or start is None or line is None:
+        return {}
+    part = share(line, one.global_batch_size or line.largest_batch, one.accelerators)
+    return {
+        "EPOCHS": ceil(recipe.scheduled_epochs or one.epochs),
+        "NETWORK": start.networks.get(one.model, one.model),
+        "NODES": one.nodes,
+        "GPUS": one.accelerators // one.nodes,
+        "BATCH": part.batch,
+        "STEPS_GATHERED": part.steps_gathered,
+        "LEARNING_RATE": None if part.learning_rate is None else f"{part.learning_rate:.6g}",
+        "DATA": report.data if report.data.startswith("/") and report.launcher == "skypilot" else DATA,
+        "LIMIT_SECONDS": floor(_limit_hours(one, report) * SECONDS_PER_HOUR),
+    }
+
+
+def _highest_rate(estimate: Estimate, report: LaunchReport) -> Decimal:
+    """The rate of one machine beyond which the launcher shall not rent it: what the upper end of the cost's range allows.
+
+    Where the asker's budget is tighter, the rate at which it lasts for the upper end of the hours; never less than our rate.
+    """
+    ours = estimate.hourly_rate
+    highest = ours * max(DEARER, estimate.billed_cost_high / estimate.billed_cost if estimate.billed_cost else DEARER)
+    if report.query.max_cost is not None:
+        highest = max(ours, min(highest, report.query.max_cost / Decimal(estimate.hours_high)))
+    return (highest / estimate.nodes).quantize(CENT, ROUND_CEILING)
+
+
+def _limit_hours(estimate: Estimate, report: LaunchReport) -> float:
+    """After how long the run is stopped: when the asker's budget, at the highest rate, or time is spent, or when it hangs."""
+    limits = [LONGER * estimate.hours_high + PREPARING_HOURS]
+    if report.query.max_cost is not None:
+        limits.append(float(report.query.max_cost / (_highest_rate(estimate, report) * estimate.nodes)))
+    if report.query.max_hours is not None:
+        limits.append(report.query.max_hours)
+    return min(limits)
 
 
 def _is_spot(estimate: Estimate) -> bool:

@@ -491,7 +491,8 @@ class LaunchSchema(CostSchema):
     to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
     pick = Choice(get_args(PickName), "which pick to launch; default cheapest", example="fastest")
     purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
-    run = Command("command that trains; the file has a place for it otherwise", example="python train.py")
+    run = Command("command that trains; otherwise the recipe's own code, where it starts", example="python train.py")
+    data = Text("where ImageNet lies: a bucket, or a path or volume of the machine", example="s3://my-bucket/imagenet")
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 
     class Meta:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,13 +9,14 @@ from api.questions.errors import NotFound
 from api.questions.schemas import BY_THE_HOUR
 from api.questions.suggestions import many
 from api.reports.left_out import left_out
+from api.reports.starts import Start, start_of
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.picks import PickName
-from costcalc.programs import Program
 from costcalc.query import EstimateQuery
+from costcalc.training import Recipe
 from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
 
 Launcher = Literal["skypilot", "dstack"]
@@ -34,7 +34,10 @@ class Launchable:
 
 @dataclass(frozen=True, slots=True)
 class LaunchReport:
-    """One question, the launcher that rents its answer, and the command to run there; empty where none was given."""
+    """One question, the launcher that rents its answer, the command to run there, and where the data set lies.
+
+    Without a command the machines are those on which the recipe's code starts, as far as that is known.
+    """
 
     service: Service
     catalogue: Catalogue
@@ -42,6 +45,7 @@ class LaunchReport:
     launcher: Launcher
     command: str
     pick: PickName = "cheapest"
+    data: str = ""
 
     @property
     def title(self) -> str:
@@ -53,22 +57,44 @@ class LaunchReport:
 
         There are at most `query.limit`. Raises NotFound if there are none.
         """
+        found = self._in_order()
+        first = next((each for each in found if self.start(each.estimate)), found[0])
+        alike = [each for each in found if each != first and self._like(each.estimate) == self._like(first.estimate)]
+        return (first, *dict.fromkeys(alike))[: self.query.limit]
+
+    def passed_over(self) -> Estimate | None:
+        """The one that would come first, if its code does not start there."""
+        first = self._in_order()[0]
+        return None if first == self.machines()[0] else first.estimate
+
+    def start(self, estimate: Estimate) -> Start | None:
+        """How the recipe's code starts on these machines; None where that is not known, or where a command was given."""
+        chip, start = self.service.evidence.accelerators.get(estimate.accelerator), start_of(estimate.recipe)
+        machine = launchable(self.launcher, estimate)
+        if self.command or start is None or chip is None or machine is None or not machine.name.starts_images:
+            return None
+        return start if start.runs_on(chip, estimate.nodes) else None
+
+    def recipe(self, estimate: Estimate) -> Recipe | None:
+        """The recipe of an estimate, None where it is a task's or one's own word."""
+        recipes = self.service.evidence_for(self.query).recipes_of(self.query.model)
+        return next((each for each in recipes if each.name == estimate.recipe), None)
+
+    def _like(self, each: Estimate) -> tuple[object, ...]:
+        """What another machine must have in common to stand in; the script of a recipe's code counts the accelerators."""
+        start = self.start(each)
+        script = (start.commit, each.accelerators) if start else ()
+        return each.recipe, each.nodes, each.purchase_option, each.confirmed, each.runs_here, script
+
+    def _in_order(self) -> list[Launchable]:
+        """All that the launcher rents: the pick, the best, then those with a confirmed rate, by the question's order."""
         answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
         picked = [pick.estimate for pick in answer.picks if pick.name == self.pick]
-        found = self._launchable((*picked, *answer.best, *answer.estimates))
+        others = sorted(answer.estimates, key=lambda each: not (each.confirmed and each.runs_here))
+        found = [one for each in (*picked, *answer.best, *others) if (one := launchable(self.launcher, each))]
         if not found:
             raise NotFound(self._nothing(answer), "to")
-        first = found[0].estimate
-        others = self._launchable(each for each in answer.estimates if each != first and _like(each) == _like(first))
-        return (found[0], *others)[: self.query.limit]
-
-    def program(self, estimate: Estimate) -> Program | None:
-        """The code of an estimate's recipe, None where nobody described it."""
-        recipes = self.service.evidence_for(self.query).recipes_of(self.query.model)
-        return next((each.program for each in recipes if each.name == estimate.recipe), None)
-
-    def _launchable(self, estimates: Iterable[Estimate]) -> list[Launchable]:
-        return [one for each in estimates if (one := launchable(self.launcher, each))]
+        return found
 
     @property
     def question(self) -> EstimateQuery:
@@ -76,18 +102,13 @@ class LaunchReport:
         rented = launchable_providers(self.launcher)
         providers = tuple(name for name in self.query.provider if name in rented) or rented
         if self.query.provider and not set(self.query.provider) & set(rented):
-            raise NotFound(f"{self.title} rents from {', '.join(rented)}: name one of these", "provider")
+            raise NotFound(f"files for {self.title} are written for {', '.join(rented)}: name one of these", "provider")
         return replace(self.query, provider=providers, purchase=self.query.purchase or (PurchaseOption.ON_DEMAND,))
 
     def _nothing(self, answer: Answer) -> str:
         if answer.count:
             return f"{self.title} rents none of the machines of {many(answer.count, 'estimate')}: allow more machines"
         return f"no estimate remains: {left_out(answer)}"
-
-
-def _like(each: Estimate) -> tuple[object, ...]:
-    """What another machine must have in common to stand in."""
-    return each.recipe, each.nodes, each.purchase_option, each.confirmed, each.runs_here
 
 
 def launchable(launcher: Launcher, estimate: Estimate) -> Launchable | None:
@@ -104,6 +125,6 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 
 def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick")}
-    how = values["to"], values.get("run", ""), values.get("pick", "cheapest")
+    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data")}
+    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), values.get("data", "")
     return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)

@@ -1,8 +1,10 @@
 """Which machines a launcher rents, and what it calls them.
 
-A row without an accelerator stands for all machines that its provider has names for; the others are rented by accelerator.
-SkyPilot's names are those of its release 0.14 (sky/provision/runpod/utils.py; of RunPod it rents secure machines alone), dstack's
-backends those of its release 0.22 (https://dstack.ai/docs/concepts/backends); both read in November 2026.
+A row without an accelerator stands for all machines that its provider has names for; the others are rented by accelerator, of
+RunPod the secure machines alone. SkyPilot's names are those of its release 0.14 (sky/provision/runpod/utils.py) and of its
+catalogue (skypilot-org/skypilot-catalog, v6 to v8), dstack's those of its release 0.22 (https://dstack.ai/docs/concepts/backends,
+gpuhunt); all read in November 2026. `images` is "no" for clouds on
+whose machines SkyPilot starts no images (sky/clouds of 0.14.1).
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from functools import cache
 
 from pricing.packaged.tables import Table
 
-LAUNCHERS = Table("launchers.csv", "launcher provider accelerator", "cloud name")
-SECURE = " secure"
+LAUNCHERS = Table("launchers.csv", "launcher provider accelerator", "cloud name images")
+COMMUNITY = " community"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class LaunchName:
 
     cloud: str
     accelerator: str | None
+    starts_images: bool = True
 
 
 def launch_name(launcher: str, provider: str, instance_type: str, accelerator: str) -> LaunchName | None:
@@ -29,7 +32,7 @@ def launch_name(launcher: str, provider: str, instance_type: str, accelerator: s
     names = _names()
     if " " not in instance_type:
         return names.get((launcher, provider, ""))
-    return names.get((launcher, provider, accelerator)) if instance_type.endswith(SECURE) else None
+    return None if instance_type.endswith(COMMUNITY) else names.get((launcher, provider, accelerator))
 
 
 def launchable_providers(launcher: str) -> tuple[str, ...]:
@@ -39,5 +42,5 @@ def launchable_providers(launcher: str) -> tuple[str, ...]:
 
 @cache
 def _names() -> dict[tuple[str, str, str], LaunchName]:
-    rows = LAUNCHERS.read(lambda row: LaunchName(row.text("cloud"), row.maybe("name")))
+    rows = LAUNCHERS.read(lambda row: LaunchName(row.text("cloud"), row.maybe("name"), row.is_blank("images")))
     return {(launcher, provider, accelerator): name for (launcher, provider, accelerator), name in rows.items()}

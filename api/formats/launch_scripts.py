@@ -1,0 +1,96 @@
+"""The script that a rented machine runs: it fetches a recipe's code, trains, and stops at the target or at the limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.reports.starts import CommandLine, Start
+
+DATA = "/data/imagenet"
+"""Where the script looks for ImageNet."""
+NODES = {
+    "skypilot": 'NODE_RANK=${SKYPILOT_NODE_RANK:-0}\nMASTER_ADDR=$(echo "${SKYPILOT_NODE_IPS:-127.0.0.1}" | head -n 1)',
+    "dstack": "NODE_RANK=${DSTACK_NODE_RANK:-0}\nMASTER_ADDR=${DSTACK_MASTER_NODE_IP:-127.0.0.1}",
+}
+"""How a machine learns which of them it is, and where the first one is."""
+SCRIPT = """\
+set -euo pipefail
+if ! [ -d "$DATA/train" ] || ! [ -d "$DATA/val" ]; then
+  echo "$DATA has no folders train and val: ask for the file again with data=, or put ImageNet there" >&2
+  exit 1
+fi
+if [ "$(nvidia-smi --list-gpus | wc -l)" -lt "$GPUS" ]; then
+  echo "the machine shows fewer than $GPUS accelerators" >&2
+  exit 1
+fi
+{nodes}
+DISTRIBUTED="--nnodes=$NODES --node_rank=$NODE_RANK --master_addr=$MASTER_ADDR --master_port=29500 --nproc_per_node=$GPUS"
+export DISTRIBUTED
+command -v git > /dev/null || {{ apt-get update -qq && apt-get install -qq -y git; }}
+[ -d code ] || git clone --quiet --filter=blob:none {repository} code
+cd code
+git checkout --quiet {commit}
+cd {folder}
+{install}train() {{
+  set -euo pipefail
+{train}
+}}
+export -f train
+timeout --kill-after=60 $((LIMIT_SECONDS > SECONDS ? LIMIT_SECONDS - SECONDS : 1)) bash -c train > training.log 2>&1 &
+training=$!
+tail --pid=$training -n +1 -F training.log 2> /dev/null &
+{target}status=0
+wait $training || status=$?
+if [ -n "${{reached:-}}" ]; then
+  echo "costcalc: reached $TARGET with $reached"
+  exit 0
+fi
+[ $status -ne 124 ] || echo "costcalc: stopped after $LIMIT_SECONDS s, before the target" >&2
+exit $status
+"""
+UNTIL_REACHED = """\
+while read -r top1; do
+  if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !(top1 / {full} >= target) }}'; then
+    reached=$top1
+    kill $training
+    break
+  fi
+done < <(tail --pid=$training -n +1 -F training.log 2> /dev/null | stdbuf -oL tr '\\r' '\\n' | sed -un {accuracy})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one accelerator takes of a recipe's batch, how many steps are gathered, and the learning rate that fits."""
+
+    batch: int
+    steps_gathered: int
+    learning_rate: float | None
+
+
+def share(line: CommandLine, global_batch: int, accelerators: int) -> Share:
+    """How a recipe's batch is spread over so many accelerators."""
+    whole = max(1, global_batch // accelerators)
+    batch = min(whole, line.largest_batch)
+    steps = -(-whole // batch) if line.accumulates else 1
+    rate = line.learning_rate
+    scaled = rate * (batch * steps * accelerators) / global_batch if rate else None
+    return Share(batch, steps, scaled)
+
+
+def launch_script(start: Start, line: CommandLine, launcher: str, *, stops_at_target: bool) -> str:
+    """The script of a recipe's code; it stops when the log shows the target, where the log tells."""
+    watched = UNTIL_REACHED.format(full=start.full, accuracy=_quoted(start.accuracy)) if start.accuracy else ""
+    return SCRIPT.format(
+        nodes=NODES[launcher],
+        repository=start.repository,
+        commit=start.commit,
+        folder=start.folder,
+        install=f"{start.install.strip()}\n" if start.install else "",
+        train="\n".join(f"  {each}" for each in line.train.strip().splitlines()),
+        target=watched if stops_at_target else "",
+    )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

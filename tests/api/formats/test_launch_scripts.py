@@ -1,0 +1,133 @@
+"""The first minute of launch files, in a shell whose programs stand in for git, pip, the driver and the training itself."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from api.formats.launch_files import launch_file
+from api.questions.schemas import LaunchSchema
+from api.reports.launch import launch_report
+
+STAND_INS = {
+    "git": 'echo "git $*" >> "$CALLS"; if [ "$1" = clone ]; then for last; do :; done; mkdir -p "$last/$FOLDER"; '
+    'echo "echo write \\$*" > "$last/$FOLDER/write_imagenet.sh"; fi',
+    "pip": 'echo "pip $*" >> "$CALLS"',
+    "apt-get": 'echo "apt-get $*" >> "$CALLS"',
+    "curl": 'echo "curl $*" >> "$CALLS"',
+    "nvidia-smi": 'for card in $CARDS; do echo "GPU $card"; done',
+}
+TRAINS = 'echo "$(basename "$0") $*" >> "$CALLS"; case "$*" in *train*.py*) printf "$LOG"; sleep "$LASTS" ;; esac'
+CODES = {
+    "torchvision-resnet50-90ep": ("0.757", "references/classification", "Test:  Acc@1 {:.3f} Acc@5 92.862", 100),
+    "rsb-a3-resnet50-100ep": (
+        "0.77",
+        ".",
+        "Test: [  48/48]  Time: 0.3 (0.4)  Loss: 0.9 (0.9)  Acc@1: 80.1 ({:7.3f})  Acc@5: 95.0 (94.0)",
+        100,
+    ),
+    "ffcv-rn50-40ep": (
+        "0.765",
+        ".",
+        "=> Log: {{'current_lr': 0.0, 'top_1': {:.4f}, 'top_5': 0.93, 'val_time': 9.1}}",
+        1,
+    ),
+    "torchvision-vit-b16-300ep": ("0.80", "references/classification", "Test: EMA Acc@1 {:.3f} Acc@5 95.1", 100),
+    "mosaicml-mild-29ep": ("0.757", "blogs/resnet", "", 1),
+}
+EXPECTED = {
+    "torchvision-resnet50-90ep": "train.py --data-path {data} --output-dir . --model resnet50 --epochs 90 --batch-size 32",
+    "rsb-a3-resnet50-100ep": "--batch-size 256 --grad-accum-steps 1 --opt lamb --lr 0.008",
+    "ffcv-rn50-40ep": "--resolution.start_ramp=29 --resolution.end_ramp=34 --training.batch_size=512 --lr.lr=1.7",
+    "torchvision-vit-b16-300ep": "--model vit_b_16 --epochs 300 --batch-size 512 --opt adamw --lr 0.003",
+    "mosaicml-mild-29ep": "-n 8 train.py -f recipes/resnet50_mild.yaml --scale_schedule_ratio 0.32",
+}
+
+
+@pytest.fixture
+def started(service, tmp_path):
+    """Runs the script of a recipe's launch file for 8 A100 at AWS, and tells how it ended."""
+    catalogue = service.catalogue()
+    for name, body in STAND_INS.items():
+        _program(tmp_path / name, body)
+    for name in ("torchrun", "python", "composer"):
+        _program(tmp_path / name, TRAINS)
+
+    def start(recipe, to, top1, *, cards=8, data=True, lasts=30, **changed):
+        model = "vit_b16" if "vit" in recipe else "resnet50"
+        target, folder, line, full = CODES[recipe]
+        given = {"model": model, "target": target, "recipe": recipe, "to": to, "provider": "aws", "training": "record"}
+        given |= {"instance_type": "p4d.24xlarge", "nodes": "1"}
+        values, _ = service.parse(LaunchSchema(), {name: [value] for name, value in given.items()}, catalogue)
+        settings = yaml.safe_load(launch_file(launch_report(service, catalogue, values)))
+        env = settings.get("envs") or dict(each.split("=", 1) for each in settings["env"])
+        for split in ("train", "val") if data else ():
+            (tmp_path / "data" / split).mkdir(parents=True)
+        environment = {
+            **env,
+            "DATA": str(tmp_path / "data"),
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "CALLS": str(tmp_path / "calls"),
+            "FOLDER": folder,
+            "CARDS": " ".join(str(card) for card in range(cards)),
+            "LOG": "\\n".join(line.format(value * full) for value in top1).replace("%", "%%") + "\\n",
+            "LASTS": str(lasts),
+            **changed,
+        }
+        script = settings.get("run") or settings["commands"][0]
+        ran = subprocess.run(
+            ["bash", "-c", script],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        calls = tmp_path / "calls"
+        return ran, calls.read_text() if calls.exists() else ""
+
+    return start
+
+
+def _program(path: Path, body: str) -> None:
+    path.write_text(f"#!/bin/bash\n{body}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("recipe", [name for name in CODES if not name.startswith("mosaicml")])
+def test_a_run_is_fetched_trained_and_stopped_at_its_target(started, tmp_path, recipe):
+    ran, calls = started(recipe, "skypilot", (0.1, 0.7, 0.85))
+    assert ran.returncode == 0, ran.stderr
+    assert f"costcalc: reached {float(CODES[recipe][0]):g} with" in ran.stdout
+    assert "git clone --quiet --filter=blob:none https://github.com/" in calls
+    assert EXPECTED[recipe].format(data=tmp_path / "data") in calls
+
+
+def test_a_schedule_that_ends_at_its_target_ends_by_itself(started):
+    ran, calls = started("mosaicml-mild-29ep", "dstack", (), lasts=0)
+    assert ran.returncode == 0, ran.stderr
+    assert EXPECTED["mosaicml-mild-29ep"] in calls
+    assert calls.index("curl") < calls.index("python create_ffcv_datasets.py") < calls.index("composer -n")
+
+
+def test_a_run_below_its_target_is_stopped_at_the_limit(started):
+    ran, _ = started("torchvision-resnet50-90ep", "dstack", (0.1, 0.7), LIMIT_SECONDS="1")
+    assert ran.returncode == 124
+    assert "stopped after 1 s, before the target" in ran.stderr
+
+
+def test_a_run_that_fails_says_so(started):
+    ran, _ = started("torchvision-resnet50-90ep", "skypilot", (0.1,), lasts="no number")
+    assert ran.returncode not in (0, 124)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"), [({"data": False}, "has no folders train and val"), ({"cards": 4}, "fewer than 8 accelerators")]
+)
+def test_what_is_missing_on_the_machine_stops_it_before_anything_is_fetched(started, change, told):
+    ran, calls = started("rsb-a3-resnet50-100ep", "skypilot", (0.8,), **change)
+    assert (ran.returncode, calls) == (1, "")
+    assert told in ran.stderr
