@@ -10,6 +10,7 @@ from functools import partial
 from hashlib import blake2b, file_digest
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from costcalc.text import in_lines
 from costcalc.training import IMAGES_PER_EPOCH
@@ -23,7 +24,11 @@ VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|test)(?![a-z])", 
 ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
-WORDS = ("model", "dataset")
+WORDS = ("model", "dataset", "better")
+StepsAre = Literal["epochs", "batches"]
+LONGEST_STEP = 60.0
+"""Seconds of a step beyond which a log that counts steps alone may well count epochs by them, as many write to MLflow."""
+BETTER = {"lower": True, "higher": False}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
 NO_METRIC = re.compile(r"^(lr|learning_rate|momentum|grad_norm|weight_decay)(?![a-z])|^lr[-/]", re.I)
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
@@ -59,11 +64,12 @@ class Facts:
     instance_type: str | None = None
     scheduled_epochs: float | None = None
     data_set_gb: float | None = None
+    steps_are: StepsAre | None = None
 
 
 def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     """The run whose log is in a file. Raises LogRefused where the file cannot be read, and RunRefused where a fact is missing."""
-    log = read_log(path)
+    log = _told(read_log(path), facts)
     known = _with_stated(facts, log)
     metric, column, errors = _metric(log, known)
     points = [point for point in log.points if column in point.values]
@@ -121,6 +127,13 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     )
 
 
+def _told(log: TrainingLog, facts: Facts) -> TrainingLog:
+    """The log, whose steps are epochs where its owner says so."""
+    if facts.steps_are != "epochs" or any(point.epochs is not None for point in log.points):
+        return log
+    return replace(log, points=tuple(point._replace(epochs=point.steps, steps=None) for point in log.points))
+
+
 def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
     """The facts with those that the file states of itself."""
     stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
@@ -132,6 +145,9 @@ def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
         facts,
         model=facts.model or log.stated.get("model"),
         dataset=dataset,
+        lower_is_better=facts.lower_is_better
+        if facts.lower_is_better is not None
+        else BETTER.get(log.stated.get("better", "")),
         batch_size=facts.batch_size or (int(batch) if batch else None),
         samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else KNOWN_SAMPLES.get(dataset or "")),
         hours=facts.hours or stated.get("hours"),
@@ -181,7 +197,17 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
         errors["hours"] = NO_TIMES
     if points and all(point.epochs is None and point.steps is None for point in points):
         errors["metric"] = "the log says neither at which epoch nor at which step it was measured"
+    if (seconds := _step_seconds(facts, points)) > LONGEST_STEP:
+        errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
     return errors
+
+
+def _step_seconds(facts: Facts, points: Sequence[Point]) -> float:
+    """How long a step took in a log that counts steps alone, of which nobody said what they are; otherwise 0."""
+    end = points[-1] if points else None
+    if end is None or not end.steps or facts.steps_are or any(point.epochs is not None for point in points):
+        return 0.0
+    return (end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR) / end.steps
 
 
 def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:

@@ -50,6 +50,7 @@ class RunSchema(Schema):
     )
     batch_size = Number(int, 1, 10**9, "samples in a step of all accelerators together", example=256)
     samples_per_epoch = Number(int, 1, 10**12, "samples of the data set", example=1_281_167)
+    steps_are = Choice(("epochs", "batches"), "what a log counts that counts steps alone; default batches")
     hours = Number(float, 0, 8784, "hours that the whole log took, if it has no times", open_low=True, example=3.5)
     date = Moment("day of the run; default today", example="2026-11-20")
     precision = Choice(("fp32", "tf32", "fp16", "bf16", "amp"), "precision of the training", example="bf16")
@@ -59,6 +60,10 @@ class RunSchema(Schema):
     )
     data_set_gb = Number(float, 0, 10**6, "GB copied to a machine before training; default none", example=149)
     file = Text("name of the log's file, if the log is not sent as a file", example="log.csv")
+    keep = Flag("false reads the log, answers its curve and what it costs elsewhere, and stores nothing; default true")
+    target = Number(
+        float, -1e300, 1e300, "value to reach, with keep=false; default the best that the log reached", example=0.757
+    )
     shared = Flag("whether everybody sees it, not only the sender's token; default false", example="true")
     token = Text("API token, for clients that cannot send an Authorization header")
 

@@ -13,18 +13,22 @@ from urllib.parse import urlencode
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
 from api.questions.resolving import MACHINE
+from api.questions.schemas import CostSchema
 from api.questions.suggestions import Guesses, clip, unknown
+from api.reports.cost import cost_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from own_runs.adding import Facts, RunRefused, name_of, read_run
 from own_runs.logs.log import LogRefused
-from own_runs.runs import RUN, Run, stored_run
+from own_runs.plausible import implausible
+from own_runs.runs import RUN, CurvePoint, Run, stored_run
 from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
 from pricing.store.local_file import OwnRun
 
 MOST_RUNS = 500
 """Of one owner."""
 MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
+QUESTION = CostSchema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,27 @@ class OwnRecipesReport:
             recipes=tuple(own_recipe(row) for row in newest if row.kind == RUN),
             speeds=tuple(_own_speed(row, measured_speed(row)) for row in newest if row.kind == SPEED),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRun:
+    """A log as it was read, and what its run costs elsewhere to a target; nothing of it is stored."""
+
+    recipe: OwnRecipe
+    curve: tuple[CurvePoint, ...]
+    target: float
+    verdict: tuple[str, ...]
+
+
+def tried_run(service: Service, run: Run, target: float | None, owner: str | None) -> TriedRun:
+    """What a log would answer as a recipe. Raises Refused where the target is none that it reached."""
+    row = run.stored(owner)
+    beside = replace(service, runs=lambda: (row,)).seen_by(owner)
+    catalogue = beside.catalogue()
+    reached = run.reached if target is None else target
+    asked = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
+    values, _ = beside.parse(QUESTION, asked, catalogue)
+    return TriedRun(own_recipe(row), run.curve, reached, cost_report(beside, catalogue, values).answer.verdict)
 
 
 def own_recipes_report(service: Service, owner: str | None) -> OwnRecipesReport:
@@ -185,6 +210,8 @@ def new_run(service: Service, catalogue: Catalogue, values: Mapping[str, Any], l
         raise BadParameters({**{key: [told] for key, told in refused.errors.items()}, **errors}) from None
     except LogRefused as refused:
         raise BadParameters({"file": [str(refused)], **errors}) from None
+    if "steps_are" not in values and (told := implausible(run, service.evidence)):
+        errors["steps_are"] = [told]
     if errors:
         raise BadParameters(errors)
     return run

@@ -7,15 +7,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, current_app, request, url_for
 
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
-from api.reports.own_runs import check_room, new_run, own_recipe, own_recipes_report, removable, sent_before
+from api.reports.own_runs import (
+    OwnRecipe,
+    OwnRecipesReport,
+    TriedRun,
+    check_room,
+    new_run,
+    own_recipe,
+    own_recipes_report,
+    removable,
+    sent_before,
+    tried_run,
+)  # fmt: skip
 from api.service import RunKeeper, Service
 from api.web.asker import current_author, current_owner, current_token
-from api.web.pages.own_runs import own_runs_page
+from api.web.pages.own_runs import Sent, own_runs_page
 from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
 from own_runs.runs import Run
 
@@ -29,29 +40,63 @@ HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
 @blueprint.get("/recipes")
 def own_recipes() -> Response:
     """What the asker ran or measured, and what everybody may see of what others did."""
-    owner, token = current_owner(), current_token()
-    report = own_recipes_report(_service(), owner)
     if wants_page():
-        may_remove = _service().keeper is not None and not (token and token.read_only)
-        return Response(own_runs_page(report, owner, may_remove), headers=HEADERS)
-    return Response(to_json(report.document()), headers=HEADERS, content_type=JSON_TYPE)
+        return Response(own_runs_page(_list(), current_owner(), _may_remove()), headers=HEADERS)
+    return Response(to_json(_list().document()), headers=HEADERS, content_type=JSON_TYPE)
+
+
+def _list() -> OwnRecipesReport:
+    return own_recipes_report(_service(), current_owner())
+
+
+def _may_remove() -> bool:
+    token = current_token()
+    return _service().keeper is not None and not (token and token.read_only)
 
 
 @blueprint.post("/recipes")
 def add() -> Response:
     """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters or
-    in the form's other fields."""
-    service, keeper, owner = current_service(), _keeper(), current_owner()
-    values = service.check(RUN, {**_fields(), **arguments()})
-    shared = values.pop("shared", False)
+    in the form's other fields. With `keep=false` it is read alone, and answered with its curve and what it costs elsewhere."""
+    given = {**_fields(), **arguments()}
+    accept = request.accept_mimetypes
+    if _is_form() and accept["text/html"] > accept[JSON_TYPE]:
+        return _tried_page(given)
+    answer, status = _added(given)
+    return Response(to_json(answer), status, HEADERS, content_type=JSON_TYPE)
+
+
+def _tried_page(given: dict[str, list[str]]) -> Response:
+    """The page with the log as it was read, or with what it does not tell; back to the list where it was kept."""
+    owner, log = current_owner(), request.form.get("log", "")
+    try:
+        answer, _ = _added(given)
+    except Refused as refused:
+        errors = refused.errors or {"": [refused.detail]}
+        return Response(
+            own_runs_page(_list(), owner, _may_remove(), Sent(given, log, errors=errors)), refused.status, HEADERS
+        )
+    if isinstance(answer, TriedRun):
+        return Response(own_runs_page(_list(), owner, _may_remove(), Sent(given, log, answer)), headers=HEADERS)
+    return Response(status=303, headers={**HEADERS, "Location": url_for("own_runs.own_recipes")})
+
+
+def _added(given: dict[str, list[str]]) -> tuple[OwnRecipe | TriedRun, int]:
+    """What became of a log, and the status that says so."""
+    service, owner = current_service(), current_owner()
+    values = service.check(RUN, given)
+    shared, target, keep = values.pop("shared", False), values.pop("target", None), values.pop("keep", True)
     values.pop("token", None)
+    if not keep:
+        return tried_run(_service(), _read(service, values), target, owner), 200
+    keeper = _keeper()
     run = _read(service, values)
     row = run.stored(None if shared else owner)
     before = sent_before(service.runs(), run, row.owner)
     if before is None:
         check_room(service.runs(), run, row.owner)
         keeper.add(row, current_author())
-    return Response(to_json(own_recipe(before or row)), 201, HEADERS, content_type=JSON_TYPE)
+    return own_recipe(before or row), 201
 
 
 @blueprint.delete("/recipes/<id>")
@@ -64,7 +109,8 @@ def remove(id: str) -> Response:
 
 def _read(service: Service, values: dict[str, object]) -> Run:
     sent = request.files.get("file") if _is_form() else None
-    content = sent.read() if sent else request.get_data()
+    pasted = request.form.get("log", "").encode() if _is_form() else b""
+    content = (sent.read() if sent else b"") or pasted or request.get_data()
     if not content:
         raise BadParameters({"file": ["missing: send the log as the body, or as the field file of a form"]})
     named = values.pop("file", None) or (sent.filename if sent else None) or values.get("name") or "log"
@@ -78,7 +124,7 @@ def _read(service: Service, values: dict[str, object]) -> Run:
 def _fields() -> dict[str, list[str]]:
     """The fields of a form, among which one may have no name."""
     fields = request.form.to_dict(flat=False) if _is_form() else {}
-    return {name or "": values for name, values in fields.items()}
+    return {name or "": values for name, values in fields.items() if name != "log" and (not name or any(values))}
 
 
 def _is_form() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.columns import Meaning, points_of
 from own_runs.logs.log import MOST_SECONDS, LogRefused, NothingYet, Point, TrainingLog, checked
+from own_runs.logs.mlperf_benchmarks import with_benchmark
 
 MLPERF = ":::MLLOG"
 MLPERF_FACTS = {
@@ -105,12 +107,13 @@ def read_mlperf(text: str) -> TrainingLog:
     start = next((entry.time_ms for _, entry in entries if entry.key == "run_start"), None)
     if start is None:
         raise NothingYet("the log of MLPerf has no run_start")
-    stated = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
+    said = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
+    stated, notes = with_benchmark(said, datetime.fromtimestamp(start / MILLISECONDS, UTC).date())
     points = [_mlperf_point(where, entry, start) for where, entry in entries]
     counts_samples = any("samples_count" in entry.metadata for _, entry in entries if entry.key == "eval_accuracy")
     if not counts_samples and max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:
-        return TrainingLog("MLPerf", checked(points), stated)
-    return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (SAMPLES_SEEN,))
+        return TrainingLog("MLPerf", checked(points), stated, notes)
+    return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (*notes, SAMPLES_SEEN))
 
 
 def _of_samples(points: Iterable[Point], stated: Mapping[str, str]) -> Iterator[Point]:

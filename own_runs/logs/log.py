@@ -15,7 +15,17 @@ LONGEST_NAME = 100  # of a metric
 MOST_EPOCHS = 1e6
 MOST_SECONDS = 3600.0 * 24 * 366
 FROM_0 = "{} counts epochs from 0: the row of epoch 0 is read as one epoch completed."
-FACTS = ("model", "dataset", "accelerator", "accelerators", "nodes", "batch_size", "samples_per_epoch", "hours")
+FACTS = (
+    "model",
+    "dataset",
+    "accelerator",
+    "accelerators",
+    "nodes",
+    "batch_size",
+    "samples_per_epoch",
+    "hours",
+    "better",
+)
 
 
 class LogRefused(Exception):

@@ -56,6 +56,28 @@ def test_steps_are_epochs_by_batch_and_samples(tmp_path):
     assert [point.epochs for point in run.curve] == [1, 2]  # nothing was trained at step 0
 
 
+def test_steps_that_take_minutes_are_asked_about(tmp_path):
+    """MLflow has a step alone, which many count in epochs."""
+    text = "step,seconds,acc\n1,600,0.4\n2,1200,0.6\n"
+    assert refused(tmp_path, text) == {"steps_are": "missing: one of the log's steps took 600 s; epochs or batches?"}
+    assert [point.epochs for point in added(tmp_path, text, steps_are="epochs").curve] == [1, 2]
+    assert added(tmp_path, text, steps_are="batches").samples_per_second == pytest.approx(256 / 600)
+
+
+def test_a_log_of_mlperf_says_which_values_are_better(tmp_path):
+    said = [
+        (0, "submission_benchmark", "llama2_70b_lora", {}),
+        (0, "run_start", None, {}),
+        *((600_000 * n, "eval_accuracy", 1 - n / 20, {"samples_count": 1000 * n}) for n in (1, 2)),
+    ]
+    lines = (
+        f":::MLLOG {json.dumps({'time_ms': 1.7e12 + ms, 'key': key, 'value': value, 'metadata': more})}"
+        for ms, key, value, more in said
+    )
+    run = added(tmp_path, "\n".join(lines), dataset=None, samples_per_epoch=None)
+    assert (run.model, run.dataset, run.lower_is_better) == ("llama2-70b-lora", "scrolls-govreport", True)
+
+
 def test_the_samples_of_an_epoch_follow_from_steps_and_epochs(tmp_path):
     run = added(tmp_path, "epoch,step,seconds,acc\n0,99,100,0.4\n1,199,200,0.5\n", samples_per_epoch=None)
     assert run.samples_per_epoch == 25_600

@@ -15,7 +15,7 @@ from api.cli.options import SchemaCommand, texts
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-OF_HTTP = ("shared", "token", "file")
+OF_HTTP = ("shared", "token", "file", "keep", "target")
 
 
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:

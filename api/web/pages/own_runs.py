@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from flask import render_template
 
 from api.formats import words
-from api.reports.own_runs import OwnRecipe, OwnRecipesReport, own_recipe
+from api.reports.own_runs import OwnRecipe, OwnRecipesReport, TriedRun, own_recipe
 from costcalc.assumptions import in_words
 from own_runs.runs import RUN, CurvePoint, stored_run
 from pricing.store.local_file import OwnRun
 
+FACTS = {"accelerator": "ran on, as 4xA100-80GB", "dataset": "data set", "metric": "metric", "batch_size": "batch, all together",
+         "samples_per_epoch": "samples of the data set", "hours": "hours of the log", "steps_are": "steps are epochs or batches",
+         "better": "better: lower or higher", "model": "network", "name": "name"}  # fmt: skip
+"""What a form asks of a log, in this order."""
+EXAMPLE = "epoch,minutes,val_accuracy\n" + "".join(
+    f"{epoch},{epoch * 12},{0.76 * (1 - 0.6**epoch):.4f}\n" for epoch in range(1, 9)
+)
 WIDE, HIGH, MOST_POINTS = 200, 48, 100
 
 
@@ -23,10 +31,32 @@ class Shown(NamedTuple):
     is_own: bool
 
 
-def own_runs_page(report: OwnRecipesReport, owner: str | None, may_remove: bool) -> str:
-    """The page of what this owner sees."""
+class Sent(NamedTuple):
+    """A log that was pasted, what was said of it, and how it was read, or what is missing."""
+
+    given: Mapping[str, Sequence[str]]
+    log: str
+    tried: TriedRun | None = None
+    errors: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def line(self) -> str:
+        """Its curve."""
+        return _line(self.tried.curve) if self.tried else ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value of its curve."""
+        values = [point.value for point in self.tried.curve] if self.tried else [0.0]
+        return min(values), max(values)
+
+
+def own_runs_page(report: OwnRecipesReport, owner: str | None, may_remove: bool, sent: Sent | None = None) -> str:
+    """The page of what this owner sees, with a log that was just sent."""
     return render_template(
         "own_runs.html",
+        sent=sent or Sent({}, EXAMPLE),
+        facts=FACTS,
         runs=[_shown(row, owner) for row in reversed(report.rows) if row.kind == RUN],
         speeds=report.document().speeds,
         may_remove=may_remove,

@@ -83,6 +83,11 @@ for (const sheet of document.querySelectorAll("form.plan textarea")) {
   });
 }
 
+for (const slider of document.querySelectorAll("form.plan input[type=range]")) {
+  slider.addEventListener("input", () => (slider.nextElementSibling.value = Number(slider.value).toPrecision(4)));
+  slider.addEventListener("change", () => slider.form.requestSubmit(slider.form.querySelector("button[value=false]")));
+}
+
 for (const button of document.querySelectorAll("button.remove")) {
   button.hidden = false;
   button.addEventListener("click", async () => {

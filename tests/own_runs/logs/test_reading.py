@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -494,3 +495,51 @@ def test_so_it_is_where_it_is_a_tag_or_the_name_of_a_file(tmp_path):
 def test_the_name_of_a_metric_has_an_end(tmp_path):
     (file := tmp_path / "log.csv").write_text(f"epoch,hours,{'a' * 5000}\n1,1,0.5\n")
     assert read_log(file).metrics() == ("a" * 100,)
+
+
+class TestBenchmarksOfMLPerf:
+    """A log of MLPerf names its benchmark, and so its network, data set and direction."""
+
+    @staticmethod
+    def stated(tmp_path, benchmark, samples, *, year=2023):
+        start = datetime(year, 5, 1, tzinfo=UTC).timestamp() * 1000
+        entries = [
+            (0, "submission_benchmark", benchmark, {}),
+            *([(0, "train_samples", samples, {})] if samples else []),
+            (0, "run_start", None, {}),
+            (60_000, "eval_accuracy", 0.3, {"epoch_num": 1}),
+        ]
+        text = "\n".join(
+            ":::MLLOG " + json.dumps({"time_ms": start + ms, "key": key, "value": value, "metadata": more})
+            for ms, key, value, more in entries
+        )
+        log = log_of(tmp_path, text)
+        return log.stated, log.notes
+
+    @pytest.mark.parametrize(
+        ("benchmark", "samples", "year", "model", "size", "better"),
+        [
+            ("resnet", 1_281_167, 2021, "resnet50", "1281167", "higher"),
+            ("ssd", 117_266, 2020, "ssd", "117266", "higher"),
+            ("ssd", 1_170_301, 2022, "retinanet", "1170301", "higher"),
+            ("retinanet", 3_617, 2023, "retinanet", "1170301", "higher"),  # steps of batch 324
+            ("unet3d", None, 2023, "unet3d", "168", "higher"),
+            ("llama2_70b_lora", 3_901, 2024, "llama2-70b-lora", "3901", "lower"),
+            ("bert", 156_725_653, 2023, "bert-large", "156725653", "higher"),
+        ],
+    )
+    def test_it_knows_what_it_is(self, tmp_path, benchmark, samples, year, model, size, better):
+        stated, notes = self.stated(tmp_path, benchmark, samples, year=year)
+        assert (stated["model"], stated["samples_per_epoch"], stated["better"]) == (model, size, better)
+        assert bool(notes) == (str(samples) not in (size, "None"))
+
+    @pytest.mark.parametrize("benchmark", [
+        "maskrcnn", "dlrm", "dlrm_dcnv2", "rnnt", "gpt3", "llama31_8b", "llama31_405b", "stable_diffusion", "flux1", "gnn",
+        "rgat", "minigo", "ncf", "gnmt", "transformer",
+    ])  # fmt: skip
+    def test_every_benchmark_is_known(self, tmp_path, benchmark):
+        assert self.stated(tmp_path, benchmark, None)[0]["dataset"]
+
+    def test_one_of_another_name_keeps_what_it_says(self, tmp_path):
+        stated, notes = self.stated(tmp_path, "new_one", 4_000)
+        assert (stated, notes) == ({"model": "new_one", "samples_per_epoch": "4000"}, ())

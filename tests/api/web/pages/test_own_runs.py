@@ -24,6 +24,50 @@ def test_a_run_stands_with_its_curve_and_machine_and_is_removed(look):
         page.get_by_text("No run is kept here.").wait_for()
 
 
+def test_a_pasted_log_is_drawn_asked_about_and_kept(look):
+    app = app_of()
+    with serving(app) as root:
+        page = look("/recipes", root=root)
+        page.get_by_role("button", name="Read it").click()  # the example
+        assert "accelerator: missing" in page.locator("form.plan").inner_text()
+        for name, value in (
+            ("accelerator", "4xA100-80GB"),
+            ("dataset", "mine"),
+            ("batch_size", "256"),
+            ("samples_per_epoch", "90000"),
+        ):
+            page.locator(f"[name={name}]").fill(value)
+        page.get_by_role("button", name="Read it").click()
+        tried = page.locator("#tried")
+        assert len(tried.locator("polyline").get_attribute("points").split()) == 8
+        assert "8 values of val_accuracy in 8 epochs and 1.6 h" in tried.inner_text()
+        before = tried.inner_text().partition("What it costs elsewhere")[2]
+        assert "$" in before
+        with page.expect_navigation():
+            page.locator("[name=target]").evaluate(
+                "(slider) => { slider.value = 0.5; slider.dispatchEvent(new Event('change')); }"
+            )
+        assert "0.5" in tried.locator("output").inner_text()
+        assert tried.inner_text().partition("What it costs elsewhere")[2] != before
+        assert page.get_by_text("No run is kept here.").is_visible()
+        page.get_by_role("button", name="Keep it").click()
+        page.locator(".runs li").wait_for()
+
+
+def test_a_log_that_is_only_tried_is_answered_as_json_too():
+    app = app_of()
+    client = app.test_client()
+    log = "epoch,hours,acc\n1,0.5,0.4\n2,1,0.6\n"
+    asked = "accelerator=8xA100-80GB&dataset=mine&batch_size=64&samples_per_epoch=9000&keep=false"
+    answer = client.post(f"/recipes?{asked}&target=0.5", data=log).json
+    assert (answer["target"], answer["recipe"]["reached"], len(answer["curve"])) == (0.5, 0.6, 2)
+    assert answer["verdict"]
+    assert client.get("/recipes").json["recipes"] == []
+    refused = client.post(f"/recipes?{asked}&target=0.9", data=log)
+    assert refused.status_code == 400
+    assert "reached 0.6 acc" in refused.json["detail"]
+
+
 @pytest.mark.parametrize(("token", "sees", "may_remove"), [("hers", True, True), ("his", False, False)])
 def test_a_token_sees_its_own_runs_and_removes_them_if_it_may_write(token, sees, may_remove):
     app = app_of(**TOKENS)
