@@ -78,7 +78,7 @@ class HubNetwork:
 @dataclass(frozen=True, slots=True)
 class HubRecipe:
     """Published weights: after how many epochs of images of which size a network ended at which accuracies (fractions). They were
-    measured on images of the `evaluated_size` where it was not trained on such."""
+    measured on images of the `evaluated_size` where it was not trained on such. Names of a `recipe` begin with the library."""
 
     recipe: str
     model: str
@@ -94,15 +94,16 @@ class HubRecipe:
     source: str
 
     def as_recipe(self) -> Recipe:
-        """The recipe as timm's script runs it."""
+        """The recipe as the library's script runs it."""
+        library = self.recipe.partition("-")[0]
         return Recipe(
             name=self.recipe,
             model=self.model,
-            organisation=LIBRARY,
+            organisation=library,
             family=self.recipe,
-            framework="PyTorch, timm",
+            framework=f"PyTorch, {library}",
             framework_family="pytorch",
-            stack=LIBRARY,
+            stack=library,
             precision="amp",
             global_batch_size=self.global_batch_size,
             scheduled_epochs=self.epochs,
