@@ -57,7 +57,7 @@ class AddSchema(RunSchema):
     class Meta:
         """The user of an assistant is alone."""
 
-        exclude = ("file", "shared", "token")
+        exclude = ("file", "shared", "token", "keep", "target")
 
 
 class RefreshSchema(Schema):
