@@ -173,10 +173,10 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
 
 
 def _likeliest(columns: list[str]) -> list[str]:
-    """The only column, or the only accuracy among those of validation, where there is one."""
-    of_validation = [name for name in columns if VALIDATION.search(name)] or columns
-    accuracies = [name for name in of_validation if ACCURACY.search(name)]
-    return columns if len(columns) == 1 else accuracies
+    """The only column, or the only accuracy among those of validation, or their only one, where there is one."""
+    of_validation = [name for name in columns if VALIDATION.search(name)]
+    accuracies = [name for name in of_validation or columns if ACCURACY.search(name)]
+    return columns if len(columns) == 1 else accuracies or of_validation
 
 
 def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:

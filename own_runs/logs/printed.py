@@ -1,8 +1,9 @@
 """What training scripts print: lines of free text, each script's by the form of its lines.
 
-Forms as printed by pytorch/examples (imagenet/main.py), karpathy/nanoGPT (train.py), KellerJordan/modded-nanogpt, karpathy/llm.c
-(train_gpt2.cu), pytorch/torchtune (DiskLogger), pytorch/torchtitan, and huggingface/transformers (Trainer, as axolotl uses it);
-read in November 2026.
+Forms as printed by pytorch/examples (imagenet/main.py), pytorch/vision (references/classification, and the scripts of DeiT and
+ConvNeXt, which took its logger over), timm (train.py), libffcv/ffcv-imagenet, karpathy/nanoGPT (train.py),
+KellerJordan/modded-nanogpt, karpathy/llm.c (train_gpt2.cu), pytorch/torchtune (DiskLogger), pytorch/torchtitan, and
+huggingface/transformers (Trainer, as axolotl uses it); read in November 2026.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import datetime
 from statistics import median
 
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import Point, TrainingLog, checked
+from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
 
 NUMBER = r"([-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -67,6 +68,67 @@ def _imagenet(text: str) -> TrainingLog:
             done = epoch + 1
             points.append(Point(f"line {number}", done, done * steps, seconds, {"top1": top1, "top5": top5}))
     return TrainingLog("pytorch/examples", checked(points), {"dataset": "imagenet"})
+
+
+VISION_STEP = re.compile(r"^Epoch: \[(\d+)\] +\[ *\d+/(\d+)\]")
+VISION_TIME = re.compile(r"^(?:Epoch: \[\d+\]|Test:).* Total time: (?:(\d+) days?, )?(\d+):(\d\d):(\d\d)")
+VISION_END = re.compile(rf"^(?:Test:|\*) +(EMA )?Acc@1 {NUMBER} Acc@5 {NUMBER}")
+
+
+def _vision(text: str) -> TrainingLog:
+    """Accuracies in percent after each epoch, those of averaged weights apart; the time is that of all epochs and evaluations."""
+    points, epoch, steps, seconds = [], 0, 0, 0.0
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := VISION_STEP.match(line):
+            epoch, steps = int(found[1]), int(found[2])
+        elif found := VISION_TIME.match(line):
+            days, hours, minutes, rest = (int(each or 0) for each in found.groups())
+            seconds += ((days * 24 + hours) * 60 + minutes) * 60 + rest
+        elif found := VISION_END.match(line):
+            of = "_ema" if found[1] else ""
+            values = {f"top1{of}": _number(found[2]) / 100, f"top5{of}": _number(found[3]) / 100}
+            points.append(Point(f"line {number}", epoch + 1, (epoch + 1) * steps, seconds, values))
+    return TrainingLog("torchvision", checked(points), {"dataset": "imagenet"})
+
+
+TIMM_STEP = re.compile(rf"Train: (\d+) \[ *\d+/(\d+) .*?\( *{NUMBER}s, +{NUMBER}/s\)")
+TIMM_TEST = re.compile(
+    rf"Test( \(EMA\))?: \[ *(\d+)/(\d+)\].*?Time: +{NUMBER} +\( *{NUMBER}\).*Acc@1: +{NUMBER} +\( *{NUMBER}\)"
+    rf".*Acc@5: +{NUMBER} +\( *{NUMBER}\)"
+)
+
+
+def _timm(text: str) -> TrainingLog:
+    """The last line of an evaluation has the mean of all its batches; the time is the mean step of each epoch and evaluation."""
+    points, epoch, steps, trained, seconds, batch = [], 0, 0, 0.0, 0.0, 0.0
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := TIMM_STEP.search(line):
+            epoch, steps, mean = int(found[1]), int(found[2]), _number(found[3])
+            trained, batch = steps * mean, mean * _number(found[4])
+        elif (found := TIMM_TEST.search(line)) and found[2] == found[3]:
+            seconds += trained + (int(found[3]) + 1) * _number(found[5])
+            trained, of = 0.0, "_ema" if found[1] else ""
+            values = {f"top1{of}": _number(found[7]) / 100, f"top5{of}": _number(found[9]) / 100}
+            points.append(Point(f"line {number}", epoch + 1, (epoch + 1) * steps, seconds, values))
+    return TrainingLog("timm", checked(points), {"batch_size": f"{batch:.0f}"} if batch else {})
+
+
+FFCV = re.compile(r"^=> Log: (\{.*\})", re.M)
+
+
+def _ffcv(text: str) -> TrainingLog:
+    """It counts epochs from 0, and prints no times: those stand in the file `log` that it writes."""
+    entries = [
+        (number, entry)
+        for number, line in enumerate(text.splitlines(), 1)
+        if FFCV.match(line)
+        for entry in _dicts(line)
+    ]
+    points = [
+        Point(f"line {number}", entry["epoch"] + 1, None, None, {"top1": entry["top_1"], "top5": entry["top_5"]})
+        for number, entry in entries if entry.keys() >= {"epoch", "top_1", "top_5"}
+    ]  # fmt: skip
+    return TrainingLog("FFCV", checked(points), {"dataset": "imagenet"}, (FROM_0.format("FFCV"),))
 
 
 NANO_LOSS = re.compile(rf"^step (\d+): train loss {NUMBER}, val loss {NUMBER}")
@@ -182,6 +244,9 @@ def _dicts(line: str) -> Iterator[dict[str, float]]:
 
 SCRIPTS = (
     Script("pytorch/examples", re.compile(r"^Epoch: ?\[\d+\]\[ *\d+/\d+\].*Acc@1", re.M), _imagenet),
+    Script("torchvision", re.compile(r"^Epoch: \[\d+\].* Total time: \d", re.M), _vision),
+    Script("timm", re.compile(r"Train: \d+ \[ *\d+/\d+ .*LR:"), _timm),
+    Script("FFCV", FFCV, _ffcv),
     Script("nanoGPT", re.compile(r"^step \d+: train loss [\d.]+, val loss [\d.]+", re.M), _nanogpt),
     Script("modded-nanogpt", MODDED, _modded),
     Script("llm.c", re.compile(r"^step +\d+/\d+ \|.*tok/s", re.M), _llmc),

@@ -28,8 +28,8 @@ SQLITE = b"SQLite format 3"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
-    "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, nanoGPT, llm.c, torchtune, "
-    "torchtitan and transformers print, and a CSV with epoch or step and a metric"
+    "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, torchvision, timm, FFCV, "
+    "nanoGPT, llm.c, torchtune, torchtitan and transformers print, and a CSV with epoch or step and a metric"
 )
 
 

@@ -37,9 +37,9 @@ def test_a_log_with_times_is_a_run_with_its_own_speed(tmp_path):
 
 def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
     nothing = dict.fromkeys(("dataset", "accelerator", "batch_size", "samples_per_epoch"))
-    errors = refused(tmp_path, "epoch,loss,val_loss\n1,0.4,2\n", **nothing)
+    errors = refused(tmp_path, "epoch,val_wer,val_loss\n1,0.4,2\n", **nothing)
     assert list(errors) == ["metric", "accelerator", "dataset", "batch_size", "samples_per_epoch"]
-    assert errors["metric"] == "missing: the log has loss, val_loss"
+    assert errors["metric"] == "missing: the log has val_wer, val_loss"
     assert refused(tmp_path, "epoch,acc\n1,0.4\n") == {
         "hours": "missing: the log has no times, so how many hours did all of it take?"
     }

@@ -18,6 +18,32 @@ Epoch: [1][5001/5005]\tTime  0.200 (  0.200)\tLoss 3.0e+00 (3.3e+00)\tAcc@1  40.
 Test: [191/196]\tTime  0.100 (  0.500)\tLoss 2.5e+00 (2.6e+00)\tAcc@1  41.00 ( 42.00)\tAcc@5  71.00 ( 68.00)
  *   Acc@1 42.000 Acc@5 68.000
 """
+VISION = """Epoch: [0]  [   0/5005]  eta: 1:02:03  lr: 0.1  img/s: 300.0  loss: 7.0 (7.0)  acc1: 0.0 (0.0)  time: 0.7  data: 0.3
+Epoch: [0] Total time: 0:20:00
+Test:   [  0/196]  eta: 0:01:00  loss: 5.1 (5.1)  acc1: 9.0 (9.0)  acc5: 30.0 (30.0)  time: 0.3  data: 0.2  max mem: 7000
+Test:  Total time: 0:01:00
+Test:  Acc@1 20.500 Acc@5 45.250
+Epoch: [1]  [5000/5005]  eta: 0:00:01  lr: 0.1  img/s: 300.0  loss: 4.0 (4.0)  acc1: 0.0 (0.0)  time: 0.7  data: 0.3
+Epoch: [1] Total time: 1 day, 0:20:00
+Test:  Acc@1 30.000 Acc@5 55.000
+Test: EMA Acc@1 10.000 Acc@5 15.000
+"""
+CONVNEXT = """Epoch: [0]  [   0/312]  eta: 0:10:00  lr: 0.000000  loss: 6.9 (6.9)  time: 1.0  data: 0.5  max mem: 9000
+Epoch: [0] Total time: 0:10:00 (1.9200 s / it)
+Test: Total time: 0:00:30 (0.2000 s / it)
+* Acc@1 12.500 Acc@5 30.000 loss 5.100
+"""
+TIMM = """Train: 0 [   0/1250 (  0%)]  Loss: 6.95 (6.95)  Time: 9.000s,  113.78/s  (9.000s,  113.78/s)  LR: 1.0e-04
+Train: 0 [1249/1250 (100%)]  Loss: 6.10 (6.50)  Time: 0.400s, 2560.00/s  (0.500s, 2048.00/s)  LR: 1.0e-04  Data: 0.1 (0.1)
+Test: [   0/49]  Time: 4.000 (4.000)  Loss:   5.1 ( 5.1)  Acc@1:  15.000 ( 15.000)  Acc@5:  30.000 ( 30.000)
+Test: [  49/49]  Time: 0.100 (0.200)  Loss:   5.2 ( 5.2)  Acc@1:  25.000 ( 21.500)  Acc@5:  50.000 ( 41.000)
+Test (EMA): [  49/49]  Time: 0.100 (0.200)  Loss:   6.9 ( 6.9)  Acc@1:   0.100 (  0.200)  Acc@5:   0.500 (  0.600)
+*** Best metric: 21.5 (epoch 0)
+"""
+FFCV = """ep=0, iter=311, shape=(512, 3, 160, 160), lrs=['0.850', '0.850']: 100%|██████████| 312/312
+=> Log: {'current_lr': 0.849, 'top_1': 0.1525, 'top_5': 0.3512, 'val_time': 9.1, 'train_loss': 5.9, 'epoch': 0}
+=> Log: {'current_lr': 1.699, 'top_1': 0.3125, 'top_5': 0.5512, 'val_time': 5.1, 'train_loss': 4.1, 'epoch': 1}
+"""
 NANO = """tokens per iteration will be: 491,520
 step 0: train loss 10.9886, val loss 10.9898
 iter 0: loss 10.9861, time 25000.00ms, mfu -100.00%
@@ -52,6 +78,9 @@ TRAINER = """  2%|▏         | 500/25000 [01:40]\r{'loss': 1.5, 'learning_rate'
 """
 PRINTED = {
     "pytorch/examples": (IMAGENET, "top1", [(1, 5005, 1251.25 + 98, 0.305), (2, 10010, 1251.25 + 98 + 1001 + 98, 0.42)]),
+    "torchvision": (VISION, "top1", [(1, 5005, 1260, 0.205), (2, 10010, 88_860, 0.3)]),
+    "timm": (TIMM, "top1", [(1, 1250, 635, 0.215)]),
+    "FFCV": (FFCV, "top1", [(1, None, None, 0.1525), (2, None, None, 0.3125)]),
     "nanoGPT": (NANO, "val_loss", [(None, 0, 0, 10.9898), (None, 1000, 250, 4.2)]),
     "modded-nanogpt": (MODDED, "val_loss", [(None, 0, 0, 10.8258), (None, 125, 17.5, 4.35), (None, 1770, 247.8, 3.279)]),
     "llm.c": (LLMC, "val_loss", [(None, 0, 0, 11.00991), (None, 2, 3, 10.5)]),
@@ -93,5 +122,41 @@ def test_the_only_accuracy_of_validation_is_the_metric(tmp_path):
 
 def test_several_losses_are_asked_about_and_rates_of_learning_are_not(tmp_path):
     with pytest.raises(RunRefused) as refused:
-        added(tmp_path, "epoch,lr,val_loss,train_loss\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)
-    assert refused.value.errors["metric"] == "missing: the log has val_loss, train_loss"
+        added(tmp_path, "epoch,lr,val_loss,val_ppl\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)
+    assert refused.value.errors["metric"] == "missing: the log has val_loss, val_ppl"
+
+
+def test_the_only_value_of_validation_counts(tmp_path):
+    text = "epoch,lr,val_loss,train_loss\n1,0.1,2,3\n2,0.1,1,2\n"
+    assert added(tmp_path, text, dataset="mine", hours=1).metric == "val_loss"
+
+
+def test_scripts_that_took_over_its_logger_are_read_as_torchvisions():
+    (point,) = read_text(CONVNEXT.encode(), "log.txt").points
+    assert (point.epochs, point.steps, point.seconds, point.values["top1"]) == (1, 312, 630, 0.125)
+
+
+def test_timm_tells_its_batch_and_the_accuracy_of_averaged_weights():
+    log = read_text(TIMM.encode(), "log.txt")
+    assert (log.stated["batch_size"], log.points[-1].values["top1_ema"]) == ("1024", 0.002)
+
+
+REAL = Path(__file__).parent / "printed"
+"""What the programs themselves printed on small data on a processor in November 2026: pytorch/examples@77f55b9 (imagenet),
+huggingface/pytorch-image-models@aa4b585 (train.py) and karpathy/nanoGPT@3adf61e (train.py)."""
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "samples", "metric", "values", "hours"),
+    [
+        ("pytorch-examples", 8, 32, "top1", [(1, 0.5), (2, 0.5)], 0.03),
+        ("timm", 8, 32, "top1", [(1, 1.0)], 0.0086),
+        ("nanogpt", None, 2048, "val_loss", [(2.5, 10.8262), (5, 10.8251)], 0.0239),
+    ],
+)
+def test_logs_of_the_programs_themselves(tmp_path, name, batch, samples, metric, values, hours):
+    given = Facts("mine", dataset="toy", accelerator="V100", batch_size=batch, samples_per_epoch=samples)
+    run = read_run(REAL / f"{name}.log", given, datetime(2026, 11, 20, tzinfo=UTC))
+    assert run.metric == metric
+    assert [(point.epochs, point.value) for point in run.curve] == [pytest.approx(each, rel=1e-3) for each in values]
+    assert run.hours == pytest.approx(hours, rel=0.05)
