@@ -132,7 +132,8 @@ def test_the_first_machine_is_one_on_which_the_code_starts(report):
 def test_a_budget_bounds_the_rate_and_the_time(report):
     one = report(to="skypilot", provider="aws", max_cost="16")
     settings = yaml.safe_load(launch_file(one))
-    highest = settings["resources"]["ordered"][0]["max_hourly_cost"]
+    resources = settings["resources"]
+    highest = resources.get("ordered", [resources])[0]["max_hourly_cost"]
     assert highest * int(settings["envs"]["LIMIT_SECONDS"]) / 3600 <= 16
     assert highest >= float(one.machines()[0].estimate.hourly_rate)
 
@@ -140,7 +141,8 @@ def test_a_budget_bounds_the_rate_and_the_time(report):
 def test_without_a_budget_a_machine_may_cost_what_the_range_allows(report):
     one = report(to="skypilot", provider="aws")
     first = one.machines()[0].estimate
-    highest = yaml.safe_load(launch_file(one))["resources"]["ordered"][0]["max_hourly_cost"]
+    resources = yaml.safe_load(launch_file(one))["resources"]
+    highest = resources.get("ordered", [resources])[0]["max_hourly_cost"]
     assert highest * first.hours == pytest.approx(float(first.billed_cost_high), rel=0.01)
 
 

@@ -128,7 +128,8 @@ def test_several_losses_are_asked_about_and_rates_of_learning_are_not(tmp_path):
 
 def test_the_only_value_of_validation_counts(tmp_path):
     text = "epoch,lr,val_loss,train_loss\n1,0.1,2,3\n2,0.1,1,2\n"
-    assert added(tmp_path, text, dataset="mine", hours=1).metric == "val_loss"
+    given = {"dataset": "mine", "hours": 1, "batch_size": 8, "samples_per_epoch": 80}
+    assert added(tmp_path, text, **given).metric == "val_loss"
 
 
 def test_scripts_that_took_over_its_logger_are_read_as_torchvisions():
