@@ -16,9 +16,12 @@ from api.bootstrap import build_once
 from api.mcp.server import Desk, server_of
 from api.settings import read_settings
 
-RESNET, BERT = {"model": "resnet50", "target": 0.757}, {"model": "bert-large"}
-VIT, LORA = {"model": "vit_base_patch16_224", "target": 0.79}, {"model": "llama2-70b-lora"}
-CONVERSATIONS: tuple[tuple[tuple[str, dict[str, object]], ...], ...] = (
+Given = dict[str, object]
+RESNET: Given = {"model": "resnet50", "target": 0.757}
+VIT: Given = {"model": "vit_base_patch16_224", "target": 0.79}
+BERT: Given = {"model": "bert-large"}
+LORA: Given = {"model": "llama2-70b-lora"}
+CONVERSATIONS: tuple[tuple[tuple[str, Given], ...], ...] = (
     (
         ("cost", RESNET),
         ("cost", {**RESNET, "provider": ["aws"]}),

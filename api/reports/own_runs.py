@@ -127,7 +127,9 @@ def tried_run(service: Service, run: Run, target: float | None, owner: str | Non
     reached = run.reached if target is None else target
     asked = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
     values, _ = beside.parse(QUESTION, asked, catalogue)
-    return TriedRun(own_recipe(row), run.curve, reached, cost_report(beside, catalogue, values).answer.verdict)
+    verdict = cost_report(beside, catalogue, values).answer.verdict
+    kept = tuple(line for line in verdict if not line.startswith("Next:"))  # its commands need a run that is kept
+    return TriedRun(own_recipe(row), run.curve, reached, kept)
 
 
 def own_recipes_report(service: Service, owner: str | None) -> OwnRecipesReport:

@@ -31,9 +31,9 @@ FACTS = "name=evil-run&accelerator=4xA100-80GB&batch_size=256&samples_per_epoch=
 ASK = "model=evil-run&target=0.8"
 HTML = {"Accept": "text/html"}
 KEYS = {
-    "skypilot": {"name", "num_nodes", "resources", "envs", "run"},
-    "dstack": {"type", "name", "nodes", "backends", "regions", "instance_types", "resources", "spot_policy", "retry", "max_price",
-               "max_duration", "env", "commands"},
+    "skypilot": {"name", "num_nodes", "resources", "file_mounts", "envs", "run"},
+    "dstack": {"type", "name", "nodes", "image", "shell", "backends", "regions", "instance_types", "resources", "spot_policy",
+               "retry", "idle_duration", "max_price", "max_duration", "volumes", "env", "commands"},
 }  # fmt: skip
 
 
