@@ -80,9 +80,8 @@ class Estimate:
     comes on top. `calendar_hours` also counts waiting for sessions and quotas. `epochs` and `success_probability`
     are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
 
-    Money is in `currency`, rounded once, to cents; the range of a cost also covers changes of spot rates. `hourly_rate` is
-    for all
-    machines and not rounded. `break_even_hours` is the use per term above which a commitment costs less than on demand; for
+    Money is in `currency`, rounded once, to cents; the range of a cost also covers changes of spot rates. `hourly_rate` is for
+    all machines and not rounded. `break_even_hours` is the use per term above which a commitment costs less than on demand; for
     an owned machine, the use in its life above which it costs less than the cheapest rental on demand.
 
     `vcpus` are of all nodes, `limited_by` is the part of the machines that limits the speed. `price_age_days` is the time from
@@ -193,9 +192,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code
-    of its
-    recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
+    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code of
+    its recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
 
     unconfirmed: int = 0
     other_code: int = 0
@@ -215,8 +213,7 @@ class Missed(NamedTuple):
 
 class Ranges(NamedTuple):
     """Both ends of 80 % ranges as columns: of hours on the calendar, and of costs. Where there is waiting, its range is not
-    known
-    and the ends are the hours themselves."""
+    known and the ends are the hours themselves."""
 
     hours_low: Floats
     hours_high: Floats
@@ -229,9 +226,8 @@ class Overview:
     """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
     `row` is the offer's in the catalogue, `pickable` flags those that picks may come from. Hours are those of the calendar.
-    Costs
-    are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is drawn
-    needs them.
+    Costs are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is
+    drawn needs them.
     """
 
     row: Indices
@@ -294,13 +290,13 @@ class Hint:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack
-    where no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not.
-    `unconfirmed` is the cheapest estimate whose rate is not confirmed, `ordinary` the machine of the `lead` with the
-    script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that
-    people begin with, where it does so too seldom. `free` has the free tiers that take least time on
-    the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the question asks for
-    free tiers, which are estimates then. `owned` has the machines that the asker owns.
+    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where
+    no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `unconfirmed` is the cheapest estimate
+    whose rate is not confirmed, `ordinary` the machine of the `lead` with the script that most people run on its chips, None
+    where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
+    `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of `estimates`
+    leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines that the
+    asker owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
@@ -309,8 +305,7 @@ class Answer:
 
     `bills` and `on_demand` have an entry for each estimate: the offer and the terms that its costs follow from, and the same
     machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency,
-    None
-    for US dollars; `quoted_exchange` has the rates of the other currencies that these offers are quoted in.
+    None for US dollars; `quoted_exchange` has the rates of the other currencies that these offers are quoted in.
     """
 
     query: EstimateQuery

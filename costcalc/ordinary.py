@@ -40,8 +40,7 @@ def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tup
 @dataclass(frozen=True, eq=False)
 class OrdinaryScript:
     """The ordinary script for one offer, `row` [1] of the catalogue, on one cluster [1] of the matrix; `groups` are those of
-    `ordinary_groups`, `eligible` the recipes that reach the target, whatever their care,
-    and `course` how long these run."""
+    `ordinary_groups`, `eligible` the recipes that reach the target, whatever their care, and `course` how long these run."""
 
     query: EstimateQuery
     catalogue: Catalogue

@@ -101,8 +101,8 @@ def refresh(
 ) -> RefreshReport:
     """Ask these sources, or all that are configured if none is named, and publish what holds in one snapshot.
 
-    `watch` is called for each source as it finishes, first for those that could not be asked.
-    Raises UnknownSource, StoreBusy, StoreUnavailable.
+    `watch` is called for each source as it finishes, first for those that could not be asked. Raises UnknownSource, StoreBusy,
+    StoreUnavailable.
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(_due(store, now), environment)

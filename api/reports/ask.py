@@ -18,10 +18,9 @@ from costcalc.catalogue.catalogue import Catalogue
 @dataclass(frozen=True, slots=True)
 class AskDocument:
     """The JSON answer. `understood` are the parameters of `/cost`, several values with commas between them; `ignored` are words
-    without a meaning of their own; `corrected` has misspelt words with those they were read as. `asked` names everything
-    else that was written, or is missing, with what to type instead; the answer leaves it out. `link` asks exactly what was
-    understood.
-    `answer` is that of `/cost`, null where no network or no target is understood."""
+    without a meaning of their own; `corrected` has misspelt words with those they were read as. `asked` names everything else
+    that was written, or is missing, with what to type instead; the answer leaves it out. `link` asks exactly what was
+    understood. `answer` is that of `/cost`, null where no network or no target is understood."""
 
     sentence: str
     understood: dict[str, str]

@@ -19,9 +19,8 @@ from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
 SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
-"""Standard deviation of end accuracy from run to run: 0.0011 of MLPerf's LARS (410 runs of 83 systems), 0.0010 of 28
-schedules of
-seven other codes (100 runs; validation scores it). Top-5 by the ratio of the two metrics' scatter on plateaus."""
+"""Standard deviation of end accuracy from run to run: 0.0011 of MLPerf's LARS (410 runs of 83 systems), 0.0010 of 28 schedules
+of seven other codes (100 runs; validation scores it). Top-5 by the ratio of the two metrics' scatter on plateaus."""
 INTERPOLATION_SIGMA = {Metric.TOP1: 0.0009, Metric.TOP5: 0.0009}
 """Standard error of the end accuracy of a schedule between measured lengths, left out one at a time (FFCV ResNet-18)."""
 EVALUATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
@@ -41,8 +40,7 @@ class ModelRecipes:
 
     `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule. `later` are
     the model's recipes that were published after the day asked about. `borrowed_curve_width` is that of a crossing of a
-    borrowed
-    curve, for each unit of ln(epochs of the whole curve / epochs to the crossing).
+    borrowed curve, for each unit of ln(epochs of the whole curve / epochs to the crossing).
     """
 
     recipes: tuple[Recipe, ...]

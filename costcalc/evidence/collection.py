@@ -70,13 +70,12 @@ class Evidence:
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
-    `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are the
-    asker's own measurements, the newest last. `energy` says what machines draw and their grids emit,
-    `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts`
-    what most people run.
+    `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are
+    the asker's own measurements, the newest last. `energy` says what machines draw and their grids emit, `largest_batches`
+    which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts` what most people run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
-    `of_own_run` says that its one recipe is a run of the asker's own. `make_speeds` makes of it what says how fast recipes train,
-    and `make_curve` gives recipes whose work follows from all others theirs.
+    `of_own_run` says that its one recipe is a run of the asker's own. `make_speeds` makes of it what says how fast recipes
+    train, and `make_curve` gives recipes whose work follows from all others theirs.
     """
 
     accelerators: Mapping[str, Accelerator]

@@ -65,9 +65,8 @@ class Store:
     """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
 
     Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer. Raises
-    StoreGone where one stood before, or where it is not the one whose identity is `known`.
-    Every method opens its own connection, so that one store may serve threads and outlive forks. All raise
-    StoreUnavailable when the database fails.
+    StoreGone where one stood before, or where it is not the one whose identity is `known`. Every method opens its own
+    connection, so that one store may serve threads and outlive forks. All raise StoreUnavailable when the database fails.
     """
 
     def __init__(self, url: str | None = None, wait_seconds: float = 120, known: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """The record: hundreds of questions, drawn from a seed, and the bytes that one checkout answers.
 
-python -m tools.record make FOLDER [--checkout DIR] [--questions FILE] [--seed 1] [--count 500]
-python -m tools.record compare FOLDER_A FOLDER_B [--allow FILE]
+python -m tools.record make FOLDER [--checkout DIR] [--questions FILE] [--seed 1] [--count 500] python -m tools.record compare
+FOLDER_A FOLDER_B [--allow FILE]
 
 A change that must not be felt outside is held by a record made before it and one of the same questions made after it.
 """

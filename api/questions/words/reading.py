@@ -9,10 +9,10 @@ from api.questions.words.tables import Value
 
 @dataclass
 class Reading:
-    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that say
-    what else to type; `corrected` are misspelt words with those they were read as,
-    `unclear` the parameters that have several values and may have one. `each` says that accelerators are those of one
-    machine, `owned` that they stand at the asker's, `other_task` that the network is of a task that is not estimated."""
+    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that
+    say what else to type; `corrected` are misspelt words with those they were read as, `unclear` the parameters that have
+    several values and may have one. `each` says that accelerators are those of one machine, `owned` that they stand at the
+    asker's, `other_task` that the network is of a task that is not estimated."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
     excluded: dict[str, list[str]] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Amazon Web Services: on demand, reserved, spot, Savings Plans and capacity blocks.
 
-Each service needs a permission of its own; one that is refused is a gap, but for the price list, without which nothing is
-read. Without credentials the public bulk price list is read instead, on demand and reserved only.
-docs/price-sources-aws.md says how a rate comes about and lists the permissions.
+Each service needs a permission of its own; one that is refused is a gap, but for the price list, without which nothing is read.
+Without credentials the public bulk price list is read instead, on demand and reserved only. docs/price-sources-aws.md says how
+a rate comes about and lists the permissions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Google Cloud's list prices: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
 
-The Cloud TPU API says where TPU slices stand. Without a project or credentials the packaged machine types stand in, TPU
-slices are offered wherever their chips are priced, and gaps say so.
-docs/price-sources-gcp.md says how a rate comes about.
+The Cloud TPU API says where TPU slices stand. Without a project or credentials the packaged machine types stand in, TPU slices
+are offered wherever their chips are priced, and gaps say so. docs/price-sources-gcp.md says how a rate comes about.
 """
 
 from __future__ import annotations
