@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -65,6 +65,10 @@ Place = Literal["household", "data_center"]
 """Where a machine stands, which decides what its electricity costs and how much more the building takes."""
 
 
+NARROWS = {"narrows": True}
+"""Marks a parameter that leaves estimates out unless it has its default: an answer that finds little suggests to drop it."""
+
+
 @dataclass(frozen=True, slots=True)
 class EstimateQuery:
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
@@ -94,23 +98,23 @@ class EstimateQuery:
     target: float
     metric: str = Metric.TOP1
     dataset: str = "imagenet"
-    provider: tuple[str, ...] = ()
-    region: tuple[str, ...] = ()
-    instance_type: tuple[str, ...] = ()
-    accelerator: tuple[str, ...] = ()
-    recipe: tuple[str, ...] = ()
-    purchase: tuple[PurchaseOption, ...] = ()
-    term: tuple[str, ...] = ()
-    payment: tuple[Payment, ...] = ()
-    available: bool = False
-    accelerators: int | None = None
-    nodes: int | None = None
-    as_of: datetime | None = None
-    max_hours: float | None = None
-    max_cost: Decimal | None = None
+    provider: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    region: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    instance_type: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    accelerator: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    recipe: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    purchase: tuple[PurchaseOption, ...] = field(default=(), metadata=NARROWS)
+    term: tuple[str, ...] = field(default=(), metadata=NARROWS)
+    payment: tuple[Payment, ...] = field(default=(), metadata=NARROWS)
+    available: bool = field(default=False, metadata=NARROWS)
+    accelerators: int | None = field(default=None, metadata=NARROWS)
+    nodes: int | None = field(default=None, metadata=NARROWS)
+    as_of: datetime | None = field(default=None, metadata=NARROWS)
+    max_hours: float | None = field(default=None, metadata=NARROWS)
+    max_cost: Decimal | None = field(default=None, metadata=NARROWS)
     confidence: float = 0.9
     training: Training = "tuned"
-    evidence: Literal["any", "measured"] = "any"
+    evidence: Literal["any", "measured"] = field(default="any", metadata=NARROWS)
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
     compilation: Compilation | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -122,10 +122,11 @@ class SchemaCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options by theme: those that most people need, or all of them for `--help-all` and for short commands."""
         shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        themes = themes_of(shown)
         if _HELP_ALL in shown and not ctx.meta.get(EVERY_OPTION):
-            shown = [each for each in shown if _name(each) not in theme_of(each).rare.split()]
+            shown = [each for each in shown if _name(each) in themes[each].everyday.split()]
         for theme in (*THEMES, OTHER):
-            rows = filter(None, (each.get_help_record(ctx) for each in shown if theme_of(each) is theme))
+            rows = filter(None, (each.get_help_record(ctx) for each in shown if themes[each] is theme))
             if listed := list(rows):
                 with formatter.section(theme.heading):
                     formatter.write_text(theme.sentence)
@@ -172,10 +173,14 @@ def _name(option: click.Option) -> str:
     return option.opts[-1].lstrip("-").replace("-", "_")
 
 
-def theme_of(option: click.Option) -> Theme:
-    """The theme that the help lists an option under."""
-    name = _name(option)
-    return next((theme for theme in THEMES if name in theme.names), OTHER)
+def themes_of(options: Iterable[click.Option]) -> dict[click.Option, Theme]:
+    """The theme that the help lists each option under: one that none names is a rare one of the option before it."""
+    found: dict[click.Option, Theme] = {}
+    theme = OTHER
+    for option in options:
+        theme = next((each for each in THEMES if _name(option) in each.names), theme)
+        found[option] = theme
+    return found
 
 
 def dashed(name: str) -> str:

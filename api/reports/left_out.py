@@ -15,7 +15,7 @@ from costcalc.answers import Answer, Hint
 from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.query import NARROWS, EstimateQuery
 from costcalc.training import Metric, Recipe
 
 FEW = 3
@@ -24,8 +24,7 @@ MOST_HINTS = 4
 MOST_REASONS = 2  # for which nothing was found, in one sentence
 NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
 LOWER_CONFIDENCE = (0.8, 0.5)
-FILTERS = ("recipe", "provider", "region", "instance_type", "accelerator", "accelerators", "nodes", "purchase", "term", "payment",
-           "available", "evidence", "max_hours", "max_cost", "as_of")  # fmt: skip
+FILTERS = tuple(each.name for each in fields(EstimateQuery) if each.metadata == NARROWS)
 BROUGHT_BACK_BY = {
     "stale_price": "max_price_age",
     "below_confidence": "confidence",

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import click
 import pytest
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 from click.testing import CliRunner
@@ -11,7 +12,7 @@ from support.services import packaged_service
 
 from api.cli.completion import COMMAND, VARIABLE, one_word
 from api.cli.main import main
-from api.cli.options import MOST_OPTIONS, OTHER, dashed, theme_of
+from api.cli.options import MOST_OPTIONS, OTHER, dashed, themes_of
 from api.questions.fields import Choice, Flag, Parameter
 from api.questions.names import WHERE
 from api.questions.register import QUESTIONS
@@ -61,8 +62,14 @@ def test_help_shows_what_most_people_need_first():
 
 
 def test_every_option_has_a_theme():
-    options = [option for name in COMMANDS for option in main.commands[name].options]
-    assert [option.name for option in options if theme_of(option) is OTHER] == []
+    for name in COMMANDS:
+        assert OTHER not in themes_of(main.commands[name].options).values()
+
+
+def test_a_new_parameter_is_a_rare_one_of_the_theme_before_it():
+    before, new, after = (click.Option([f"--{name}"]) for name in ("nodes", "min-memory", "term"))
+    themes = themes_of([before, new, after])
+    assert themes[new] is themes[before] is not themes[after]
 
 
 def test_options_may_be_written_with_underscores(monkeypatch):
