@@ -23,7 +23,7 @@ from costcalc.money import ExchangeRate
 from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
-from costcalc.units import HOURS_PER_DAY
+from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
@@ -295,7 +295,9 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
 
 
 def in_words(hours: float) -> str:
-    """A time as a person says it: 12 min, 3.1 h, 5.1 days, 78 days."""
+    """A time as a person says it: 8.2 s, 12 min, 3.1 h, 5.1 days, 78 days."""
+    if hours < 1 / 60:
+        return f"{hours * SECONDS_PER_HOUR:.2g} s"
     if hours < 1:
         return f"{hours * 60:.0f} min"
     days = round(hours / HOURS_PER_DAY, 6)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from support import pictures
 from support.browser import serving
 from support.clocks import ahead_by
 from support.live_server import clean_environment, start_server
@@ -122,6 +123,15 @@ def test_every_page_is_linked_from_the_readme_or_from_a_page_that_is():
         linked = {page.parent / link for link in re.findall(r"\]\((?!http)([^)#]+\.md)", page.read_text("utf-8"))}
         todo += [path for path in linked if path.name not in seen]
     assert {path.name for path in ROOT.glob("docs/*.md")} <= seen
+
+
+@pytest.mark.parametrize("picture", pictures.EVERY, ids=lambda each: each.name)
+def test_pictures_show_what_is_answered(picture):
+    app = create_app(packaged_service())
+    words = picture.words(app)
+    if UPDATE and pictures.held(picture) != words:
+        picture.draw(app)
+    assert pictures.held(picture) == words, "UPDATE_DOCS=1 takes the pictures anew"
 
 
 def test_the_lines_of_python_print_what_the_page_shows():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -206,8 +207,9 @@ def slack() -> None:
 )
 @click.option("--moved", default="10%", show_default=True, help="Smallest move to report, such as 10% or 0.1.")
 @click.option("--ask", default="resnet50 0.757", show_default=True, help="Question to answer, as typed after /cost.")
+@click.option("--below", type=click.FloatRange(0, min_open=True), help="Post only that the answer fell below this sum.")
 @click.option("--dry-run", is_flag=True, help="Print the message without sending it.")
-def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
+def notice(every: str, moved: str, ask: str, below: float | None, dry_run: bool) -> None:
     """Post which prices moved, and how an answer changed.
 
     It posts to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron.
@@ -216,9 +218,8 @@ def notice(every: str, moved: str, ask: str, dry_run: bool) -> None:
     from api.slack.webhook import NotSent, WrongUse
 
     try:
-        click.echo(
-            slack_notice.notify(settings_of_environment(), slack_notice.AlertRequest(every, moved, ask), dry_run)
-        )
+        request = slack_notice.AlertRequest(every, moved, ask, below and Decimal(repr(below)))
+        click.echo(slack_notice.notify(settings_of_environment(), request, dry_run))
     except WrongUse as error:
         stop(error)
     except NotSent as error:

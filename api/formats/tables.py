@@ -14,6 +14,7 @@ from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
 from api.reports.prices.offers import OfferRow
 from api.reports.rounds import RoundRow
+from api.reports.small_networks import SmallTraining
 from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
@@ -335,7 +336,7 @@ SMALL = Table(
     "A small network",
     "How long a network given by its layers trains on a processor and on GPUs, the fastest first.",
     "device",
-    None,
+    SmallTraining,
     (
         Column("Device", lambda row: row.device),
         Column("Time", lambda row: in_words(row.train_seconds / 3600), is_number=True, bar=lambda row: row.train_seconds,
@@ -346,5 +347,4 @@ SMALL = Table(
         Column("Known", lambda row: row.evidence, source=lambda row: row.source),
     ),
     ("model", "samples", "batch_size", "epochs", "hourly_rate"),
-    rows=lambda report: report.document().devices,
 )  # fmt: skip

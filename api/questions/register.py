@@ -236,6 +236,7 @@ QUESTIONS = (
         errors=(404,),
         topic="Rent, commit or own",
         example={**EXAMPLE, "provider": "aws,gcp,azure", "runs_per_month": "30"},
+        drawn={"limit": 8},
     ),
     Question(
         "trend",
@@ -256,7 +257,6 @@ QUESTIONS = (
         topic="What it cost before",
         table=f"{_TABLES}TREND",
         example=EXAMPLE,
-        drawn={"every": "quarter"},
     ),
     Question(
         "mlperf",
@@ -362,7 +362,7 @@ QUESTIONS = (
         "api.questions.schemas:FitSchema",
         "api.reports.models:fit_report",
         "api.reports.models:FitDocument",
-        {"terminal": f"{_LINES}fit_lines"},
+        {"terminal": f"{_LINES}fit_lines", "html": "api.web.pages.lists:fit_page"},
         command=Command(
             "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "
             "that are modelled, not measured, have a range.",
@@ -375,7 +375,9 @@ QUESTIONS = (
         errors=(404,),
         topic="What fits in memory",
         table=f"{_TABLES}FITS",
-        example={"model": "resnet50"},
+        example={
+            "model": "resnet18,resnet50,resnet152,efficientnet_b0,efficientnet_b4,convnext_tiny,vit_b16,swin_tiny"
+        },
     ),
     Question(
         "small",

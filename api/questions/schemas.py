@@ -364,9 +364,7 @@ class TrendSchema(CostSchema):
     """The parameters of `/trend`."""
 
     format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    every = Choice(
-        STEPS, "how far apart the dates are; default year, on the page and in pictures quarter", example="quarter"
-    )
+    every = Choice(STEPS, "how far apart the dates are; default year", example="quarter")
 
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
@@ -632,7 +630,6 @@ class FitSchema(LayoutSchema):
 class SmallSchema(LayoutSchema):
     """The parameters of `/small`."""
 
-    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
     model = Layers(
         "layers: mlp:inputs-units-...-classes for dense ones, cnn:heightxwidthxchannels-channels-...-classes for 3 x 3 "
         "convolutions",
@@ -645,11 +642,6 @@ class SmallSchema(LayoutSchema):
     hourly_rate = Cost(
         Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
     )
-
-    class Meta:
-        """A small network comes as JSON alone."""
-
-        exclude = ("excel", "sep", "decimal", "columns")
 
 
 class AskSchema(LayoutSchema):

@@ -99,7 +99,7 @@ class CommitmentsReport:
             exchange=first.exchange,
             machines=found,
             notes=(*self._remarks(found, first), *NOTES),
-            verdict=tuple(decision(found, self._rental(), self.runs_per_month)),
+            verdict=tuple(decision(found, self.rental(), self.runs_per_month)),
         )
         return document, tuple(bills for _, bills in pairs)
 
@@ -111,7 +111,7 @@ class CommitmentsReport:
         if any(machine.owned for machine in found):
             yield OWNED
 
-    def _rental(self) -> Estimate | None:
+    def rental(self) -> Estimate | None:
         """The cheapest machine of the same question on demand, None where there is none."""
         bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
         answer = self._ask(replace(self.query, **bought, basis="billed", offset=0, limit=1))  # type: ignore[arg-type]

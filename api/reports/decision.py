@@ -36,20 +36,37 @@ class Commitment(NamedTuple):
         sets = max(1, int((runs / self.runs_from).to_integral_value(ROUND_CEILING)))
         return self.usage.cost_per_month / self.usage.machine_sets * sets
 
+    def pays_from(self, rental: Estimate) -> int | None:
+        """The runs a month from which it costs less than the rental; None where that is more than it can do."""
+        least = self.least_runs(rental)
+        return least if least is not None and least <= int(self.runs_from) else None
 
-def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decimal | None) -> Iterator[str]:
-    """Sentences: what to do, from how many runs a month committing pays against the cheapest rental on demand, what it saves on
-    its own machine, and what becomes of it if use halves. Nothing where there is nothing to commit to."""
-    commitments = [
+    def least_runs(self, rental: Estimate) -> int | None:
+        """The runs a month that cost as much with the rental; None where that is free."""
+        if not rental.billed_cost:
+            return None
+        return int((self.cost(Decimal(1)) / rental.billed_cost).to_integral_value(ROUND_CEILING))
+
+
+def considered(machines: Sequence[Compared], runs: Decimal | None) -> list[Commitment]:
+    """Every way to commit to these machines for the use that is asked about, the least a month first."""
+    commitments = (
         Commitment(machine, way, usage)
         for machine in machines
         for way in machine.ways
         for usage in way.usage
         if (usage.asked if runs is not None else usage.utilization == DEFAULT_SHARE)
-    ]
+    )
+    return sorted(commitments, key=lambda each: each.usage.cost_per_month)
+
+
+def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decimal | None) -> Iterator[str]:
+    """Sentences: what to do, from how many runs a month committing pays against the cheapest rental on demand, what it saves on
+    its own machine, and what becomes of it if use halves. Nothing where there is nothing to commit to."""
+    commitments = considered(machines, runs)
     if not commitments:
         return
-    best = min(commitments, key=lambda each: each.usage.cost_per_month)
+    best = commitments[0]
     if rental is None:
         yield f"The cheapest commitment is {_named(best)}; nothing within these filters is rented on demand."
         return
@@ -89,13 +106,12 @@ def _advice(best: Commitment, rental: Estimate, runs: Decimal) -> str:
 
 def _pays(best: Commitment, rental: Estimate) -> str:
     """From how many runs a month it costs less than the rental."""
-    if not rental.billed_cost:
+    least = best.least_runs(rental)
+    if least is None:
         return f"It never pays against {_rental(rental)}, which is free."
-    least = int((best.cost(Decimal(1)) / rental.billed_cost).to_integral_value(ROUND_CEILING))
-    most = int(best.runs_from)
-    if least <= most:
+    if best.pays_from(rental):
         return f"It pays from {least:,} runs a month."
-    return f"It never pays: it can do {most:,} runs a month, and would have to do {least:,}."
+    return f"It never pays: it can do {int(best.runs_from):,} runs a month, and would have to do {least:,}."
 
 
 def _on_its_own_machine(best: Commitment, runs: Decimal) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, ClassVar
 
 from api.questions.errors import NotFound
@@ -129,22 +130,34 @@ class FitDocument:
 
 @dataclass(frozen=True, slots=True)
 class FitReport:
-    """The largest batch of networks on accelerators; `page` has those to show."""
+    """The largest batch of networks on accelerators; `page` says which of all that are `found` to show."""
 
     name: ClassVar = "fit"
     as_of: datetime
-    count: int
-    rest: Rest | None
-    page: list[Fit]
+    found: list[Fit]
+    page: slice
     nearest: Fit | None
+
+    @property
+    def rest(self) -> Rest | None:
+        """What is not shown."""
+        return rest_of(len(self.found), self.page)
 
     def rows(self) -> list[Fit]:
         """Those to show."""
-        return self.page
+        return self.found[self.page]
 
     def document(self) -> FitDocument:
         """The JSON answer."""
-        return FitDocument(self.as_of, self.count, tuple(self.page), self.nearest)
+        return FitDocument(self.as_of, len(self.found), tuple(self.rows()), self.nearest)
+
+    def by_memory(self) -> dict[float, list[Fit]]:
+        """By memory, in its order, what is found of all accelerators that have so much."""
+        return {memory: list(some) for memory, some in groupby(sorted(self.found, key=_memory), key=_memory)}
+
+
+def _memory(each: Fit) -> float:
+    return each.memory_gib
 
 
 def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitReport:
@@ -161,10 +174,9 @@ def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitRep
         day=as_of.astimezone(UTC).date(),
     )
     found = list(fits(service.evidence, asked))
-    page = page_of(values, MOST_FITS)
     unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
     holds = nearest(service.evidence, asked, unfit) if unfit else None
-    return FitReport(as_of, len(found), rest_of(len(found), page), found[page], holds)
+    return FitReport(as_of, found, page_of(values, MOST_FITS), holds)
 
 
 def _network(service: Service, text: str, known: Sequence[str]) -> str:

@@ -62,6 +62,10 @@ class SmallReport:
     hourly_rate: Decimal
     devices: tuple[SmallDevice, ...]
 
+    def rows(self) -> tuple[SmallTraining, ...]:
+        """The training on each device."""
+        return tuple(self._trainings())
+
     def document(self) -> SmallDocument:
         """The JSON answer."""
         training, network = self.training, self.training.network
@@ -75,7 +79,7 @@ class SmallReport:
             steps=training.steps,
             reference=self.home.name,
             hourly_rate=self.hourly_rate,
-            devices=tuple(self._trainings()),
+            devices=self.rows(),
         )
 
     @property

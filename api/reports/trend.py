@@ -172,20 +172,29 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
     """What it cost then and now, what made the difference, and how often a year's fall was followed by another."""
     if not points:
         return
-    last = points[-1]
-    a_year_ago = [point for point in points[:-1] if point.date.month == last.date.month][-1:]
-    earlier = {point.date: point for point in (*a_year_ago, *points[:-1][:1])}
-    then = "; ".join(
-        f"on {date:%Y-%m-%d} it cost {_money(one)} ({_what(one.estimate)})" for date, one in earlier.items()
-    )
-    now = f"A run costs {_money(last)} and takes {in_words(last.hours)} ({_what(last.estimate)})."
-    yield f"{now} {_capital(then)}." if then else now
-    if drivers.prices is not None and drivers.chips is not None and drivers.recipes is not None:
-        yield (
-            f"Since {points[0].date:%Y-%m-%d}, rates multiply the cost by {drivers.prices:.2g}, recipes by {drivers.recipes:.2g} "
-            f"and other machines by {drivers.chips:.2g}."
-        )
+    first, *_, last = (points[0], *points)
+    training = f"Training {last.estimate.model} to {last.estimate.target:g}"
+    now = f"{_money(last)} in {last.date:%B %Y}"
+    if len(points) == 1:
+        yield f"{training} costs {now}. That is {_what(last.estimate)}, {in_words(last.hours)}."
+        return
+    yield f"{training} cost {_money(first)} in {first.date:%B %Y} and {now}."
+    yield f"Then {_what(first.estimate)}, {in_words(first.hours)}; now {_what(last.estimate)}, {in_words(last.hours)}."
+    for one in [point for point in points[1:-1] if point.date.month == last.date.month][-1:]:
+        yield f"A year earlier it cost {_money(one)} ({_what(one.estimate)})."
+    why = "; ".join(_driven(drivers))
+    if why:
+        yield f"{why[0].upper()}{why[1:]}."
     yield from _waiting(points)
+
+
+def _driven(drivers: Drivers) -> Iterator[str]:
+    """What made it cheaper or dearer by a twentieth or more."""
+    factors = {"recipes": drivers.recipes, "machines": drivers.chips, "rates of the first machine": drivers.prices}
+    for name, factor in factors.items():
+        if factor and not 0.95 < factor < 1.05:
+            by = f"{1 / factor:.2g} times cheaper" if factor < 1 else f"{factor:.2g} times dearer"
+            yield f"other {name} made it {by}"
 
 
 def _waiting(points: Sequence[Point]) -> Iterator[str]:
@@ -194,8 +203,8 @@ def _waiting(points: Sequence[Point]) -> Iterator[str]:
     if len(fell) < 3:
         return
     followed = [after for before, after in pairwise(fell) if before]
-    again = f"a fall of a tenth in one year was followed by another in {sum(followed)} of {len(followed)} cases"
-    counted = f"In {sum(fell)} of {len(fell)} years it fell by a tenth or more; {again}."
+    again = f"; one such fall was followed by another in {sum(followed)} of {len(followed)} cases" if followed else ""
+    counted = f"In {sum(fell)} of {len(fell)} years it fell by a tenth or more{again}."
     likely = fell[-1] and 2 * sum(followed) > len(followed)
     yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
     yield "Only rates that were seen and confirmed by each date count, so a gap in what was seen looks like a rise."
@@ -239,10 +248,6 @@ def _what(each: Estimate) -> str:
 
 def _money(point: Point) -> str:
     return money(point.cost, point.estimate.currency)
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _row(point: Point) -> TrendRow:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from api.bootstrap import CannotStart, build_once
 from api.formats.words import bought, in_one_line, in_region
 from api.questions.errors import Refused
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
+from api.reports.cost import CostReport
 from api.reports.prices.changes import ChangeRow, change_row, changed_rows
 from api.reports.prices.offers import selected
 from api.service import Service
@@ -25,17 +27,20 @@ from costcalc.query import EstimateQuery
 DAYS = {"day": 1, "week": 7}
 MOST_MOVES = 15
 NOTHING = "no price moved that much, so no message was sent"
+NOT_BELOW = "the answer did not fall below that, so no message was sent"
 COLUMNS = (("Machine", "left"), ("Bought", "left"), ("Before, an hour", "right"), ("Now", "right"), ("Change", "right"),
            ("Price of", "left"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class AlertRequest:
-    """The price moves to report (over a `day` or a `week`, of at least `moved`, such as 10% or 0.1), and a question as typed."""
+    """The price moves to report (over a `day` or a `week`, of at least `moved`, such as 10% or 0.1), and a question as typed.
+    With `below` only that its answer fell below this sum within that time is reported."""
 
     every: str
     moved: str
     ask: str
+    below: Decimal | None = None
 
 
 def notify(settings: Settings, request: AlertRequest, dry_run: bool = False) -> str:
@@ -46,17 +51,22 @@ def notify(settings: Settings, request: AlertRequest, dry_run: bool = False) -> 
     except CannotStart as error:
         raise NotSent(str(error)) from None
     if message is None or url is None:
-        return message.text if message else NOTHING
+        return message.text if message else NOTHING if request.below is None else NOT_BELOW
     post(url, message)
     return "sent"
 
 
 def notice(service: Service, request: AlertRequest) -> Message | None:
-    """The alert; None if no price moved enough. Raises WrongUse for a question that cannot be read."""
+    """The alert; None where there is nothing to report. Raises WrongUse for a question that cannot be read."""
     least = _share(request.moved)
     catalogue, now = service.catalogue(), service.clock()
     since = now - timedelta(days=DAYS[request.every])
-    asked = "\n".join(_saved(service, catalogue, request.ask, since))
+    query = _question(service, catalogue, request.ask)
+    before, after = (_answer(service, query, catalogue, moment) for moment in (since, None))
+    if request.below is not None:
+        has_fallen = after and _least(after) < request.below and not (before and _least(before) < request.below)
+        return _fallen(request, CostReport(service, catalogue, query).answer) if has_fallen else None
+    asked = "\n".join(_saved(request.ask, query, before, after))
     moves = sorted(
         _moves(service.at(catalogue, since), since, now, least), key=lambda each: abs(each.change or 0), reverse=True
     )
@@ -99,8 +109,7 @@ def _row(each: ChangeRow) -> tuple[str, ...]:
     )
 
 
-def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -> Iterator[str]:
-    """What the question was answered then, and is now."""
+def _question(service: Service, catalogue: Catalogue, text: str) -> EstimateQuery:
     try:
         report = AskReport(service.seen_by(None), catalogue, text)
         meant, cost = report.understanding, report.cost
@@ -108,8 +117,22 @@ def _saved(service: Service, catalogue: Catalogue, text: str, since: datetime) -
         raise WrongUse(f"--ask {text}: {error}") from None
     if cost is None or meant.asked:
         raise WrongUse(f"--ask {text}: {'; '.join(meant.asked)}")
-    query = cost.query
-    before, after = (_answer(service, query, catalogue, moment) for moment in (since, None))
+    return cost.query
+
+
+def _fallen(request: AlertRequest, answer: Answer) -> Message:
+    """The answer that costs less than the sum now."""
+    title = f"*{escape(request.ask)}* costs less than {request.below:,.2f} {answer.query.currency}"
+    told = "\n".join([title, *map(escape, answer.verdict)])
+    return Message(told, (section(told),))
+
+
+def _least(answer: Answer) -> Decimal:
+    return answer.lead.cost(answer.query.basis).cost
+
+
+def _saved(text: str, query: EstimateQuery, before: Answer | None, after: Answer | None) -> Iterator[str]:
+    """What the question was answered then, and is now."""
     yield f"*{escape(text)}*"
     if not before or not after:
         yield "has no answer now" if before else "had no answer then" if after else "has no answer, then or now"

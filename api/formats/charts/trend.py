@@ -83,15 +83,11 @@ def _hours(points: Sequence[Point], x: Scale) -> Iterator[str]:
     y = Axis.around([point.hours for point in points])
     places = [Place.of(x.at(days(point.date)), y.at(point.hours)) for point in points]
     yield line(stepped(places), "p1")
-    for point in (min(points, key=lambda one: one.hours), max(points, key=lambda one: one.hours), points[-1]):
+    least, most = (choose(points, key=lambda one: one.hours) for choose in (min, max))
+    for point in {each.date: each for each in (least, most, points[-1])}.values():
         at = x.at(days(point.date))
-        yield text(
-            Place.of(at, y.at(point.hours)),
-            in_words(point.hours),
-            "end" if at > 1 / 2 else "",
-            -6 if at > 1 / 2 else 6,
-            12,
-        )
+        place, side = Place.of(at, y.at(point.hours)), "end" if at > 1 / 2 else ""
+        yield text(place, in_words(point.hours), side, -6 if at > 1 / 2 else 6, 12 if point is most else -5)
 
 
 def _said(point: Point) -> str:

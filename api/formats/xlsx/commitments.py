@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.formats import csv_export
+from api.formats import csv_export, words
 from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows
 from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
@@ -117,6 +117,35 @@ class CommitmentSheets:
                 columns = [column for column in columns if column[0] not in ON_COMMITMENTS_ALONE]
                 columns += map(_of_usage, ("hours_per_month", "machine_sets"))
             self._add(book.sheet(name), columns, rows)
+
+    def draw(self, book: Book, sheet: Sheet, top: int) -> None:
+        """Puts a chart of what a month on the first machine costs by hours of use there, from the sheet of commitments."""
+        columns, found = columns_and_rows(self.document)
+        place = {name: number for number, (name, _) in enumerate(columns)}
+        ways: dict[int, list[int]] = {}
+        for number, row in enumerate(found, 1):
+            if row.place[0] == 0:
+                ways.setdefault(row.place[1], []).append(number)
+        if not ways:
+            return
+
+        def series(name: str, column: str, rows: list[int]) -> dict[str, Any]:
+            spans = ((place[each], rows[0], rows[-1]) for each in ("hours_per_month", column))
+            x, y = (["Commitments", first, at, last, at] for at, first, last in spans)
+            return {"name": name, "categories": x, "values": y}
+
+        machine = self.document.machines[0]
+        chart = book.plain.add_chart({"type": "scatter", "subtype": "straight"})
+        if machine.on_demand:
+            chart.add_series(series("on demand", "on_demand_per_month", ways[0]))
+        for way, rows in ways.items():
+            chart.add_series(series(words.bought(machine.ways[way]), "cost_per_month", rows))
+        chart.set_title({"name": f"A month on {words.machine(machine)} by hours of use", "name_font": {"size": 11}})
+        chart.set_x_axis({"name": "hours of use in a month", "min": 0})
+        chart.set_y_axis({"name": f"{self.document.query.currency} per month", "min": 0})
+        chart.set_legend({"position": "bottom"})
+        chart.set_size({"width": 720, "height": 380})
+        sheet.plain.insert_chart(top, 0, chart, {"object_position": 3})
 
     def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
         inputs = {"hours_per_run": "input_hours", "runs_per_month": "input_hours"}

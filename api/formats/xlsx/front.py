@@ -40,8 +40,8 @@ class Front:
     totals: Sequence[Total] = ()
 
 
-def write_front(sheet: Sheet, front: Front) -> None:
-    """Writes the whole sheet."""
+def write_front(sheet: Sheet, front: Front) -> int:
+    """Writes the whole sheet. Returns the row from which on there is room for a chart."""
     sheet.plain.set_column(0, 0, 30)
     sheet.plain.set_column(1, 3, 16)
     sheet.put(0, 0, front.title, "title")
@@ -58,6 +58,7 @@ def write_front(sheet: Sheet, front: Front) -> None:
     if front.address:
         sheet.put(row + 2, 0, "to ask again")
         sheet.put_address(row + 2, 1, front.address)
+    return row + 4
 
 
 def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:

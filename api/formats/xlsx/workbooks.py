@@ -40,12 +40,13 @@ def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...], 
     runs = {} if document.runs_per_month is None else {"runs_per_month": f"{document.runs_per_month}"}
     address = root + to_url(query, "/commitments.xlsx", **runs)
     lines = [*document.verdict, *document.notes]
-    write_front(
-        book.sheet("Summary"),
-        Front(f"Rent or commit: {query.model} to {goal}", lines, address, document.prices.as_of, query.currency),
-    )
+    summary = book.sheet("Summary")
+    front = Front(f"Rent or commit: {query.model} to {goal}", lines, address, document.prices.as_of, query.currency)
+    below = write_front(summary, front)
     rates = Rates(book, document.query.currency, document.prices.as_of)
-    CommitmentSheets(document, bills, rates).add(book, lambda _: None)
+    sheets = CommitmentSheets(document, bills, rates)
+    sheets.add(book, lambda _: None)
+    sheets.draw(book, summary, below)
     rates.write()
     return book.finish()
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import NamedTuple
+
 from flask import render_template, request
 
 from api.formats import words
@@ -11,10 +16,13 @@ from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared
+from api.reports.decision import Commitment, considered
 from api.web.pages.address import Address
 from api.web.pages.question import Headline
 from api.web.responses import asked_of
 from costcalc.assumptions import in_words
+
+MOST_LINES = 24
 
 
 def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
@@ -27,8 +35,28 @@ def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
     ).encode()
 
 
+class CommitmentLine(NamedTuple):
+    """A commitment with what it saves in a month against the cheapest rental on demand, and from how many runs a month on."""
+
+    best: Commitment
+    saves: Decimal | None
+    pays_from: int | None
+
+
+def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[CommitmentLine]:
+    """The cheapest way to pay of each kind and term on each machine, the least a month first."""
+    rental, runs, seen = report.rental(), report.runs_per_month, set()
+    for each in considered(machines, runs):
+        kind = id(each.machine), each.way.purchase_option, each.way.term
+        if kind not in seen:
+            seen.add(kind)
+            saves = rental.billed_cost * runs - each.usage.cost_per_month if rental and runs is not None else None
+            yield CommitmentLine(each, saves, each.pays_from(rental) if rental else None)
+
+
 def commitments_page(report: CommitmentsReport, _: Layout) -> bytes:
-    """Each machine with its ways to commit, and a picture of what a month costs by hours of use."""
+    """All commitments beside renting on demand; each machine with its ways to commit and a picture of a month by hours of use."""
+    document = report.document()
     at = Address(request.path, asked_of(question_of("commitments")))
 
     def chart_of(machine: Compared) -> str:
@@ -38,8 +66,9 @@ def commitments_page(report: CommitmentsReport, _: Layout) -> bytes:
     return render_template(
         "commitments.html",
         at=at,
-        document=report.document(),
+        document=document,
+        lines=list(islice(_lines(report, document.machines), MOST_LINES)),
         words=words,
         chart_of=chart_of,
-        headline=Headline.of(report.document().verdict),
+        headline=Headline.of(document.verdict),
     ).encode()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from flask import Response, render_template, request, url_for
 
 from api.formats.source_links import brief
-from api.formats.tables import Link
+from api.formats.tables import Link, batch
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
-from api.questions.register import Question
-from api.questions.schemas import layout
+from api.questions.register import Question, question_of
+from api.questions.schemas import Layout, layout
 from api.questions.suggestions import squeeze
-from api.reports.models import ModelsReport
+from api.reports.models import FitReport, ModelsReport
 from api.web.pages.address import Address
 from api.web.pages.filters import Entry
 from api.web.responses import (
@@ -27,11 +28,39 @@ from api.web.responses import (
     wants_page,
     written,
 )
+from costcalc.evidence.largest_batch import Fit
+from costcalc.training import Tier
 
 MOST_SHOWN = 60
+MOST_NETWORKS = 12
 
 
-def list_page(question: Question, report: Any) -> bytes:
+class GridRow(NamedTuple):
+    """Accelerators of equal memory, and by network the largest batch on them: as measured where anybody did."""
+
+    memory_gib: float
+    accelerators: tuple[str, ...]
+    batches: dict[str, Fit]
+
+
+def fit_page(report: FitReport, _: Layout) -> bytes:
+    """Which batch of each network each memory holds, as a grid; of one accelerator as a list."""
+    if arguments().get("accelerator"):
+        return list_page(question_of("fit"), report)
+    networks = list(dict.fromkeys(each.model for each in report.found))[:MOST_NETWORKS]
+    grid = [
+        GridRow(memory, tuple(dict.fromkeys(each.accelerator for each in some)), _batches(some))
+        for memory, some in report.by_memory().items()
+    ]
+    return list_page(question_of("fit"), report, networks=networks, grid=grid, batch=batch)
+
+
+def _batches(some: Sequence[Fit]) -> dict[str, Fit]:
+    """By network, the one that was measured; else any, since what is modelled follows from the memory."""
+    return {each.model: each for each in sorted(some, key=lambda each: each.evidence is Tier.MEASURED)}
+
+
+def list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
     """The rows of a report below the filters of its question."""
     table, document = question.listed, report.document()
     wanted, offset = request.args.get("_find", ""), int(request.args.get("offset") or 0)
@@ -51,6 +80,7 @@ def list_page(question: Question, report: Any) -> bytes:
         sources=brief,
         is_whole=shown >= len(rows),
         address=_address,
+        **shown_too,
     )
 
 

@@ -37,6 +37,7 @@ EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
 COMPARED = CompareSchema()
 SENTENCE = "q"
+LONG_HEADLINE = 110  # characters
 SIZES = (20, 50, 100)
 LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
 """Parameters that ask for the list of all estimates, not only for what to do."""
@@ -65,19 +66,25 @@ class NamedPick(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """A verdict: its first sentence with a figure and the warnings before it, and what follows in lines."""
+    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, and what follows in
+    lines."""
 
     first: str
     further: list[str]
+    warning: str = ""
 
     @classmethod
     def of(cls, verdict: Sequence[str]) -> Headline:
         """That of a verdict, which may be empty."""
-        first, *lines = verdict or ("No estimate answers this question.",)
-        sentences = first.split(". ")
-        told = 1 + next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
-        headline, rest = ". ".join(sentences[:told]), ". ".join(sentences[told:])
-        return cls(headline.removesuffix("."), [line for line in (rest, *lines) if line])
+        opening, *lines = verdict or ("No estimate answers this question.",)
+        sentences = opening.split(". ")
+        told = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
+        first, rest = sentences[told].removesuffix("."), ". ".join(sentences[told + 1 :])
+        if len(first) > LONG_HEADLINE:
+            first, _, second = first.partition("; ")
+            rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
+        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
+        return cls(first, [line for line in (rest, *lines) if line], warning)
 
 
 class Preview(NamedTuple):
@@ -132,7 +139,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "many": many,
         "in_words": in_words,
         "waiting": waiting,
-        "taking": partial(taking, query),
+        "taking": partial(taking, query, answer=answer),
         "explained": lambda estimate: explained(query, estimate),
         "headline": Headline.of(answer.verdict),
         "picks": list(_named(answer)),

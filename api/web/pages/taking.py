@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from decimal import Decimal
 from typing import NamedTuple
 
 from flask import request, url_for
@@ -12,7 +13,7 @@ from api.questions.schemas import LaunchSchema
 from api.reports.launch import TITLES, launchers
 from api.web.feed import feed_of
 from api.web.responses import needs_token
-from costcalc.answers import Estimate
+from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
 
 FILES = ("csv", "xlsx", "png", "svg")
@@ -34,8 +35,15 @@ class Taking(NamedTuple):
     note: str
 
 
-def taking(query: EstimateQuery, estimate: Estimate | None = None) -> Taking:
-    """How to take a question elsewhere, or one estimate of it alone."""
+def _alert(query: EstimateQuery, answer: Answer, root: str) -> str:
+    """What a Slack channel types to be told when the answer costs a tenth less."""
+    below = round(answer.lead.cost(query.basis).cost * Decimal("0.9"), 2)
+    token = f"&token={PLACE}" if needs_token() else ""
+    return f"/feed subscribe {root}{feed_of(query)}&below={below}{token}"
+
+
+def taking(query: EstimateQuery, estimate: Estimate | None = None, answer: Answer | None = None) -> Taking:
+    """How to take a question with its answer elsewhere, or one estimate of it alone."""
     own = narrowed(query, estimate) if estimate else query
     path, root = url_for("questions.cost"), request.host_url.rstrip("/")
     locked = needs_token()
@@ -45,6 +53,7 @@ def taking(query: EstimateQuery, estimate: Estimate | None = None) -> Taking:
             ("curl", f"curl{HEADER if locked else ''} '{to_url(own, root + path)}'"),
             ("Sheet", f'=IMPORTDATA("{sheet}")'),
             ("Slack", to_command(own)),
+            *([] if estimate or answer is None or not answer.picks else [("Alert", _alert(own, answer, root))]),
         ],
         files=[
             *((kind.upper(), to_url(own, f"{path}.{kind}")) for kind in FILES),

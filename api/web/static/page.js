@@ -38,6 +38,31 @@ for (const tray of document.querySelectorAll("form.tray")) {
   count();
 }
 
+for (const button of document.querySelectorAll("button.theme")) {
+  // Light and dark in turn; the one that the system has is not remembered, so that it goes on following the system.
+  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
+  const now = () => root.dataset.theme || (system.matches ? "dark" : "light");
+  const name = () => { button.textContent = now() === "dark" ? "Light" : "Dark"; };
+  button.hidden = false;
+  button.setAttribute("aria-description", "the other theme");
+  button.addEventListener("click", () => {
+    const other = now() === "dark" ? "light" : "dark";
+    root.dataset.theme = other === (system.matches ? "dark" : "light") ? "" : other;
+    try { localStorage.setItem("costcalc.theme", root.dataset.theme); } catch { /* storage is switched off */ }
+    name();
+  });
+  system.addEventListener("change", name);
+  name();
+}
+
+document.addEventListener("keydown", (event) => {
+  // A slash leads to the box, as on many pages.
+  const box = document.querySelector("form.sentence input");
+  if (event.key !== "/" || !box || event.ctrlKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+  event.preventDefault();
+  box.select();
+});
+
 // The currency asked for last is asked for again; an address that names another has the last word.
 try {
   const named = new URLSearchParams(location.search).get("currency");

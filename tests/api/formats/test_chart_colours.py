@@ -55,4 +55,5 @@ def test_more_names_than_colours_have_other_signs():
 
 def test_the_page_has_the_same_colours():
     style = Path(api.web.__file__).with_name("static").joinpath("style.css").read_text()
-    assert re.findall(r"--p\d: (#\w{6});", style) == [*DRESSES["light"][0], *DRESSES["dark"][0]]
+    found = re.findall(r"--p\d: light-dark\((#\w{6}), (#\w{6})\);", style)
+    assert found == list(zip(DRESSES["light"][0], DRESSES["dark"][0], strict=True))

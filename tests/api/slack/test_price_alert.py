@@ -46,6 +46,15 @@ def cheapest_at(service, as_of):
     return service.answer(replace(query, as_of=as_of), catalogue).estimates[0]
 
 
+def test_a_sum_is_told_once_the_answer_falls_below_it():
+    service = service_with("3.06", "1.53")
+    now, then = (cheapest_at(service, moment).billed_cost for moment in (NOW, BEFORE))
+    told = notice(service, replace(REQUEST, below=(now + then) / 2))
+    assert told.text.startswith(f"*resnet50 0.757* costs less than {(now + then) / 2:,.2f} USD")
+    assert f"${now:,.2f}" in told.text
+    assert [notice(service, replace(REQUEST, below=below)) for below in (now, then + 1)] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("rates", "moved"),
     [(("3.06", "3.06"), "10%"), (("3.06", "3.30"), "10%"), (("3.06",), "10%"), (("3.06", "4.00"), "0.5")],

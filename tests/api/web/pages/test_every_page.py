@@ -31,6 +31,9 @@ PAGES = {
     "/trend": "model=resnet18&target=0.69&every=year",
     "/throughput": "model=resnet50",
     "/fit": "model=resnet50",
+    "/small": "",
+    "/tasks": "",
+    "/mlperf": "model=rnnt",
     "/models": "",
     "/models/resnet50": "",
     "/recipes": "",
@@ -44,6 +47,7 @@ OF_A_RUN = (
     "/commitments?model=my-run&target=28&provider=aws",
     "/compare?model=my-run&target=28&a=lambda:gpu_1x_a10&b=own:1x RTX 4090",
 )
+OF_NO_FEED = "/models", "/recipes", "/docs", "/signin", "/small", "/tasks", "/mlperf"
 WRONG = {
     "/": f"{ASKED}5",
     "/offers": "nonsense=1",
@@ -127,9 +131,7 @@ def fed(text):
     return create_app(service_of(prices)).test_client(), rates[0]
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in PAGES if not path.startswith(("/models", "/recipes", "/docs", "/signin"))]
-)
+@pytest.mark.parametrize("path", [path for path in PAGES if not path.startswith(OF_NO_FEED)])
 def test_nothing_in_a_price_feed_becomes_markup(path):
     found = []
     for text in (HOSTILE, "nobody"):

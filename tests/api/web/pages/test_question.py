@@ -91,15 +91,23 @@ def test_old_and_second_hand_rates_are_marked_and_the_marks_explained(client):
     assert "†" not in text_of(client.get("/?model=resnet50&target=0.99"))
 
 
-def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warnings_before_it():
+def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warning_stands_before_it():
     warning, answer, rate = (
         "No rate is confirmed.",
         "Rent 1 T4G at AWS (g5g.xlarge): $10.27, 19.6 h.",
         "Seen 9 days ago.",
     )
-    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."])
-    assert Headline.of([f"{warning} {answer} {rate}"]) == (f"{warning} {answer[:-1]}", [rate])
-    assert Headline.of([warning]) == (warning[:-1], [])
+    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."], "")
+    assert Headline.of([f"{warning} {answer} {rate}"]) == (answer[:-1], [rate], warning)
+    assert Headline.of([warning]) == (warning[:-1], [], "")
+
+
+def test_a_long_headline_ends_at_its_first_half():
+    first, second = (
+        f"Do not commit: 30 runs cost $10 {'on demand ' * 10}".strip(),
+        "the cheapest commitment is $12 a month",
+    )
+    assert Headline.of([f"{first}; {second}. It pays."]) == (first, [f"T{second[1:]}. It pays."], "")
 
 
 def test_an_empty_answer_links_to_the_question_that_brings_most_back(client):

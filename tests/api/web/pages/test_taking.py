@@ -32,6 +32,15 @@ def test_cards_link_launch_files_of_their_machines_alone(client):
         assert "lambda" in str(yaml.safe_load(client.get(path).data))
 
 
+def test_a_channel_is_told_below_nine_tenths_of_the_cost(client):
+    [told] = re.findall(
+        r'<input id="take-all-Alert" value="/feed subscribe http://localhost([^"]*)"', text_of(client.get(ASKED))
+    )
+    cost = client.get(ASKED.replace("/?", "/cost?")).json["picks"][0]["estimate"]["billed_cost"]
+    assert float(told.rpartition("below=")[2]) == pytest.approx(0.9 * cost, abs=0.006)
+    assert client.get(told).mimetype == "application/atom+xml"
+
+
 def test_what_no_launcher_rents_has_no_launch_file(client):
     assert not LAUNCHED.findall(text_of(client.get("/?model=resnet50&target=0.757&purchase=reserved")))
 
