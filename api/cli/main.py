@@ -218,7 +218,7 @@ def notice(every: str, moved: str, ask: str, below: float | None, dry_run: bool)
     from api.slack.webhook import NotSent, WrongUse
 
     try:
-        request = slack_notice.AlertRequest(every, moved, ask, below and Decimal(repr(below)))
+        request = slack_notice.AlertRequest(every, moved, ask, None if below is None else Decimal(repr(below)))
         click.echo(slack_notice.notify(settings_of_environment(), request, dry_run))
     except WrongUse as error:
         stop(error)

@@ -115,7 +115,7 @@ def compare_lines(report: CompareReport, view: View) -> Iterator[str]:
 
 def fit_lines(report: FitReport, view: View) -> Iterator[str]:
     """A table of accelerators and a few networks, or a row for each pair of many."""
-    fits, models = report.page, tuple(dict.fromkeys(each.model for each in report.page))
+    fits, models = report.rows(), tuple(dict.fromkeys(each.model for each in report.rows()))
     if report.rest or len(models) > MOST_GRID:
         yield from list_lines(tables.FITS, report, view)
     else:

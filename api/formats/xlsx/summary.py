@@ -34,7 +34,7 @@ SHOWN = (
 )  # fmt: skip
 FIGURES = 4
 WHY = len(SHOWN) + 1
-WHY_WIDTH, LINE_HEIGHT = 82, 15  # characters, points
+WHY_WIDTH, LINE_HEIGHT = 48, 15  # characters, points
 SERIES = (
     ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
     ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
@@ -198,7 +198,7 @@ def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer, picks: int)
         chart.add_series({"name": words, "categories": hours, "values": costs, "marker": marker})
     positive = all(min(each.billed_cost, each.effective_cost) > 0 for each in answer.estimates)
     chart.set_title({"name": "Cost against time", "name_font": {"size": 11}})
-    chart.set_x_axis({"name": "hours", "min": 0})
+    chart.set_x_axis({"name": "hours", "log_base": 10})
     chart.set_y_axis({"name": answer.query.currency, **({"log_base": 10} if positive else {})})
     chart.set_legend({"position": "bottom"})
     chart.set_size({"width": 640, "height": 360})
