@@ -32,7 +32,7 @@ for (const tray of document.querySelectorAll("form.tray")) {
   const count = () => {
     const chosen = new Set(ticks.filter((tick) => tick.checked).map((tick) => tick.value));
     button.disabled = chosen.size !== 2;
-    button.textContent = chosen.size === 2 ? "Compare both" : `Compare: tick ${2 - Math.min(chosen.size, 2) || "no more than two"}`;
+    button.textContent = ["Compare: tick two", "Compare: tick one more", "Compare both"][chosen.size] ?? "Compare: tick no more than two";
   };
   for (const tick of ticks) tick.addEventListener("change", count);
   count();
