@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import count
 
 from api.bootstrap import FixedPrices
@@ -15,7 +16,7 @@ from costcalc.evidence import load_evidence
 from pricing.packaged.offers import read_packaged
 
 ROUNDS = 15
-MOST_MILLISECONDS, MOST_BYTES = 100, 300_000
+MOST_MILLISECONDS, MOST_BYTES = 100, 60_000
 PACKED = {"Accept-Encoding": "gzip", "Accept": "text/html"}
 
 
@@ -32,9 +33,19 @@ def run() -> bool:
 
     sizes: list[int] = []
     first_screen()
+    busy = time.process_time()
     took = median(milliseconds([first_screen] * ROUNDS))
+    busy = (time.process_time() - busy) / ROUNDS * 1000
     page = client.get("/").get_data(as_text=True)
     parts = re.findall(r'(?:src|href)="(/[^"]*\.(?:css|js|svg)\?v=[^"]*)"', page)
     total = sizes[-1] + sum(len(client.get(part, headers=PACKED).data) for part in parts)
-    fine = report("the first screen, warm", f"{took:.0f} ms (median)", "at most 100 ms", took <= MOST_MILLISECONDS)
-    return report("the first screen before charts", f"{total:,} bytes", "at most 300,000", total <= MOST_BYTES) and fine
+    fine = report(
+        "the first screen, warm",
+        f"{took:.0f} ms (median), {busy:.0f} of processor",
+        "at most 100 ms",
+        took <= MOST_MILLISECONDS,
+    )
+    return (
+        report("the first screen before charts", f"{total:,} bytes", f"at most {MOST_BYTES:,}", total <= MOST_BYTES)
+        and fine
+    )
