@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import islice
@@ -14,7 +14,6 @@ from api.formats.sheet_columns import estimate_columns, shared_columns, word_col
 from api.formats.tables import OFFERS, Table
 from api.questions.errors import BadParameters
 from api.questions.fields import Number
-from api.questions.links import to_url
 from api.questions.schemas import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
@@ -65,10 +64,18 @@ def accuracy_xlsx(report: AccuracyReport, layout: Layout) -> bytes:
     from api.formats.xlsx.front import Front
 
     document, (columns, rows) = report.document(), _accuracy(report)
-    query = document.query
-    address = layout.root + to_url(query, "/accuracy.xlsx", ("target",))
-    front = Front(f"The accuracy of {query.model}", [document.message], address, document.prices.as_of, query.currency)
-    return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows)
+    query, moment = document.query, document.prices.as_of
+    front = Front(f"The accuracy of {query.model}", [document.message], layout.asked, moment, query.currency)
+    folded = _needed_by_few(columns, {"accuracy"}, layout)
+    return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows, folded)
+
+
+def _needed_by_few(columns: Sequence[Column], kept: Container[str], layout: Layout) -> Container[str]:
+    """The columns to fold away: none where the asker chose them, else all that the sheet of estimates folds away too."""
+    from api.formats.xlsx import estimates
+
+    shown = {name: name in kept or name.removeprefix("best_") in estimates.SHOWN for name, _ in columns}
+    return () if layout.columns else [name for name, is_shown in shown.items() if not is_shown]
 
 
 def _accuracy(report: AccuracyReport) -> tuple[list[Column], Sequence[Any]]:
@@ -162,7 +169,8 @@ def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
     found, (columns, rows) = report.document(), _compared(report)
     title = f"Two machines for {found.query.model} to {found.query.target:g} {found.query.metric}"
     front = Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
-    return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows)
+    folded = _needed_by_few(columns, {"side", *COMPARED}, layout)
+    return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)
 
 
 def _compared(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
@@ -191,18 +199,17 @@ def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
 def plan_xlsx(document: PlanDocument, layout: Layout) -> bytes:
     """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
     stand the sums."""
-    from api.formats.xlsx import estimates, tables
+    from api.formats.xlsx import tables
     from api.formats.xlsx.front import Front
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
-    given = {name for row in document.rows for name in row.given}
-    folded = {name for name, _ in columns if name.removeprefix("best_") not in estimates.SHOWN} - given - {"error"}
+    folded = _needed_by_few(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
     columns = csv_export.chosen_columns(columns, layout)
     created, sums = document.prices.as_of if document.prices else None, sums_of(document)
     lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]
     currency = sums[0].currency if sums else ""
     front = Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
-    return tables.workbook("Plan", front, columns, document.rows, folded=() if layout.columns else folded)
+    return tables.workbook("Plan", front, columns, document.rows, folded)
 
 
 def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:

@@ -207,7 +207,7 @@ QUESTIONS = (
         Tool("The highest accuracy of a model that a budget or a time limit allows, and where.", rows=3),
         errors=(404,),
         topic="The accuracy that a budget buys",
-        example={"model": "resnet50"},
+        example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed"},
     ),
     Question(
         "commitments",

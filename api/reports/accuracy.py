@@ -11,12 +11,15 @@ from typing import Any, ClassVar
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
+from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
 from costcalc.evidence import normalised
-from costcalc.money import CENT, ExchangeRate
+from costcalc.hardware import counted
+from costcalc.money import CENT, ExchangeRate, money
 from costcalc.query import EstimateQuery
 from costcalc.training import Crossing
+from pricing.packaged.providers import provider
 
 STEPS = 10_000
 """Accuracies are told apart to 0.0001."""
@@ -136,7 +139,9 @@ class AccuracyReport:
     def _something(self, accuracy: float, found: Answer) -> str:
         best = found.estimates[0]
         value = f"{accuracy:.6g} {self.query.metric}" if self.own else f"{accuracy:.4f}"
-        told = f"{value} on {best.nodes} x {best.instance_type} of {best.provider}: {self._costs(best)}."
+        several = f"{best.nodes} x " if best.nodes > 1 else ""
+        chips = counted(best.accelerators, best.accelerator)
+        told = f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
         if self.own:
             return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
@@ -161,8 +166,10 @@ class AccuracyReport:
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost
-        waiting = f" ({estimate.calendar_hours:.4g} h with waiting)" if estimate.calendar_hours > estimate.hours else ""
-        return f"{cost:f} {estimate.currency} in {estimate.hours:.4g} h{waiting}"
+        waiting = (
+            f" ({in_words(estimate.calendar_hours)} with waiting)" if estimate.calendar_hours > estimate.hours else ""
+        )
+        return f"{money(cost, estimate.currency)}, {in_words(estimate.hours)}{waiting}"
 
 
 def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AccuracyReport:

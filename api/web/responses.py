@@ -86,7 +86,7 @@ def answered(question: Question) -> Response:
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     report: Report = question.answer(service, catalogue, values)
-    at = replace(layout, root=f"{request.host_url.rstrip('/')}{request.script_root}", asked=_address_without_token())
+    at = with_address(layout)
     response = cached(parts, kind, lambda: written(question, report, kind, at))
     if response.status_code == 200 and kind in TYPES:
         tell_rest(response, report.rest)
@@ -95,10 +95,11 @@ def answered(question: Question) -> Response:
     return name_file(response, f"{report.name}.{kind}", layout)
 
 
-def _address_without_token() -> str:
-    """The whole address that was asked: a workbook is handed on, and must not have its asker's token."""
+def with_address(layout: Layout) -> Layout:
+    """A layout with the whole address that was asked: a workbook is handed on, and must not have its asker's token."""
     query = urlencode({name: texts for name, texts in arguments().items() if name != "token"}, doseq=True)
-    return f"{request.base_url}{'?' * bool(query)}{query}"
+    root = f"{request.host_url.rstrip('/')}{request.script_root}"
+    return replace(layout, root=root, asked=f"{request.base_url}{'?' * bool(query)}{query}")
 
 
 def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:

@@ -31,7 +31,13 @@ def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
     document = report.document()
     marks = words.marks_explained((*document.estimates, *document.less))
     return render_template(
-        "accuracy.html", at=at, marks=marks, document=document, words=words, in_words=in_words
+        "accuracy.html",
+        at=at,
+        marks=marks,
+        document=document,
+        headline=Headline.of((document.message,)),
+        words=words,
+        in_words=in_words,
     ).encode()
 
 

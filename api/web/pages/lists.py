@@ -26,6 +26,7 @@ from api.web.responses import (
     chosen_format,
     current_service,
     wants_page,
+    with_address,
     written,
 )
 from costcalc.evidence.largest_batch import Fit
@@ -131,4 +132,5 @@ def model_view(question: Question, model: str) -> Response:
 def _of_evidence(question: Question, report: ModelsReport) -> Response:
     chosen = layout(current_service().check(question.schema, arguments()))
     kind = chosen_format(chosen, question.kinds)
-    return cached(("", report.name, chosen), kind, lambda: written(question, report, kind, chosen))
+    at = with_address(chosen)
+    return cached(("", report.name, at), kind, lambda: written(question, report, kind, at))

@@ -146,7 +146,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "today": _today(report),
         "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
         "preview": _preview(query),
-        "beside": {name: _beside(query, name) for name in ("accuracy", "commitments", "trend")},
+        "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
+        | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
         "compared": compared,
         "tray": _tray(query),
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
@@ -190,6 +191,11 @@ def _beside(query: EstimateQuery, name: str) -> str:
     """The same question about accuracy, commitments or its past."""
     asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
     return to_url(asked, "", WITHOUT[name])
+
+
+def _confirmed(query: EstimateQuery) -> EstimateQuery:
+    """The same question about what picks come from."""
+    return replace(query, rates="confirmed", purchase=query.purchase or (PurchaseOption.ON_DEMAND,))
 
 
 def compared(each: Estimate) -> str:

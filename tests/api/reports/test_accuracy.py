@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from costcalc.assumptions import in_words
+
 STEP = 0.0001
 
 
@@ -49,7 +51,7 @@ def test_the_estimates_have_the_keys_of_cost_and_less_accuracy_never_costs_more(
         pytest.approx(found["accuracy"] - 0.001),
         pytest.approx(found["accuracy"] - 0.0025),
     ]
-    assert f"{found['accuracy']:.4f} on" in found["message"]
+    assert f"{found['accuracy']:.4f} with " in found["message"]
 
 
 def test_without_limits_it_is_the_best_that_is_known(client):
@@ -89,7 +91,7 @@ def test_a_free_tier_costs_nothing_but_says_how_long_one_waits(client):
     best = found["estimates"][0]
     assert best["billed_cost"] == 0
     assert best["calendar_hours"] > best["hours"]
-    assert f"{best['calendar_hours']:.4g} h with waiting" in found["message"]
+    assert f"({in_words(best['calendar_hours'])} with waiting)" in found["message"]
 
 
 def test_filters_that_leave_nothing_are_named(client):
