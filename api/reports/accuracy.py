@@ -169,7 +169,7 @@ class AccuracyReport:
         waiting = (
             f" ({in_words(estimate.calendar_hours)} with waiting)" if estimate.calendar_hours > estimate.hours else ""
         )
-        return f"{money(cost, estimate.currency)}, {in_words(estimate.hours)}{waiting}"
+        return f"{money(cost, estimate.currency)} in {in_words(estimate.hours)}{waiting}"
 
 
 def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AccuracyReport:
