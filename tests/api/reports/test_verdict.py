@@ -29,7 +29,7 @@ CASES = {
         [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), for electricity\.", CODE, "^Next: costcalc measure resnet50"],
     ),
     "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at Kaggle: free, ", CODE, "^Next: https://www.kaggle.com"]),
-    "no launcher": ({"target": "0.757", "provider": "jarvislabs"}, ["^Next: https://jarvislabs.ai/pricing has today's rates"]),
+    "no launcher": ({"target": "0.757", "provider": "hyperstack"}, [r"^Next: https://\S+ has today's rates"]),
     "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at Google Cloud", CODE]),
     "nothing": ({"target": "0.99"}, [
         r"^No recipe of resnet50 reaches 99 %; the best reaches 80\.8 %", r"^Instead: [\d,]+ estimates with target=",
