@@ -273,6 +273,7 @@ QUESTIONS = (
         errors=(404,),
         topic="What it cost before",
         table=f"{_TABLES}ROUNDS",
+        example={"model": "bert-large"},
     ),
     Question(
         "compare",

@@ -33,7 +33,7 @@ PAGES = {
     "/fit": "model=resnet50",
     "/small": "",
     "/tasks": "",
-    "/mlperf": "model=rnnt",
+    "/mlperf": "",
     "/models": "",
     "/models/resnet50": "",
     "/recipes": "",
