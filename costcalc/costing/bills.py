@@ -145,7 +145,7 @@ class Bill:
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
         tariff = self.tariff
-        microseconds = int((hours * MICROSECONDS_PER_HOUR).to_integral_value())
+        microseconds = round(hours * MICROSECONDS_PER_HOUR)
         increments = -(-microseconds // (tariff.increment_seconds * MICROSECONDS_PER_SECOND))
         return Decimal(max(increments * tariff.increment_seconds, tariff.minimum_seconds)) / SECONDS_PER_HOUR
 

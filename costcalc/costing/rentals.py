@@ -133,11 +133,12 @@ def rentals(
         times = repeated(matrix, times, query)
     if query.overheads == "typical":
         spot = np.flatnonzero(option == SPOT)
-        risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]
-        pairs, pair = np.unique(time[spot] * len(RISKS) + risk, return_inverse=True)
-        steady = times.take(pairs // len(RISKS))
-        time[spot] = len(times.cluster) + pair
-        times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
+        if len(spot):
+            risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]
+            pairs, pair = np.unique(time[spot] * len(RISKS) + risk, return_inverse=True)
+            steady = times.take(pairs // len(RISKS))
+            time[spot] = len(times.cluster) + pair
+            times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
     return times, Rentals(
@@ -192,20 +193,19 @@ def _refusals(
     anywhere = np.flatnonzero(eligible.eligible & ~matrix.own_system_only)
     if query.evidence == "measured" or not len(anywhere):
         return ["not_measured" if query.evidence == "measured" else "own_system_only"] * len(clusters)
-    codes, count = np.unique(clusters, return_counts=True)
-    refusal = matrix.speeds.refusal.take(np.unique(matrix.speed_row[anywhere]), axis=0).take(codes, axis=1).max(axis=0)
-    return map(REFUSALS.__getitem__, np.repeat(refusal, count).tolist())
+    rows = np.zeros(len(matrix.speeds.refusal), bool)
+    rows[matrix.speed_row[anywhere]] = True
+    refusal = matrix.speeds.refusal[rows].max(axis=0)
+    return map(REFUSALS.__getitem__, refusal[clusters].tolist())
 
 
-def costs(
-    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | None = None
-) -> Floats:
-    """What each rental costs by the basis asked for, storage and egress included, its metered rate being `times` as high; NaN
-    where the offer's currency has no exchange rate."""
-    factors = rented.nodes * _price_factors(catalogue, query, rented.row, market.exchange)
-    tariffs = _tariffs(catalogue, rented.row, factors)
-    if times is not None:
-        tariffs = replace(tariffs, metered_hourly=tariffs.metered_hourly * times)
+def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
+    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
+    rate."""
+    return _costs(catalogue, query, rented, market, _tariffs(catalogue, query, rented, market))
+
+
+def _costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, tariffs: Tariffs) -> Floats:
     billed = query.basis == "billed"
     machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
     return machines + _storage_and_egress(catalogue, query, rented, market)
@@ -223,11 +223,13 @@ def cost_ranges(
     says of one."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
+    tariffs = _tariffs(catalogue, query, rented, market)
 
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
         own = np.abs(np.log(hours / times.hours))
         beyond = np.exp(sign * (np.hypot(own, width) - own))
-        return costs(catalogue, query, replace(rented, hours=hours), market, beyond)
+        moved = replace(tariffs, metered_hourly=tariffs.metered_hourly * beyond)
+        return _costs(catalogue, query, replace(rented, hours=hours), market, moved)
 
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
@@ -256,8 +258,10 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
     return by_provider.get(provider, by_provider.get(None, Decimal(0)))
 
 
-def _tariffs(catalogue: Catalogue, row: Indices, factor: Floats) -> Tariffs:
-    columns, unit = catalogue.columns, factor / NANOS_PER_UNIT
+def _tariffs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Tariffs:
+    """How all machines of each rental are billed, at the asker's own rates."""
+    columns, row = catalogue.columns, rented.row
+    unit = rented.nodes * _price_factors(catalogue, query, row, market.exchange) / NANOS_PER_UNIT
     return Tariffs(
         fee=columns.fee.take(row) * unit,
         period_hours=columns.period_hours.take(row),
