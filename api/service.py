@@ -24,6 +24,7 @@ from api.questions.resolving import resolve
 from api.questions.schemas import CostSchema, Layout, layout
 from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
 from api.questions.tasks import of_the_task
+from api.questions.usual_target import names_no_target, with_usual_target
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -243,8 +244,9 @@ class Service:
         guesses, own = guesses or Guesses(), self.own_asked(arguments)
         task = None if own else self.task_asked(arguments)
         described = not (own or task) and describes(schema, arguments)
+        usual = not (own or task or described) and names_no_target(schema, arguments)
         rest = without_its_own(schema, own, arguments) if own else without(OF_THE_RUN, arguments) if task else arguments
-        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task or described else ())
+        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task or described or usual else ())
         values, misnamed = resolve(values, self.names(catalogue, task), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
@@ -261,7 +263,10 @@ class Service:
             its_own, wrong = by_word(values, is_any)
             values, errors = {**values, **its_own}, {**wrong, **errors}
             values |= {"model": ANY_NETWORK} if is_any else {}
-        elif "metric" in schema.fields:  # a small network has epochs without one
+        elif usual and isinstance(values.get("model"), str):
+            its_own, wrong = with_usual_target(self.evidence, values)
+            values, errors = {**values, **its_own}, {**errors, **wrong}
+        if not described and "metric" in schema.fields:  # a small network has epochs without one
             errors |= without_epochs(values)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)

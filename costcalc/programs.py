@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal
 
@@ -45,6 +46,11 @@ class UsualScript:
     framework_family: str
     recipes: str
     source: str
+
+    def steps_to(self, recipe: str, framework_family: str) -> int:
+        """How far a recipe is from what most people run: 0 where it is named here, 1 where it is of that framework, else 2."""
+        named = any(fnmatchcase(recipe, pattern) for pattern in self.recipes.split())
+        return 0 if named else 1 + (framework_family != self.framework_family)
 
 
 @dataclass(frozen=True, slots=True)

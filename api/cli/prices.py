@@ -26,6 +26,7 @@ from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting, Settings
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.freshness import Stock, current_stock
 from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR
 from pricing import editions
@@ -162,8 +163,9 @@ def describe(name: str) -> None:
 
 @_faults_told()
 def status(settings: Settings) -> None:
-    """How each source last fared, and the rates in quarantine."""
-    store = Store(settings.database_url)
+    """The current rates, how each source last fared, and the rates in quarantine."""
+    store, service = Store(settings.database_url), build_once(settings)
+    click.echo(_in_stock(current_stock(service.catalogue(), utc_now())) + "\n")
     states, odd = refreshing.status(store), refreshing.quarantined(store)
     _print(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
@@ -299,6 +301,12 @@ def _states_at(now: datetime) -> tuple[Column, ...]:
         Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", figures=True),
         Column("seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", figures=True, leave=1),
     )
+
+
+def _in_stock(stock: Stock) -> str:
+    age, within = stock.freshness.median_age_days or 0, stock.freshness.share_within_30_days or 0
+    held = f"{stock.rates:,} current rates of {stock.providers} providers, {stock.first_hand:.0%} first hand"
+    return f"{held}; {age:.0f} days old in the median, {within:.0%} seen within 30 days"
 
 
 def _age(moment: datetime | None, now: datetime) -> str:

@@ -52,7 +52,7 @@ def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
 
 
 def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
-    implied = ("target", "metric", "dataset") if query.metric == EPOCHS else ()
+    implied = ("target", "metric", "dataset") if query.metric == EPOCHS else ("target_of",)
     for field in fields(query):
         if field.name in implied:
             continue

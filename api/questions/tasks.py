@@ -15,6 +15,7 @@ from api.questions.suggestions import clip, squeeze
 from costcalc.tasks.known import qualities, quality_on
 from costcalc.tasks.tables import Task
 
+MLPERF = "MLPerf"
 TARGET = Number(float, -1e300, 1e300, "value to reach", example=3.3)
 
 
@@ -40,7 +41,9 @@ def of_the_task(
         target = _target(task, [text.strip() for text in arguments.get("target", ()) if text.strip()], target)
     except ValidationError as error:
         errors["target"] = [str(message) for message in error.messages]
-    return {"target": target, "metric": task.metric, "dataset": task.dataset}, errors
+    named = any(text.strip() for text in arguments.get("target", ()))
+    found = {"target": target, "metric": task.metric, "dataset": task.dataset}
+    return found if named else {**found, "target_of": MLPERF}, errors
 
 
 def _target(task: Task, texts: list[str], usual: float) -> float:

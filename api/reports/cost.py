@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from api.questions.regions import located
+from api.questions.usual_target import whose_target
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import Rest, rest_of
@@ -193,10 +194,11 @@ class CostReport:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What to know before the figures: that regions asked about have no rates, and which ones stand in."""
+        """What to know before the figures: whose target it is where the question names none, and that regions asked about have no
+        rates, and which ones stand in."""
         as_of = self.query.as_of or self.service.clock()
         catalogue = self.service.at(self.catalogue, self.query.as_of)
-        return located(self.query, catalogue, as_of, self.service.sources).notes
+        return (*whose_target(self.query), *located(self.query, catalogue, as_of, self.service.sources).notes)
 
     @cached_property
     def _asked(self) -> Asked:

@@ -66,8 +66,25 @@ class LastSeen:
 
 def current_freshness(catalogue: Catalogue, as_of: datetime) -> Freshness:
     """That of all rates current at a moment, in all regions."""
+    return current_stock(catalogue, as_of).freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What rates are current: of how many providers, how many, the share from 0 to 1 that the providers themselves stated."""
+
+    providers: int
+    rates: int
+    first_hand: float
+    freshness: Freshness
+
+
+def current_stock(catalogue: Catalogue, as_of: datetime) -> Stock:
+    """All rates current at a moment, in all regions."""
     rows = catalogue.allowed_rows(catalogue.current_offers(as_of), OfferFilter(regions="all"))
-    return LastSeen.of(catalogue, rows).freshness(as_of, catalogue.refreshed_at)
+    freshness = LastSeen.of(catalogue, rows).freshness(as_of, catalogue.refreshed_at)
+    share = float(catalogue.first_hand[rows].mean()) if len(rows) else 0.0
+    return Stock(len(freshness.by_provider), len(rows), share, freshness)
 
 
 def _median(moments: Indices) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.programs import ProgramSupport
+from costcalc.programs import ProgramSupport, UsualScript
 from costcalc.training import OwnRecipe, Recipe
 from costcalc.units import Flags, Indices
 
@@ -56,6 +56,35 @@ class Runs(NamedTuple):
         """Which of these recipes are known not to run on each of these clusters [r, c]."""
         program, accelerator = self.program.take(recipes), self.accelerator.take(clusters)
         return np.asarray((self.answers == NO).take(program, axis=0).take(accelerator, axis=1))
+
+
+class Usual(NamedTuple):
+    """How far R recipes are from what most people run on the accelerators of C clusters: in `steps` [R, V], for each vendor with
+    a usual script, 0 for that and those like it, 1 for others of its framework, 2 for other code. `vendor` [C] is the column of
+    each cluster, that of the last, all 0, where nobody knows what is usual."""
+
+    steps: NDArray[np.int8]
+    vendor: Indices
+
+    @classmethod
+    def of(cls, scripts: Sequence[UsualScript], recipes: Sequence[Recipe], vendors: Sequence[str]) -> Usual:
+        """That of these recipes on clusters of these vendors' chips."""
+        steps = [
+            [
+                0 if isinstance(recipe, OwnRecipe) else script.steps_to(recipe.name, recipe.framework_family)
+                for script in scripts
+            ]
+            for recipe in recipes
+        ]
+        known = {script.vendor: number for number, script in enumerate(scripts)}
+        return cls(
+            np.array([[*row, 0] for row in steps], np.int8).reshape(len(recipes), len(scripts) + 1),
+            np.array([known.get(vendor, len(scripts)) for vendor in vendors], np.int64),
+        )
+
+    def between(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
+        """Those of each of these recipes on each of these clusters [r, c]."""
+        return self.steps[np.ix_(recipes, self.vendor[clusters])]
 
 
 OWN = ("own", "own")

@@ -27,7 +27,7 @@ from costcalc.duration.offered_clusters import (
     requested_machines,
     sold_in_blocks_alone,
 )
-from costcalc.duration.running import Runs
+from costcalc.duration.running import Runs, Usual
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
@@ -97,7 +97,7 @@ class TrainingMatrix:
     be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of
     the instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
     `widths` and `overlap` are those of `FittedParameters`, `usual` is what other people's code takes,
-    `runs` where published code runs. `is_past` says that
+    `runs` where published code runs, `most_run` what is usual there. `is_past` says that
     recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
 
@@ -117,6 +117,7 @@ class TrainingMatrix:
     overlap: Overlap
     usual: UsualCode
     runs: Runs
+    most_run: Usual
     is_past: bool = False
 
     @property
@@ -340,6 +341,7 @@ def training_matrix(
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
+    accelerators_of = [catalogue.shapes[each.shape][0] for each in offered.clusters]
     speeds = requested.speeds.of(running.cluster[offered.standing_for])
     limited = (
         limits.of(offered.standing_for)
@@ -366,7 +368,8 @@ def training_matrix(
         widths=evidence.fitted.widths,
         overlap=evidence.fitted.overlap,
         usual=_usual_code(speeds, limited),
-        runs=Runs.of(evidence.programs, recipes, [catalogue.shapes[each.shape][0] for each in offered.clusters]),
+        runs=Runs.of(evidence.programs, recipes, accelerators_of),
+        most_run=Usual.of(evidence.usual_scripts, recipes, [evidence.vendor(name) for name in accelerators_of]),
         is_past=evidence.is_past,
     )
 

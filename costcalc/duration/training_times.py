@@ -121,12 +121,14 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
 
     The best takes the fewest hours, expected further runs included, of those whose code is not known to fail there; schedules
-    that nobody ran count as INTERPOLATED_FACTOR times as long.
+    that nobody ran count as INTERPOLATED_FACTOR times as long. Among ordinary scripts alone, those that most people run
+    come first.
     """
     matrix, clusters, recipes = course.matrix, np.flatnonzero(allowed), np.flatnonzero(eligible.eligible)
     if query.recipes == "best":
         recipes = _by_preference(matrix, recipes)
-    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS:
+    is_ordinary = query.training == "ordinary" and not query.recipe
+    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS and not is_ordinary:
         recipes = _possibly_best(course, recipes)
     hours = matrix.training_hours(course.work, recipes, clusters)
     hours *= matrix.clock_factor[recipes, None]
@@ -137,6 +139,8 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
         expected = hours * course.weight[recipes, None]
         expected += course.constant[recipes, None]
         np.multiply(expected, LAST_RESORT, out=expected, where=matrix.runs.never(recipes, clusters))
+        if is_ordinary:
+            expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
         if matrix.recipes.is_closed.any():
             expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
         r, c = _best(expected)

@@ -4,7 +4,7 @@ import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
-from costcalc.duration.running import Runs
+from costcalc.duration.running import Runs, Usual
 from costcalc.duration.training_matrix import TrainingMatrix, UsualCode
 from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
@@ -53,6 +53,7 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         elapsed_time=ElapsedTime(0.5, 0.75),
         overlap=USUAL_OVERLAP,
         usual=UsualCode(*np.full((2, *shape), np.nan)),
+        most_run=Usual.of((), recipes, [""] * len(nodes)),
         runs=Runs.of(ProgramSupport((), {}, {}), recipes, [""] * len(nodes)),
         widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )

@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 from api.questions.amounts import COUNTS
+from api.questions.words.translations import in_english
 
 _QUOTES = str.maketrans("“”„«»‘’–—", '"""""' + "''--")
 _MARKS = re.compile(
@@ -28,13 +29,6 @@ _SPELT = (
     (re.compile(r"\be\.\s?u\.", re.IGNORECASE), "EU"),
 )
 
-_GERMAN = {
-    "ohne": "without", "kein": "no", "keine": "no", "nicht": "not", "außer": "except", "unter": "under", "höchstens": "at most",
-    "maximal": "at most", "stunden": "hours", "std.": "hours", "tage": "days", "tagen": "days", "prozent": "percent",
-    "günstig": "cheap", "günstigste": "cheapest", "schnell": "fast", "schnellste": "fastest", "oder": "or", "und": "and",
-    "wieviel": "how much", "kostet": "costs", "auf": "to", "bis": "to", "für": "for", "mit": "with", "im": "in",
-}  # fmt: skip
-_IN_GERMAN = re.compile(rf"(?<![\w.=-])({'|'.join(map(re.escape, _GERMAN))})(?![\w=-])", re.IGNORECASE)
 _COLON = re.compile(r"(?<![\w.=:-])([a-z][\w-]*):(?=\d\d(?:[.,]\d+)?\s?%?(?:[\s,]|$))", re.IGNORECASE)
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
 _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
@@ -55,7 +49,7 @@ def plain_text(text: str) -> str:
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
     plain = _COMPARED.sub(r" \1 ", plain)
     plain = _COLON.sub(r"\1 ", _AT.sub(" ", plain))
-    plain = _IN_GERMAN.sub(lambda found: _GERMAN[found[1].lower()], plain)
+    plain = in_english(plain)
     plain = _MEMORY_FIRST.sub(r"\2-\1GB", plain)
     return _MARKS.sub("", plain).strip()
 

@@ -88,10 +88,16 @@ class Scan:
             )
         self.negated = ""
 
+    def _network_ends(self) -> int:
+        """Where a network ends whose name begins here with a number: `3d u-net` is no three days."""
+        named = self.words.find(self.text, self.place) if self.text[self.place].isdigit() else None
+        return named.end if named and named.values[0].parameter == "model" else 0
+
     def _ruled(self) -> bool:
+        network_ends = self._network_ends()
         for pattern, understand in self.rules:
             found = pattern.match(self.text, self.place)
-            if found and found.end() > self.place:
+            if found and found.end() > max(self.place, network_ends):
                 negated, self.negated = self.negated, ""
                 if negated and "=" not in found[0]:
                     self.reading.ask(f"{negated} {found[0]}", "this cannot be left out; say what is wanted instead")
@@ -243,6 +249,9 @@ class Scan:
         word = found[0]
         if _ORNAMENT.fullmatch(word):
             self.place = found.end()
+        elif not self.negated and not self.words.family(word) and (recipes := self.words.recipes_of(word)):
+            self.reading.put("recipe", recipes)
+            self.place, self.mine = found.end(), False
         elif known := self._corrected(word):
             self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
             self.reading.corrected.append((word, known))
@@ -259,11 +268,9 @@ class Scan:
     def _hint(self, word: str) -> str:
         if len(self.reading.asked) >= MOST_ASKED:
             return "not understood"
-        family, recipes = self.words.family(word), self.words.recipes_of(word)
+        family = self.words.family(word)
         if family:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
-        if recipes:
-            return f"for the recipes of that name write recipe={recipes}"
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
 

@@ -108,6 +108,10 @@ def _electricity(scan: Scan, found: Found) -> bool:
 
 _MONEY = rf"(?P<money>{MONEY})"
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
+_BUDGET = (
+    "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
+)
+EVERY = r"(?:daily|weekly|monthly|quarterly|yearly|annual)"
 _OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
 SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
@@ -137,6 +141,8 @@ SHARES_AND_MONEY = (
     (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _per_hour),
     (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
+    (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
+    (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),

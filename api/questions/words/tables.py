@@ -33,20 +33,24 @@ class OtherNetwork(NamedTuple):
 def phrases() -> dict[str, tuple[Value, ...]]:
     """By phrase the values it stands for; words that mark what follows (not, mine) and those without a meaning (filler) are a
     parameter of that name."""
-    return {word: tuple(map(_value, row["meaning"].split(" & "))) for row in _rows("phrases") for word in _words(row)}
+    return {
+        word: tuple(map(_value, row["meaning"].split(" & "))) for row in rows_of("phrases") for word in words_of(row)
+    }
 
 
 @cache
 def not_asked() -> dict[str, str]:
     """By phrase what to type instead of it."""
-    return {word: row["answer"] for row in _rows("not_asked") for word in _words(row)}
+    return {word: row["answer"] for row in rows_of("not_asked") for word in words_of(row)}
 
 
 @cache
 def other_networks() -> dict[str, OtherNetwork]:
     """By phrase the network of another task that it names."""
     return {
-        word: OtherNetwork(row["name"] or word, row["kind"]) for row in _rows("other_networks") for word in _words(row)
+        word: OtherNetwork(row["name"] or word, row["kind"])
+        for row in rows_of("other_networks")
+        for word in words_of(row)
     }
 
 
@@ -56,12 +60,14 @@ def other_network(name: str) -> OtherNetwork | None:
     return next((network for word, network in other_networks().items() if squeeze(word) == form), None)
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
+def rows_of(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a packaged table of words."""
     text = (files("api.questions.words") / "data" / f"{name}.csv").read_text("utf-8")
     yield from ({column: str(cell or "") for column, cell in row.items()} for row in cells(f"{name}.csv", text))
 
 
-def _words(row: dict[str, str]) -> list[str]:
+def words_of(row: dict[str, str]) -> list[str]:
+    """The words of a row, which mean the same."""
     return row["words"].split(";")
 
 

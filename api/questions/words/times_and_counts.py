@@ -15,7 +15,7 @@ OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 OTHER_UNITS = (
-    r"(?:gi?b|tb|mb|epochs?|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
+    r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
     r"parameters|classes|images?/s|img/s)"
 )
 
@@ -109,6 +109,8 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
+    (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
+    (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),

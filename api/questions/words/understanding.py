@@ -32,7 +32,7 @@ class Understanding:
     """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
     words
     without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of everything
-    else that was written, or is missing, what to type. `is_question` is true where there are a network and a target."""
+    else that was written, or is missing, what to type. `is_question` is true where there is what can be asked."""
 
     parameters: Mapping[str, list[str]]
     told: tuple[str, ...]
@@ -77,9 +77,9 @@ def _once(words: list[str]) -> tuple[str, ...]:
 
 
 def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool:
-    """Whether there is a network and a target, or a task, which has its own."""
+    """Whether there is a network; the target of a run of the asker's own, which has no usual one, too."""
     models = parameters.get("model", ())
-    return bool(models) and ("target" in parameters or all(map(words.is_task, models)))
+    return bool(models) and ("target" in parameters or not any(model in words.own for model in models))
 
 
 def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary) -> tuple[str, ...]:
@@ -88,9 +88,8 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
     given = {*parameters, *reading.unclear}
     if "model" not in given:
         missing.append(f"Which network? Write its name, such as resnet50; {OTHER_NETWORKS}")
-    elif "target" not in given and not reading.other_task and not _is_question(parameters, words):
-        most = "; the highest for a sum is found by costcalc accuracy MODEL --budget 100" * ("max_cost" in given)
-        missing.append(f"Which accuracy? Write for example 75.7%{most}")
+    elif not reading.other_task and not _is_question(parameters, words):
+        missing.append("Which accuracy? Write for example 75.7%")
     more = len(reading.asked) - MOST_ASKED
     rest = [f"{more} more words or numbers are not understood"] if more > 0 else []
     return (*reading.asked[:MOST_ASKED], *rest, *missing)

@@ -69,11 +69,13 @@ def test_the_figures_are_those_of_cost(client):
 
 
 def test_a_list_comes_back_as_a_list(client):
-    asked = [{"model": "resnet50", "target": 0.757, "provider": ["aws", "gcp"], "_id": 7}, {"model": "resnet50"}]
+    asked = [{"model": "resnet50", "target": 0.757, "provider": ["aws", "gcp"], "_id": 7}, {"model": "alexnet"}]
     answer = post(client, json.dumps(asked), kind="application/json").json
     assert (answer["answered"], [row["row"] for row in answer["rows"]]) == (1, [1, 2])
     assert answer["rows"][0]["estimate"] == best(client, "model=resnet50&target=0.757&provider=aws,gcp")
-    assert answer["rows"][1]["error"] == "target: missing: add target=0.757"
+    assert (
+        answer["rows"][1]["error"] == "target: missing: add target=0.757; nobody published a training of this network"
+    )
     assert answer["prices"]["snapshot"]
 
 
