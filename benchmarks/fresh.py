@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import re
 import signal
@@ -34,7 +35,8 @@ MOST_SECONDS = 60
 PATIENCE = 540
 NOBODY = "http://127.0.0.1:9"
 SERVING = re.compile(r"http://127\.0\.0\.1:\d+")
-ADDRESSES = {each.variable for spec in SOURCES.values() for each in spec.settings if "_URL" in each.variable}
+OPEN = [spec for spec in SOURCES.values() if spec.is_open]
+ADDRESSES = {each.variable for spec in OPEN for each in spec.settings if "_URL" in each.variable}
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
@@ -42,6 +44,7 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser = argparse.ArgumentParser(prog="python -m benchmarks fresh", description=__doc__)
     parser.add_argument("--clone", action="store_true", help="begin with a clone and make serve")
     clone = parser.parse_args(arguments).clone
+    logging.getLogger("werkzeug").disabled = True
     with TemporaryDirectory() as folder, honest_sources() as good:
         here = _cloned(Path(folder) / "clone") if clone else None
         given = {name: text for source, each in good.items() if SOURCES[source].is_open for name, text in each.items()}
@@ -75,7 +78,8 @@ def _alive(home: Path, clone: Path | None, sources: Mapping[str, str]) -> bool:
     fresh = [name for name, days in age["by_provider"].items() if days < MOST_SECONDS / 86400 * 10]
     told = datetime.fromisoformat(age["refreshed_at"] or "1970-01-01T00:00+00:00")
     print(f"     {said}")
-    figure = f"{seconds:.0f} s, of which {listening:.0f} until it listens; {len(fresh)} providers read then"
+    load = f"{os.getloadavg()[0]:.0f} processes on {os.cpu_count()} cores"
+    figure = f"{seconds:.0f} s, of which {listening:.0f} until it listens, beside {load}; {len(fresh)} providers read then"
     within = seconds <= MOST_SECONDS and told >= moment.replace(microsecond=0) and bool(fresh)
     return report("from the command to rates of that minute", figure, f"within {MOST_SECONDS} s", within)
 
