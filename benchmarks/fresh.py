@@ -79,7 +79,9 @@ def _alive(home: Path, clone: Path | None, sources: Mapping[str, str]) -> bool:
     told = datetime.fromisoformat(age["refreshed_at"] or "1970-01-01T00:00+00:00")
     print(f"     {said}")
     load = f"{os.getloadavg()[0]:.0f} processes on {os.cpu_count()} cores"
-    figure = f"{seconds:.0f} s, of which {listening:.0f} until it listens, beside {load}; {len(fresh)} providers read then"
+    figure = (
+        f"{seconds:.0f} s, of which {listening:.0f} until it listens, beside {load}; {len(fresh)} providers read then"
+    )
     within = seconds <= MOST_SECONDS and told >= moment.replace(microsecond=0) and bool(fresh)
     return report("from the command to rates of that minute", figure, f"within {MOST_SECONDS} s", within)
 

@@ -83,7 +83,7 @@ class Action:
         return {
             "type": "object",
             "properties": {name: described(fields[name]) for name in self.shown},
-            "required": [name for name in self.shown if fields[name].required and name != "target"],
+            "required": [name for name in self.shown if fields[name].required],
         }
 
 

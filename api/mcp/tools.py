@@ -58,7 +58,7 @@ class Tool:
         return {
             "type": "object",
             "properties": {name: described(field) for name, field in parameters.items()},
-            "required": [name for name, field in parameters.items() if field.required and name != "target"],
+            "required": [name for name, field in parameters.items() if field.required],
         }
 
     def answer(self, service: Service, given: Mapping[str, Any], base: str) -> Json:

@@ -127,10 +127,9 @@ class CostSchema(OfferFilters):
         required=True,
     )
     target = Target(
-        "accuracy to reach, as a fraction or a percentage such as 75.7%; default what the ordinary recipe with the most runs reaches "
-        "in nine of ten, which the answer names, and for a task its own",
+        "accuracy to reach, as a fraction or a percentage such as 75.7%; default what the ordinary recipe with the most runs "
+        "reaches in nine of ten, which the answer names; of a task its own",
         example=0.757,
-        required=True,
     )
     metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
     dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")

@@ -118,13 +118,12 @@ def test_shares_may_be_percentages():
 def test_required_parameters_are_asked_for_with_an_example():
     assert parse(COST, {}, Guesses())[1] == {
         "model": ["missing: add model=resnet50"],
-        "target": ["missing: add target=0.757"],
     }
 
 
 def test_a_blank_value_counts_as_not_given():
     assert values(provider="", limit=" ", region=",") == values(region=",")
-    assert "missing" in errors(target="")["target"][0]
+    assert "missing" in errors(model="")["model"][0]
 
 
 def test_misspelt_parameters_name_the_nearest():
