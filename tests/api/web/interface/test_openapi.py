@@ -167,7 +167,7 @@ def test_every_parameter_is_described(document):
     sheet = {each["name"] for each in document["paths"]["/cost.csv"]["get"]["parameters"]}
     assert sheet == set(CostSchema().fields) - {"token", "format"}
     assert all(each["description"] for each in listed.values())
-    assert [name for name, each in listed.items() if each.get("required")] == ["model", "target"]
+    assert [name for name, each in listed.items() if each.get("required")] == ["model"]
     assert listed["purchase"]["schema"]["items"]["anyOf"][0]["enum"] == [option.value for option in PurchaseOption]
 
 
