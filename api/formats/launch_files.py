@@ -82,10 +82,9 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
     )
     yield from _code(one, report)
-    yield (
-        f"It is stopped after {_limit_hours(one, report):.1f} h, and no machine is rented for more than "
-        f"{_highest_rate(one, report)} {one.currency} an hour"
-    )
+    if report.start(one) or report.launcher == "dstack":
+        yield f"It is stopped after {_limit_hours(one, report):.1f} h"
+    yield f"No machine is rented for more than {_highest_rate(one, report)} {one.currency} an hour"
     yield f"The question: {to_url(report.question)}"
     yield "Start it with: " + START[report.launcher][_is_spot(one)].format(file=file_name(report))
     yield (
