@@ -146,7 +146,7 @@ def test_flags_and_lists(run):
         (["cost", "resnet50", "0.757", "--format", "xlsx"], "format: must be table, json or csv"),
         (["cost", "resnet50", "0.757", "--provder", "aws"], "there is no option --provder: did you mean --provider"),
         (["cost", "resnet50", "0.757", "--gpu", "V100"], "there is no option --gpu: did you mean --accelerator?"),
-        (["cost", "alexnet"], "target: missing: add target=0.757"),
+        (["cost", "botnet26t_256"], "target: missing: add target=0.757"),
         (["models", "qqqqqqqqqq"], "`costcalc models` lists them all"),
         (["prices", "refresh", "awss"], "did you mean aws"),
         (["prices", "try", "awss"], "did you mean aws"),

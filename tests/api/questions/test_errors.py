@@ -27,7 +27,7 @@ def told(response, status):
     ("query", "parameter", "says"),
     [
         ("", "model", "missing: add model=resnet50"),
-        ("model=alexnet", "target", "missing: add target=0.757"),
+        ("model=botnet26t_256", "target", "missing: add target=0.757"),
         (f"{GOOD}&target=0.7", "target", "give it once"),
         ("model=resnet50&target=757", "target", "0.757"),
         ("model=resnet50&target=0", "target", "above 0"),

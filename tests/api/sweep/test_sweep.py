@@ -217,7 +217,7 @@ def test_a_grid_in_a_file(asked, tmp_path):
     [
         (["target=0.7"], "add model=resnet50, or model=all for every model"),
         (["model=resnet51", "target=0.7"], "did you mean resnet50"),
-        (["model=alexnet"], "missing: add target=0.757"),
+        (["model=botnet26t_256"], "missing: add target=0.757"),
         (["model=resnet50", "target=0.7,750"], "must be a fraction above 0"),
         (["model=resnet50", "target=0.7", "provider=aws,amazonia"], 'unknown provider "amazonia"'),
         (["model=resnet50", "target=0.7", "--target", "0.8"], "given for all questions, and swept: leave one out"),
