@@ -33,6 +33,7 @@ from costcalc.training import (
 
 STACK = "mlperf"
 MINUTES_PER_HOUR = 60
+SECONDS_PER_MINUTE = 60
 NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
 USUAL_SPREAD = 0.06
 
@@ -50,8 +51,11 @@ def task_evidence(
     in `without` published is left out."""
     learned = learned or fitted()
     known = tuple(one for one in results()[task.name] if one.organisation not in without)
-    usual = _usual_passes(task, known, learned)
-    rows = {one.name: _throughput(task, one, usual[one]) for one in known if not (one.repeats or one.outlier)}
+    rows = {
+        one.name: _throughput(task, one, _passes_per_minute(task, one, known, learned))
+        for one in known
+        if not (one.repeats or one.outlier)
+    }
 
     network_gib = (task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
 
@@ -90,14 +94,12 @@ def task_evidence(
     )
 
 
-def _usual_passes(task: Task, known: Sequence[Result], learned: Fitted) -> Mapping[Result, float]:
-    """What a run with each result's batch was expected to take on its day."""
-    found: dict[Result, float] = {}
-    for day in {one.published for one in known}:
-        then = [one for one in known if one.published == day]
-        works = [(one.target, one.global_batch_size) for one in then]
-        found.update(zip(then, expected_passes(task, known, works, learned, day), strict=True))
-    return found
+def _passes_per_minute(task: Task, one: Result, known: Sequence[Result], learned: Fitted) -> float:
+    """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
+    if one.passes_per_minute:
+        return one.passes_per_minute
+    (usual,) = expected_passes(task, known, [(one.target, one.global_batch_size)], learned, one.published)
+    return (one.passes or usual) / one.minutes
 
 
 def expected_passes(
@@ -195,10 +197,8 @@ def _program(one: Result) -> Program:
     return _program_of(one.round)
 
 
-def _throughput(task: Task, one: Result, passes: float) -> Throughput:
-    """What its system made, evaluations included: the samples of usual runs with its batch in its minutes. Those of its own few
-    runs are in its minutes too, so that their luck would count twice."""
-    made = passes * task.samples_per_pass / (one.minutes * MINUTES_PER_HOUR)
+def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput:
+    """What its system made, evaluations included."""
     return Throughput(
         name=one.name,
         model=task.name,
@@ -210,7 +210,7 @@ def _throughput(task: Task, one: Result, passes: float) -> Throughput:
         framework_family=one.framework,
         stack=STACK,
         global_batch_size=one.global_batch_size,
-        images_per_second=made,
+        images_per_second=passes_per_minute * task.samples_per_pass / SECONDS_PER_MINUTE,
         includes_evaluation=True,
         data="whole run",
         organisation=one.organisation,

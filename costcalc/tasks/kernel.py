@@ -21,9 +21,13 @@ class Kernel(msgspec.Struct, frozen=True):
 
     `chip` is of a chip, `part` of its memory size; `count` of each unit of ln(count), `count_bend` of its bends, `chip_count` of
     those of a chip; `batch` and `batch_bend` likewise of the batch of one accelerator; `year` of each year, `chip_year` of a
-    chip's own course; `machines` of several machines; `cell` of one part in one number.
+    chip's own course; `machines` of each unit of ln(machines), `part_machines` of those of a part; `cell` of one part in one number of
+    accelerators and machines.
     """
 
+    silicon: float
+    silicon_count: float
+    silicon_year: float
     chip: float
     part: float
     count: float
@@ -38,6 +42,7 @@ class Kernel(msgspec.Struct, frozen=True):
     chip_year: float
     chip_year_length: float
     machines: float
+    part_machines: float
     cell: float
     cell_length: float
 
@@ -71,13 +76,14 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 class Systems(NamedTuple):
-    """N ways of training a task as columns: the part and its chip, ln(count/8), 1 in several machines, ln(batch of one
+    """N ways of training a task as columns: the part and its chip, ln(count/8), ln(machines), ln(batch of one
     accelerator), the year from 2022 on, and what the prior says: the mean, and the standard deviation of the chip."""
 
     part: NDArray[np.str_]
     chip: NDArray[np.str_]
+    silicon: NDArray[np.str_]
     log_count: Floats
-    several: Floats
+    machines: Floats
     batch: Floats
     year: Floats
     mean: Floats
@@ -86,18 +92,32 @@ class Systems(NamedTuple):
 
 def covariance(a: Systems, b: Systems, kernel: Kernel) -> Floats:
     """That of ln(rate) [A, B] before anything was measured, the scatter of single results apart."""
-    same_part, same_chip = (np.equal.outer(*pair) for pair in ((a.part, b.part), (a.chip, b.chip)))
+    same_part, same_chip, same_silicon = (
+        np.equal.outer(*pair) for pair in ((a.part, b.part), (a.chip, b.chip), (a.silicon, b.silicon))
+    )
     count, batch, year = (
         np.subtract.outer(*pair) for pair in ((a.log_count, b.log_count), (a.batch, b.batch), (a.year, b.year))
+    )
+    of_silicon = (
+        kernel.silicon**2
+        + kernel.silicon_count**2 * _rough(count, kernel.chip_count_length)
+        + kernel.silicon_year**2 * _rough(year, kernel.chip_year_length)
     )
     of_chip = (
         np.outer(a.chip_deviation, b.chip_deviation)
         + kernel.chip_count**2 * _rough(count, kernel.chip_count_length)
         + kernel.chip_year**2 * _rough(year, kernel.chip_year_length)
     )
-    of_part = kernel.part**2 + kernel.cell**2 * (np.abs(count) < EQUAL) * _rough(year, kernel.cell_length)
+    machines = np.outer(a.machines, b.machines)
+    same_layout = (np.abs(count) < EQUAL) & np.equal.outer(a.machines, b.machines)
+    of_part = (
+        kernel.part**2
+        + kernel.part_machines**2 * machines
+        + kernel.cell**2 * same_layout * _rough(year, kernel.cell_length)
+    )
     return np.asarray(
         ANY_LEVEL**2
+        + same_silicon * of_silicon
         + same_chip * of_chip
         + same_part * of_part
         + kernel.count**2 * np.outer(a.log_count, b.log_count)
@@ -105,13 +125,16 @@ def covariance(a: Systems, b: Systems, kernel: Kernel) -> Floats:
         + kernel.batch**2 * np.outer(a.batch, b.batch)
         + kernel.batch_bend**2 * _rough(batch, kernel.batch_length)
         + kernel.year**2 * np.outer(a.year, b.year)
-        + kernel.machines**2 * np.outer(a.several, b.several)
+        + kernel.machines**2 * machines
     )
 
 
 def variance(a: Systems, kernel: Kernel) -> Floats:
     """The diagonal of `covariance` of systems with themselves [A]."""
     alike = (
+        kernel.silicon,
+        kernel.silicon_count,
+        kernel.silicon_year,
         kernel.part,
         kernel.cell,
         kernel.chip_count,
@@ -120,9 +143,13 @@ def variance(a: Systems, kernel: Kernel) -> Floats:
         kernel.batch_bend,
         ANY_LEVEL,
     )
-    linear = (kernel.count, a.log_count), (kernel.batch, a.batch), (kernel.year, a.year), (kernel.machines, a.several)
+    linear = (kernel.count, a.log_count), (kernel.batch, a.batch), (kernel.year, a.year)
+    machines = (kernel.machines**2 + kernel.part_machines**2) * a.machines**2
     return np.asarray(
-        sum(one**2 for one in alike) + a.chip_deviation**2 + sum((one * column) ** 2 for one, column in linear)
+        sum(one**2 for one in alike)
+        + a.chip_deviation**2
+        + machines
+        + sum((one * column) ** 2 for one, column in linear)
     )
 
 

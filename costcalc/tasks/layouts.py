@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,8 @@ from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, 
 from costcalc.training import Throughput
 from costcalc.units import Flags, Indices
 
-NOBODY = math.inf, math.inf  # accelerators that nobody trained a batch on
+ANY = ""  # of all accelerators
+OTHERS = 100.0  # beyond any ln(count): a batch that others alone trained comes after all of the accelerator's own
 ROOM = 0.9  # of the least memory that anybody used: cards of one size state it in different units
 EQUAL = 1e-9
 
@@ -33,12 +35,14 @@ class Layouts:
     network_gib: float = math.inf
 
     def allowed(self, batches: Sequence[int | None], clusters: Sequence[Cluster]) -> Flags:
-        """Which batches may be trained on which clusters [batches, clusters]: those that were on so many accelerators, or where
-        none was those on the numbers nearest to it."""
-        counts = np.log([max(one.total_accelerators, 1) for one in clusters])
-        ends = np.log([self._trained_on.get(batch, NOBODY) for batch in batches])
-        outside = np.maximum(ends[:, :1] - counts, counts - ends[:, 1:]).clip(0)
-        return np.asarray(outside <= outside.min(axis=0) + EQUAL)
+        """Which batches may be trained on which clusters [batches, clusters]: those that were on so many of the accelerator, or
+        where none was those on the numbers nearest to it; on an accelerator that nobody used as on any."""
+        systems = list(dict.fromkeys((one.accelerator, max(one.total_accelerators, 1)) for one in clusters))
+        apart = np.array([[self._apart(batch, *system) for system in systems] for batch in batches])
+        nearest = apart <= apart.min(axis=0) + EQUAL
+        return np.asarray(
+            nearest[:, [systems.index((one.accelerator, max(one.total_accelerators, 1))) for one in clusters]]
+        )
 
     def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
@@ -91,14 +95,21 @@ class Layouts:
             counts.setdefault(row.accelerator, set()).add(row.accelerators)
         return counts
 
+    def _apart(self, batch: int | None, accelerator: str, total: int) -> float:
+        """How far in ln a number of accelerators lies from those that a batch was trained on."""
+        used = self._trained_on.get((batch, accelerator))
+        known = used or self._trained_on.get((batch, ANY), ())
+        nearest = min((abs(math.log(each / total)) for each in known), default=math.inf)
+        return nearest if used else OTHERS + nearest
+
     @cached_property
-    def _trained_on(self) -> dict[int | None, tuple[int, int]]:
-        """By batch the least and the most accelerators that somebody trained it on."""
-        ends: dict[int | None, tuple[int, int]] = {}
+    def _trained_on(self) -> dict[tuple[int | None, str], set[int]]:
+        """By batch and accelerator, or ANY, how many of them somebody trained it on."""
+        counts: dict[tuple[int | None, str], set[int]] = defaultdict(set)
         for row in self.rows:
-            least, most = ends.get(row.global_batch_size, (row.accelerators, row.accelerators))
-            ends[row.global_batch_size] = min(least, row.accelerators), max(most, row.accelerators)
-        return ends
+            for name in (row.accelerator, ANY):
+                counts[row.global_batch_size, name].add(row.accelerators)
+        return dict(counts)
 
     @cached_property
     def _least_in_a_machine(self) -> int:

@@ -46,18 +46,18 @@ class SamplesLaw:
     @classmethod
     def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
         """That of these results and reference points; `spread` is the standard deviation of ln(passes) from run to run."""
-        rows: list[tuple[Result | ReferencePoint, float]] = [(one, SCATTER) for one in results]
-        rows += [(point, REFERENCE_SCATTER) for point in points]
+        rows = [(one, one.counted_passes, SCATTER) for one in results]
+        rows += [(point, point.passes, REFERENCE_SCATTER) for point in points]
         return cls(
             tuple(
                 Told(
                     math.log(row.global_batch_size),
                     _year(row.published),
-                    math.log(row.passes),
+                    math.log(passes),
                     own**2 + spread**2 / row.runs,
                 )
-                for row, own in rows
-                if row.global_batch_size and row.passes
+                for row, passes, own in rows
+                if row.global_batch_size and passes
             )
         )
 

@@ -116,8 +116,9 @@ class TaskSpeeds:
         return Systems(
             part=np.array([one.name for one in parts], str),
             chip=np.array([one.chip for one in parts], str),
+            silicon=np.array([one.silicon or one.chip for one in parts], str),
             log_count=log_count,
-            several=np.array([one.nodes > 1 for one in clusters], float),
+            machines=np.log([one.nodes for one in clusters]),
             batch=np.nan_to_num(np.log(batches / total)),
             year=np.array(days, float) / DAYS_PER_YEAR - MIDDLE_YEAR,
             mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count + told[:, 0],

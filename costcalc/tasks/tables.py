@@ -47,7 +47,7 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
-    the log counts otherwise. `repeats` says that a later round shows the same runs again, `outlier` that others took far less on
+    the log counts otherwise; at the middle speed of its runs, `passes_per_minute`. `repeats` says that a later round shows the same runs again, `outlier` that others took far less on
     as many of the same chip."""
 
     name: str
@@ -61,6 +61,7 @@ class Result:
     framework: str
     global_batch_size: int | None
     passes: float | None
+    passes_per_minute: float | None
     target: float
     minutes: float
     minutes_sd: float | None
@@ -72,6 +73,11 @@ class Result:
     outlier: bool
     published: date
     source: str
+
+    @property
+    def counted_passes(self) -> float | None:
+        """What its official minutes are at its speed: those of the runs that count, scaled as the rules say where they were few."""
+        return self.passes_per_minute * self.minutes if self.passes_per_minute else self.passes
 
 
 @dataclass(frozen=True, slots=True)
