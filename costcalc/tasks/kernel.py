@@ -19,10 +19,10 @@ ANY_LEVEL = 3.0  # of ln(rate): what a task's samples cost is not known beforeha
 class Kernel(msgspec.Struct, frozen=True):
     """Standard deviations in ln(rate) of what systems have in common, and lengths over which what is smooth changes.
 
-    `chip` is of a chip, `part` of its memory size; `count` of each unit of ln(count), `count_bend` of its bends, `chip_count` of
-    those of a chip; `batch` and `batch_bend` likewise of the batch of one accelerator; `year` of each year, `chip_year` of a
-    chip's own course; `machines` of each unit of ln(machines), `part_machines` of those of a part; `cell` of one part in one number of
-    accelerators and machines.
+    `silicon` is of a die, `chip` of a chip, `part` of its memory size; `count` of each unit of ln(count), `count_bend` of its
+    bends, `silicon_count` and `chip_count` of those of a die and a chip; `batch` and `batch_bend` likewise of the batch of one
+    accelerator; `year` of each year, `silicon_year` and `chip_year` of the software of a die and a chip; `machines` of each unit
+    of ln(machines), `part_machines` of a part's; `cell` of one part in one number of accelerators and machines.
     """
 
     silicon: float
@@ -76,7 +76,7 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 class Systems(NamedTuple):
-    """N ways of training a task as columns: the part and its chip, ln(count/8), ln(machines), ln(batch of one
+    """N ways of training a task as columns: the part, its chip and its die, ln(count/8), ln(machines), ln(batch of one
     accelerator), the year from 2022 on, and what the prior says: the mean, and the standard deviation of the chip."""
 
     part: NDArray[np.str_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,16 +66,31 @@ class Layouts:
 
     def nearest(self, clusters: Sequence[Cluster]) -> Indices:
         """The row of the most similar system: same part, else same chip, else same vendor, then the count, then the newest."""
-        found = {(one.accelerator, one.total_accelerators): 0 for one in clusters}
-        for name, total in found:
-            likeness = (self._likeness(row, self._part(name), total) for row in self.rows)
-            found[name, total] = max(enumerate(likeness), key=lambda each: each[1])[0]
+        counts: dict[str, set[int]] = defaultdict(set)
+        for one in clusters:
+            counts[one.accelerator].add(one.total_accelerators)
+        found = {(name, total): row for name, totals in counts.items() for total, row in self._alike(name, totals)}
         return np.array([found[one.accelerator, one.total_accelerators] for one in clusters], np.int64)
 
-    def _likeness(self, row: Throughput, wanted: Accelerator, total: int) -> tuple[object, ...]:
-        one = self._part(row.accelerator)
-        alike = one.name == wanted.name, one.chip == wanted.chip, one.vendor == wanted.vendor
-        return *alike, -abs(math.log(row.accelerators / max(total, 1))), row.known_on
+    def _alike(self, accelerator: str, totals: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Numbers of an accelerator, each with the row of the most similar system."""
+        wanted = self._part(accelerator)
+        likeness = [
+            (one.name == wanted.name, one.chip == wanted.chip, one.vendor == wanted.vendor) for one in self._parts
+        ]
+        most = max(likeness)
+        rows = np.array([number for number in self._newest_first if likeness[number] == most])
+        log_counts = np.log([self.rows[number].accelerators for number in rows.tolist()])
+        for total in totals:
+            yield total, int(rows[np.abs(log_counts - math.log(max(total, 1))).round(9).argmin()])
+
+    @cached_property
+    def _newest_first(self) -> list[int]:
+        return sorted(range(len(self.rows)), key=lambda number: self.rows[number].known_on, reverse=True)
+
+    @cached_property
+    def _parts(self) -> list[Accelerator]:
+        return [self._part(row.accelerator) for row in self.rows]
 
     def _kind(self, accelerator: str, total: int) -> int:
         known = self._counts.get(accelerator)
@@ -97,8 +112,8 @@ class Layouts:
 
     def _apart(self, batch: int | None, accelerator: str, total: int) -> float:
         """How far in ln a number of accelerators lies from those that a batch was trained on."""
-        used = self._trained_on.get((batch, accelerator))
-        known = used or self._trained_on.get((batch, ANY), ())
+        used = self._trained_on.get((batch, accelerator), set())
+        known = used or self._trained_on.get((batch, ANY), set())
         nearest = min((abs(math.log(each / total)) for each in known), default=math.inf)
         return nearest if used else OTHERS + nearest
 

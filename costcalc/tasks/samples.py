@@ -46,7 +46,9 @@ class SamplesLaw:
     @classmethod
     def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
         """That of these results and reference points; `spread` is the standard deviation of ln(passes) from run to run."""
-        rows = [(one, one.counted_passes, SCATTER) for one in results]
+        rows: list[tuple[Result | ReferencePoint, float | None, float]] = [
+            (one, one.counted_passes, SCATTER) for one in results
+        ]
         rows += [(point, point.passes, REFERENCE_SCATTER) for point in points]
         return cls(
             tuple(

@@ -47,8 +47,9 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
-    the log counts otherwise; at the middle speed of its runs, `passes_per_minute`. `repeats` says that a later round shows the same runs again, `outlier` that others took far less on
-    as many of the same chip."""
+    the log counts otherwise; `passes_per_minute` is the middle speed of its runs. `repeats` says that a later round shows the
+    same runs again, `outlier` that others took far less on as many of the same chip.
+    """
 
     name: str
     task: str
@@ -76,7 +77,7 @@ class Result:
 
     @property
     def counted_passes(self) -> float | None:
-        """What its official minutes are at its speed: those of the runs that count, scaled as the rules say where they were few."""
+        """What its official minutes are at its speed: those of the runs that count, scaled where the rules say so."""
         return self.passes_per_minute * self.minutes if self.passes_per_minute else self.passes
 
 

@@ -25,8 +25,9 @@ from costcalc.tasks.tables import Task, results, tasks
 from costcalc.units import Floats, Indices
 
 START = Kernel(
-    silicon=0.1, silicon_count=0.1, silicon_year=0.1, chip=0.3, part=0.08, count=0.08, count_bend=0.12, count_length=1.7, chip_count=0.18, chip_count_length=1.3, batch=0.2,
-    batch_bend=0.2, batch_length=1.1, year=0.2, chip_year=0.17, chip_year_length=1.0, machines=0.12, part_machines=0.1, cell=0.05, cell_length=1.0,
+    silicon=0.1, silicon_count=0.1, silicon_year=0.1, chip=0.3, part=0.08, count=0.08, count_bend=0.12, count_length=1.7,
+    chip_count=0.18, chip_count_length=1.3, batch=0.2, batch_bend=0.2, batch_length=1.1, year=0.2, chip_year=0.17,
+    chip_year_length=1.0, machines=0.12, part_machines=0.1, cell=0.05, cell_length=1.0,
 )  # fmt: skip
 NAMES = Kernel.__struct_fields__
 PRIOR = 1.0  # standard deviation of ln of each hyperparameter
