@@ -29,9 +29,11 @@ def scores_of_tasks() -> str:
     """How far answers about tasks lie off results of organisations that were left out. Raises TableError."""
     from costcalc.evidence import load_evidence
     from costcalc.tasks.evidence import fitted
+    from science.validation.replay import replayed
     from science.validation.tasks import left_out, table
 
-    return f"{table(left_out(load_evidence(), fitted()), fitted())}\n"
+    beside = load_evidence()
+    return f"{table(left_out(beside, fitted()), fitted(), replayed(beside))}\n"
 
 
 def _page(path: str) -> str:

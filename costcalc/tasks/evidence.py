@@ -61,8 +61,9 @@ def task_evidence(
 
     def speeds(evidence: Evidence) -> TaskSpeeds:
         told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
+        of_task = learned.of(task.name)
         return TaskSpeeds(
-            told, evidence.accelerators, learned.kernel, learned.of(task.name), learned.cases, network_gib
+            told, evidence.accelerators, learned.kernel, of_task, learned.cases, network_gib, evidence.recipes
         )
 
     @cache

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from costcalc.throughput import REFUSALS
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.memory import USABLE_SHARE
 from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
-from costcalc.training import Throughput
+from costcalc.training import Recipe, Throughput
 from costcalc.units import Flags, Indices
 
 ANY = ""  # of all accelerators
@@ -25,28 +26,41 @@ ROOM = 0.9  # of the least memory that anybody used: cards of one size state it 
 EQUAL = 1e-9
 
 
+class Work(NamedTuple):
+    """A batch, None where it was not logged; the day of the software, UNDATED for the newest on each part; and the target."""
+
+    batch: int | None
+    day: int
+    target: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Layouts:
-    """Those of a task's published `rows`, one at least. `network_gib` is what its network takes with the state of its optimizer,
-    infinite where nobody said; an accelerator that holds it needs no others beside it."""
+    """Those of a task's `recipes` and of its published `rows`, one at least. `network_gib` is what its network takes with the
+    state of its optimizer, infinite where nobody said; an accelerator that holds it needs no others beside it."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
     network_gib: float = math.inf
+    recipes: tuple[Recipe, ...] = ()
 
-    def allowed(self, batches: Sequence[int | None], clusters: Sequence[Cluster]) -> Flags:
-        """Which batches may be trained on which clusters [batches, clusters]: those that were on so many of the accelerator, or
-        where none was those on the numbers nearest to it; on an accelerator that nobody used as on any."""
+    def allowed(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
+        """Which batches may be trained to their target on which clusters [works, clusters]: those that were on so many of the
+        accelerator, or where none was those on the numbers nearest to it; on an accelerator that nobody used as on any."""
         systems = list(dict.fromkeys((one.accelerator, max(one.total_accelerators, 1)) for one in clusters))
-        apart = np.array([[self._apart(batch, *system) for system in systems] for batch in batches])
-        nearest = apart <= apart.min(axis=0) + EQUAL
-        return np.asarray(
-            nearest[:, [systems.index((one.accelerator, max(one.total_accelerators, 1))) for one in clusters]]
-        )
+        apart = np.array([[self._apart(work, *system) for system in systems] for work in works])
+        targets = np.array([work.target or 0.0 for work in works])
+        nearest = np.zeros(apart.shape, bool)
+        for target in set(targets.tolist()):
+            to_it = targets == target
+            nearest[to_it] = apart[to_it] <= apart[to_it].min(axis=0) + EQUAL
+        place = {system: number for number, system in enumerate(systems)}
+        return np.asarray(nearest[:, [place[one.accelerator, max(one.total_accelerators, 1)] for one in clusters]])
 
     def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
-        memory = np.array([self._part(one.accelerator).memory_gib or math.inf for one in clusters])
+        parts = [self._part(one.accelerator) for one in clusters]
+        memory = np.array([(one.device_memory and one.memory_gib) or math.inf for one in parts], float)
         total = np.array([one.total_accelerators for one in clusters], float)
         least, together = self._least_memory
         refusal = np.zeros(len(clusters), np.int8)
@@ -110,20 +124,21 @@ class Layouts:
             counts.setdefault(row.accelerator, set()).add(row.accelerators)
         return counts
 
-    def _apart(self, batch: int | None, accelerator: str, total: int) -> float:
+    def _apart(self, work: Work, accelerator: str, total: int) -> float:
         """How far in ln a number of accelerators lies from those that a batch was trained on."""
-        used = self._trained_on.get((batch, accelerator), set())
-        known = used or self._trained_on.get((batch, ANY), set())
-        nearest = min((abs(math.log(each / total)) for each in known), default=math.inf)
+        used = self._trained_on.get((work.batch, work.target, accelerator), set())
+        known = used or self._trained_on.get((work.batch, work.target, ANY), set())
+        nearest = min((abs(math.log(each / total)) for each in known), default=OTHERS)
         return nearest if used else OTHERS + nearest
 
     @cached_property
-    def _trained_on(self) -> dict[tuple[int | None, str], set[int]]:
-        """By batch and accelerator, or ANY, how many of them somebody trained it on."""
-        counts: dict[tuple[int | None, str], set[int]] = defaultdict(set)
-        for row in self.rows:
-            for name in (row.accelerator, ANY):
-                counts[row.global_batch_size, name].add(row.accelerators)
+    def _trained_on(self) -> dict[tuple[int | None, float | None, str], set[int]]:
+        """By batch, target and accelerator, or ANY, how many of them somebody trained it on."""
+        counts: dict[tuple[int | None, float | None, str], set[int]] = defaultdict(set)
+        systems = [(recipe, recipe.system) for recipe in self.recipes if recipe.system]
+        for recipe, system in systems:
+            for name in (system.accelerator, ANY):
+                counts[recipe.global_batch_size, recipe.tuned_to, name].add(system.accelerators)
         return dict(counts)
 
     @cached_property

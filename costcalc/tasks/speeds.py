@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.tasks.kernel import Kernel, OfTask, Systems, covariance, variance
-from costcalc.tasks.layouts import Layouts
+from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.data_sheets import part
@@ -37,13 +37,6 @@ Organisations that are left out are predicted best so."""
 HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
 
 
-class Work(NamedTuple):
-    """A batch, None where it was not logged, and the day of the software, UNDATED for the newest on each part."""
-
-    batch: int | None
-    day: int
-
-
 class Answer(NamedTuple):
     """What a work makes of C clusters: ln(samples/s of all accelerators), NaN where refused; the half-width of its 80 % interval;
     a code of REFUSALS."""
@@ -56,7 +49,8 @@ class Answer(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class TaskSpeeds:
     """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are.
-    `network_gib` is as in `Layouts`."""
+    `network_gib`
+    and `recipes` are as in `Layouts`."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
@@ -64,6 +58,7 @@ class TaskSpeeds:
     of_task: OfTask
     cases: int = 0
     network_gib: float = math.inf
+    recipes: tuple[Recipe, ...] = ()
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -75,7 +70,7 @@ class TaskSpeeds:
         distinct = list(dict.fromkeys(clusters))
         place = {cluster: number for number, cluster in enumerate(distinct)}
         at = np.array([place[cluster] for cluster in clusters], np.int64)
-        layouts = Layouts(self.rows, self.accelerators, self.network_gib)
+        layouts = self.layouts
         answers = self._answers(list(dict.fromkeys(map(_work, recipes))), distinct, layouts)
         table.kind[:], table.row[:] = layouts.kinds(distinct)[at], layouts.nearest(distinct)[at]
         for r, recipe in enumerate(recipes):
@@ -128,7 +123,7 @@ class TaskSpeeds:
     def _answers(self, works: Sequence[Work], clusters: Sequence[Cluster], layouts: Layouts) -> dict[Work, Answer]:
         """What each work makes of each cluster."""
         beyond = layouts.refusals(clusters)
-        may = layouts.allowed([work.batch for work in works], clusters) & (beyond == 0)
+        may = layouts.allowed(works, clusters) & (beyond == 0)
         work, cluster = np.nonzero(may)
         asked = self.systems([clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()])
         mean, deviation = self.predicted(asked)
@@ -138,6 +133,11 @@ class TaskSpeeds:
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
         return {one: Answer(*column) for one, column in zip(works, columns, strict=True)}
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """On what, and with which batches, the task may be trained."""
+        return Layouts(self.rows, self.accelerators, self.network_gib, self.recipes)
 
     @cached_property
     def known(self) -> Systems:
@@ -169,7 +169,8 @@ class TaskSpeeds:
 
 
 def _work(recipe: Recipe) -> Work:
-    return Work(recipe.global_batch_size, UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal())
+    day = UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal()
+    return Work(recipe.global_batch_size, day, recipe.tuned_to)
 
 
 def _sheet(one: Accelerator) -> tuple[float, float]:

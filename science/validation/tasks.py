@@ -19,8 +19,8 @@ from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.tasks.evidence import expected_passes, task_evidence
 from costcalc.tasks.kernel import Fitted
-from costcalc.tasks.layouts import Layouts
-from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds, Work
+from costcalc.tasks.layouts import Work
+from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds
 from costcalc.tasks.tables import Result, Task, results, tasks
 from costcalc.throughput.fitted_parameters import LEVEL
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
@@ -35,8 +35,9 @@ ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """A result and what was predicted of it: ln of the minutes, the half-width of their 80 % interval, and how near it was to
-    what others measured; ln of its passes, None where they were not logged."""
+    """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
+    near it was to what others measured; ln of its passes, None where they were not logged; ln of the minutes where no batch is asked
+    for, None where nobody had trained to its target by then."""
 
     result: Result
     kind: str
@@ -44,6 +45,7 @@ class Predicted:
     half_width: float
     work_off: float | None
     nearest_off: float | None
+    open_off: float | None
 
     @property
     def inside(self) -> bool:
@@ -63,7 +65,7 @@ def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Ite
                 )
 
 
-def table(cases: Iterable[Predicted], learned: Fitted) -> str:
+def table(cases: Iterable[Predicted], learned: Fitted, replayed: str) -> str:
     """What `costcalc validate --tasks` prints: errors by how near a result is to what others measured, and by task."""
     every = list(cases)
     rows: list[tuple[str, list[Predicted], float | None]] = [
@@ -72,16 +74,24 @@ def table(cases: Iterable[Predicted], learned: Fitted) -> str:
     rows += [("all", every, None)]
     rows += [(task, [case for case in every if case.result.task == task], None) for task in tasks()]
     work = [abs(case.work_off) for case in every if case.work_off is not None]
-    lines = [f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'nearest':>9}{'80 % range':>13}"]
+    lines = [
+        f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'nearest':>9}{'no batch':>10}{'80 % range':>13}"
+    ]
     lines += [_line(*row) for row in rows if row[1]]
     samples = f"{BATCH:32}{len(work):>6}{np.median(work):>9.1%}{GOAL_OF_WORK:>8.1%}"
     return "\n".join(
-        [*lines, samples, f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`)."]
+        [
+            *lines,
+            samples,
+            replayed,
+            f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`).",
+        ]
     )
 
 
 def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
-    """Beside the median error that of the nearest round's results of the same chip and count, and the share inside the range with
+    """Beside the median error that of the nearest round's results of the same chip and count, that of questions without a batch,
+    and the share inside the range with
     the interval in which a true 80 % would lie in 95 of 100 such samples."""
     median = float(np.median([abs(case.off) for case in cases]))
     nearest = [abs(case.nearest_off) for case in cases if case.nearest_off is not None]
@@ -89,7 +99,9 @@ def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
     low, high = (int(end) / len(cases) for end in binom.interval(0.95, len(cases), LEVEL))
     beside = f"{np.median(nearest):9.1%}" if nearest else " " * 9
     asked = f"{goal:8.1%}" if goal else " " * 8
-    return f"{name:32}{len(cases):>6}{median:>9.1%}{asked}{beside}{inside:>6.0%} ({low:.0%}-{high:.0%})"
+    left_open = [abs(case.open_off) for case in cases if case.open_off is not None]
+    without = f"{np.median(left_open):10.1%}" if left_open else " " * 10
+    return f"{name:32}{len(cases):>6}{median:>9.1%}{asked}{beside}{without}{inside:>6.0%} ({low:.0%}-{high:.0%})"
 
 
 def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:
@@ -118,14 +130,45 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
     passes = [
         expected_passes(task, others, [(one.target, one.global_batch_size)], learned, one.published)[0] for one in own
     ]
-    kinds = Layouts(speeds.rows, evidence.accelerators).kinds(clusters)
-    for one, rate, sd, work, kind in zip(own, mean.tolist(), deviation.tolist(), passes, kinds.tolist(), strict=True):
+    kinds = speeds.layouts.kinds(clusters)
+    found = zip(own, clusters, mean.tolist(), deviation.tolist(), passes, kinds.tolist(), strict=True)
+    for one, cluster, rate, sd, work, kind in found:
         minutes = np.log(work * task.samples_per_pass / one.accelerators / 60) - rate
         name = SAME if kind == TRANSFERRED else CHIP if kind == ACCELERATOR else COUNT
         work_off = float(np.log(work / one.passes)) if one.passes and one.global_batch_size else None
         yield Predicted(
-            one, name, float(minutes - np.log(one.minutes)), HALF_OF_80 * sd, work_off, _nearest(one, others)
+            one,
+            name,
+            float(minutes - np.log(one.minutes)),
+            HALF_OF_80 * sd,
+            work_off,
+            _nearest(one, others),
+            _open(task, one, cluster, [each for each in others if each.published <= one.published], speeds, learned),
         )
+
+
+def _open(
+    task: Task,
+    one: Result,
+    cluster: Cluster,
+    by_then: Sequence[Result],
+    speeds: TaskSpeeds,
+    learned: Fitted,
+) -> float | None:
+    """How far off the least minutes of any batch lie that its accelerators may train, as in an answer."""
+    batches = dict.fromkeys(each.global_batch_size for each in by_then if each.target == one.target)
+    works = [Work(batch, one.published.toordinal(), one.target) for batch in batches]
+    works = (
+        [work for work, may in zip(works, speeds.layouts.allowed(works, [cluster]), strict=True) if may[0]]
+        if works
+        else []
+    )
+    if not works:
+        return None
+    rates, _ = speeds.predicted(speeds.systems([cluster] * len(works), works))
+    passes = expected_passes(task, by_then, [(one.target, work.batch) for work in works], learned, one.published)
+    minutes = np.log(np.array(passes) * task.samples_per_pass / max(one.accelerators, 1) / 60) - rates
+    return float(minutes.min() - np.log(one.minutes))
 
 
 def _nearest(one: Result, others: Sequence[Result]) -> float | None:
