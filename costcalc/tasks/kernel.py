@@ -76,8 +76,8 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 class Systems(NamedTuple):
-    """N ways of training a task as columns: the part, its chip and its die, ln(count/8), ln(machines), ln(batch of one
-    accelerator), the year from 2022 on, and what the prior says: the mean, and the standard deviation of the chip."""
+    """N ways of training a task as columns: the part, its chip and its die, ln(count/8), ln(machines), how far the batch of one
+    accelerator fills it in ln, the year from 2022 on, and the prior's mean and the chip's standard deviation."""
 
     part: NDArray[np.str_]
     chip: NDArray[np.str_]

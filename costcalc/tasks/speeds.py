@@ -30,7 +30,8 @@ from costcalc.units import Floats
 MIDDLE_YEAR, DAYS_PER_YEAR = 2022.0, 365.2425
 USUAL_TFLOPS, USUAL_GB_PER_S = 300.0, 1500.0
 BY_TFLOPS, BY_GB_PER_S, BY_COUNT = 0.6, 0.3, -0.1
-"""Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth and in the count, before any rate."""
+"""Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth, and in the count beyond one full machine,
+before any rate."""
 SHARPER = 0.5
 """Of the likeliest scatter: with that rates of one system, the same code as a rule, are smoothed with those of others too much.
 Organisations that are left out are predicted best so."""
@@ -102,7 +103,14 @@ class TaskSpeeds:
         """These clusters with a work each."""
         parts = [part(self.accelerators, one.accelerator) for one in clusters]
         total = np.array([max(one.total_accelerators, 1) for one in clusters], float)
-        batches = np.array([work.batch or np.nan for work in works], float)
+        batches = (
+            np.array(
+                [work.batch or self._middle_batch * many for work, many in zip(works, total.tolist(), strict=True)],
+                float,
+            )
+            / total
+        )
+        batches = np.minimum(batches, [self._most_at_once(one) for one in parts])
         days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
         sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
         unknown = 0.0, self.kernel.chip
@@ -114,9 +122,9 @@ class TaskSpeeds:
             silicon=np.array([one.silicon or one.chip for one in parts], str),
             log_count=log_count,
             machines=np.log([one.nodes for one in clusters]),
-            batch=np.nan_to_num(np.log(batches / total)),
+            batch=-np.log1p(self._middle_batch / batches),
             year=np.array(days, float) / DAYS_PER_YEAR - MIDDLE_YEAR,
-            mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count + told[:, 0],
+            mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count.clip(0) + told[:, 0],
             chip_deviation=told[:, 1],
         )
 
@@ -154,6 +162,26 @@ class TaskSpeeds:
     def _posterior(self) -> Posterior:
         noise = np.full(len(self.rows), (SHARPER * self.of_task.scatter) ** 2)
         return Posterior.of(covariance(self.known, self.known, self.kernel), self.rates - self.known.mean, noise)
+
+    def _most_at_once(self, one: Accelerator) -> float:
+        """The largest batch of one such accelerator that anybody trained; larger ones are trained in several steps."""
+        return (
+            self._largest.get(one.name) or self._largest.get(one.chip) or max(self._largest.values(), default=math.inf)
+        )
+
+    @cached_property
+    def _middle_batch(self) -> float:
+        """That of one accelerator, beyond which larger ones make an accelerator hardly any faster."""
+        batches = [row.global_batch_size / row.accelerators for row in self.rows if row.global_batch_size]
+        return float(np.median(batches)) if batches else 1.0
+
+    @cached_property
+    def _largest(self) -> dict[str, float]:
+        largest: dict[str, float] = {}
+        for row in self.rows:
+            for name in (part(self.accelerators, row.accelerator).chip, row.accelerator):
+                largest[name] = max(largest.get(name, 0.0), (row.global_batch_size or 0) / row.accelerators)
+        return {name: batch for name, batch in largest.items() if batch}
 
     def _newest(self, one: Accelerator) -> int:
         """The day of the newest software on a part, else on its chip, else on any."""

@@ -36,8 +36,8 @@ ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges
 @dataclass(frozen=True, slots=True)
 class Predicted:
     """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
-    near it was to what others measured; ln of its passes, None where they were not logged; ln of the minutes where no batch is asked
-    for, None where nobody had trained to its target by then."""
+    near it was to what others measured; ln of its passes, None where they were not logged; ln of the minutes where no batch is
+    asked for, None where nobody had trained to its target by then."""
 
     result: Result
     kind: str
@@ -158,13 +158,9 @@ def _open(
     """How far off the least minutes of any batch lie that its accelerators may train, as in an answer."""
     batches = dict.fromkeys(each.global_batch_size for each in by_then if each.target == one.target)
     works = [Work(batch, one.published.toordinal(), one.target) for batch in batches]
-    works = (
-        [work for work, may in zip(works, speeds.layouts.allowed(works, [cluster]), strict=True) if may[0]]
-        if works
-        else []
-    )
     if not works:
         return None
+    works = [work for work, may in zip(works, speeds.layouts.allowed(works, [cluster]), strict=True) if may[0]]
     rates, _ = speeds.predicted(speeds.systems([cluster] * len(works), works))
     passes = expected_passes(task, by_then, [(one.target, work.batch) for work in works], learned, one.published)
     minutes = np.log(np.array(passes) * task.samples_per_pass / max(one.accelerators, 1) / 60) - rates
