@@ -292,7 +292,7 @@ QUESTIONS = (
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
             "aws:p3.16xlarge; :2 means two machines, :spot a way to buy them, and own:1x RTX 4090 is a machine that you own. "
             "The answer says which costs less, how sure that is, and at which rate of B the other one would.",
-            ("model", "target", "a", "b"),
+            ("model", "target?", "a", "b"),
             explains=True,
         ),
         tool=Tool(

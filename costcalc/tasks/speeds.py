@@ -30,8 +30,8 @@ from costcalc.units import Floats
 MIDDLE_YEAR, DAYS_PER_YEAR = 2022.0, 365.2425
 USUAL_TFLOPS, USUAL_GB_PER_S = 300.0, 1500.0
 BY_TFLOPS, BY_GB_PER_S, BY_COUNT = 0.6, 0.3, -0.1
-"""Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth, and in the count beyond one full machine,
-before any rate."""
+"""Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth, and in the count beyond one full
+machine, before any rate."""
 SHARPER = 0.5
 """Of the likeliest scatter: with that rates of one system, the same code as a rule, are smoothed with those of others too much.
 Organisations that are left out are predicted best so."""

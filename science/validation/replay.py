@@ -22,11 +22,11 @@ EXACT = 1e-9  # of the minutes
 
 def replayed(beside: Evidence) -> str:
     """A line that counts them."""
-    exact = [is_exact for task in tasks().values() for is_exact in _task(task, beside)]
+    exact = [is_exact for task in tasks().values() for is_exact in replayed_exactly(task, beside)]
     return f"official minutes on their own systems: {sum(exact):,} of {len(exact):,} exact"
 
 
-def _task(task: Task, beside: Evidence) -> list[bool]:
+def replayed_exactly(task: Task, beside: Evidence) -> list[bool]:
     """Whether each result of a task is answered exactly where one can rent its system for a dollar an hour."""
     evidence, memory = task_evidence(task, beside), Memory()
     catalogue = Catalogue.from_offers([_offer(one) for one in results()[task.name]], "systems of results")

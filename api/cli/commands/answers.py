@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -24,11 +25,26 @@ class QuestionCommand(SchemaCommand):
         shown = click.Option(["--format"], multiple=True, metavar=f"[{'|'.join(FORMATS)}]", help="Default table.",
                              shell_complete=completer("format", FORMATS))  # fmt: skip
         explain = click.Option(["--explain"], is_flag=True, help="Also print sources, assumptions and missing prices.")
-        parameters = [*map(_argument, command.arguments), *([explain] if command.explains else []), shown]
+        self.arguments = command.arguments
+        places = range(len(self.arguments))
+        arguments = [_argument(self.arguments[place], self.arguments[:place]) for place in places]
+        parameters = [*arguments, *([explain] if command.explains else []), shown]
         super().__init__(
             question.name, lambda: question.asked_in_terminal, params=parameters, callback=self.ask, help=command.help
         )
         self.question = question
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments: where too few were typed, the one in the middle that may be left out is missing, not the last."""
+        rest = super().parse_args(ctx, args)
+        names = [name.rstrip("?") for name in self.arguments]
+        middle = next((place for place, name in enumerate(self.arguments[:-1]) if name.endswith("?")), len(names))
+        if middle < len(names) and ctx.params[names[-1]] is None:
+            values = [ctx.params[name] for name in names]
+            ctx.params.update(zip(names, [*values[:middle], None, *values[middle:-1]], strict=True))
+            if ctx.params[names[-1]] is None:
+                ctx.fail(f"Missing argument '{names[-1].upper()}'.")
+        return rest
 
     def ask(self, explain: bool = False, **given: Any) -> None:
         """Prints the answer, or ends the command with what is wrong with the question."""
@@ -43,10 +59,13 @@ class QuestionCommand(SchemaCommand):
         click.echo(printed.beside, nl=False, err=True)
 
 
-def _argument(name: str) -> click.Argument:
-    """An argument; it may be left out where its name ends in a question mark."""
-    required = not name.endswith("?")
-    return click.Argument([name.rstrip("?")], required=required, shell_complete=completer(name.rstrip("?")))
+def _argument(written: str, before: Sequence[str] = ()) -> click.Argument:
+    """An argument; it may be left out where its name ends in a question mark. What one that may be left out stands before is
+    checked when all are known."""
+    name = written.rstrip("?")
+    required = name == written and not any(each.endswith("?") for each in before)
+    metavar = name.upper() if name == written else None
+    return click.Argument([name], required=required, metavar=metavar, shell_complete=completer(name))
 
 
 def plan_defaults() -> Schema:
@@ -137,7 +156,7 @@ def launching() -> Schema:
 @click.command(
     cls=SchemaCommand,
     schema=launching,
-    params=[click.Argument([name], shell_complete=completer(name)) for name in ("model", "target")],
+    params=[_argument("model"), _argument("target?")],
 )
 def launch(**given: Any) -> None:
     """Print a launch file for training MODEL to TARGET.

@@ -225,7 +225,7 @@ class Scan:
             return False
         value, self.place = number(found[0]), found.end()
         self.mine = False
-        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own()):
+        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own(found[0])):
             self.reading.put("target", found[0].replace(",", "."))
         elif self._is_year(found[0]):
             self.reading.put("as_of", found[0])
@@ -236,8 +236,9 @@ class Scan:
     def _may_be_percent(self, value: Decimal) -> bool:
         return 20 <= value < 100 and "target" not in self.reading.values
 
-    def _is_own(self) -> bool:
-        return any(map(self.words.has_own_target, self.reading.values.get("model", ())))
+    def _is_own(self, text: str) -> bool:
+        own = any(map(self.words.has_own_target, self.reading.values.get("model", ())))
+        return own and not self._is_year(text)
 
     def _is_year(self, text: str) -> bool:
         return text.isdigit() and 2012 <= int(text) <= self.today.year

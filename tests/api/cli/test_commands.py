@@ -135,6 +135,16 @@ def test_flags_and_lists(run):
     assert query["provider"] == ["aws", "gcp", "azure"]
 
 
+@pytest.mark.parametrize("target", [[], ["0.72"]])
+def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
+    ended = run(
+        "compare", "bert-large", *target, "lambda:gpu_8x_h100_sxm5", "aws:p4d.24xlarge", "--as-of", "2026-11-20"
+    )
+    assert ended.exit_code == 0, ended.output
+    assert "gpu_8x_h100_sxm5" in ended.output
+    assert "p4d.24xlarge" in ended.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -147,6 +157,7 @@ def test_flags_and_lists(run):
         (["cost", "resnet50", "0.757", "--provder", "aws"], "there is no option --provder: did you mean --provider"),
         (["cost", "resnet50", "0.757", "--gpu", "V100"], "there is no option --gpu: did you mean --accelerator?"),
         (["cost", "botnet26t_256"], "target: missing: add target=0.757"),
+        (["compare", "resnet50", "0.757"], "Missing argument 'B'"),
         (["models", "qqqqqqqqqq"], "`costcalc models` lists them all"),
         (["prices", "refresh", "awss"], "did you mean aws"),
         (["prices", "try", "awss"], "did you mean aws"),

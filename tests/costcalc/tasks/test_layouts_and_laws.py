@@ -15,6 +15,7 @@ from costcalc.tasks.known import find_task, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.tables import reference_points, results, tasks
 from costcalc.throughput import REFUSALS
+from science.validation.replay import replayed_exactly
 
 NAMES = {
     "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
@@ -83,6 +84,18 @@ def test_speeds_follow_results_and_no_layout_goes_beyond_what_somebody_had():
     assert best[4] < best[0]
     assert best[1] < best[0]
     assert np.nanmax(speeds.width_80) < 2
+
+
+def test_one_accelerator_is_hardly_faster_than_each_of_eight():
+    evidence = evidence_of("bert-large")
+    speeds = evidence.speed_model.speeds(evidence.recipes, [Cluster("H100", 1), Cluster("H100", 8)])
+    least = np.nanmin(speeds.seconds_per_epoch[:, :, 0], axis=0)
+    assert 6 < least[0] / least[1] < 8.5
+
+
+@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm"])
+def test_every_result_is_replayed_on_its_own_system(name):
+    assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
 
 
 def test_no_code_of_the_engine_names_a_task():
