@@ -265,6 +265,7 @@ QUESTIONS = (
         "api.questions.schemas:RoundsSchema",
         "api.reports.rounds:rounds_report",
         "api.reports.rounds:RoundsDocument",
+        chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure"),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
             "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -96,6 +96,10 @@ class TrendReport:
     """One question at many dates."""
 
     rest: ClassVar = None
+    drawn: ClassVar = (
+        "the price of this training",
+        "the cheapest machine that one could rent on each date, with its 80 % range; prices seen and confirmed by then",
+    )
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
@@ -114,7 +118,7 @@ class TrendReport:
 
     def _worked_out(self) -> TrendDocument:
         latest = self.service.answer(self.query, self.catalogue)
-        points = tuple(self._with_changes(latest.prices.as_of))
+        points = tuple(with_changes(self._points(latest.prices.as_of)))
         drivers = drivers_of(self.service, self.catalogue, self.query, points)
         return TrendDocument(self.query, latest.prices, points, drivers, tuple(verdict(points, drivers)))
 
@@ -126,12 +130,10 @@ class TrendReport:
         """The points as rows."""
         return tuple(map(_row, self._whole.points))
 
-    def _with_changes(self, last: datetime) -> Iterator[Point]:
-        before: Point | None = None
-        for point in self._points(last):
-            change, happened = changed(before.estimate, point.estimate) if before else (None, "")
-            before = replace(point, change=change, happened=happened)
-            yield before
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What is drawn, oldest first."""
+        return self._whole.points
 
     def _points(self, last: datetime) -> Iterator[Point]:
         first = self.catalogue.first_observed_at or last
@@ -147,6 +149,15 @@ class TrendReport:
                 cheapest = picks[0].estimate
                 cost = cheapest.cost(self.query.basis).cost
                 yield Point(day, cost, cheapest.calendar_hours, cheapest)
+
+
+def with_changes(points: Iterable[Point]) -> Iterator[Point]:
+    """Points with what made each another one than the point before."""
+    before: Point | None = None
+    for point in points:
+        change, happened = changed(before.estimate, point.estimate) if before else (None, "")
+        before = replace(point, change=change, happened=happened)
+        yield before
 
 
 def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, points: Sequence[Point]) -> Drivers:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar, Protocol
 
 from api.formats import words
 from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, line, nothing, sign, stepped, text
 from api.formats.charts.frame import Axis
 from api.formats.charts.history import days, months
-from api.reports.trend import Point, TrendReport
+from api.reports.trend import Point
 from costcalc.assumptions import in_words
 from costcalc.money import money
+from costcalc.query import EstimateQuery
 
 SIGNS = {
     "chips": Entry("another machine", 0),
@@ -22,17 +24,28 @@ HOURS_HEIGHT = 70
 APART = (0.2, 0.09)
 
 
-def figure(report: TrendReport) -> Figure:
-    """The picture of a trend."""
-    points, query = report.document().points, report.query
+class Drawable(Protocol):
+    """What has a price at several dates: `drawn` are the words of its heading and what stands below it."""
+
+    drawn: ClassVar[tuple[str, str]]
+    query: EstimateQuery
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """The points, oldest first."""
+
+
+def figure(report: Drawable) -> Figure:
+    """The picture of a price over time."""
+    points, query = report.points, report.query
     costs = [float(cost) for point in points for cost in point.estimate.cost(query.basis) if cost > 0]
     if not costs:
         return nothing("Nothing was known to reach it on any of these dates.")
     x, y = Scale(days(points[0].date), days(points[-1].date) + 1), Axis.around(costs)
     places = [Place.of(x.at(days(point.date)), y.at(float(point.cost))) for point in points]
     return Figure(
-        f"{query.model} to {words.goal(query)}: the price of this training",
-        "the cheapest machine that one could rent on each date, with its 80 % range; prices seen and confirmed by then",
+        f"{query.model} to {words.goal(query)}: {report.drawn[0]}",
+        report.drawn[1],
         [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in months(x)],
         [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.amounts(query.currency)],
         "",
@@ -44,8 +57,8 @@ def figure(report: TrendReport) -> Figure:
     )  # fmt: skip
 
 
-def _ranges(report: TrendReport, x: Scale, y: Axis) -> Iterator[str]:
-    points = report.document().points
+def _ranges(report: Drawable, x: Scale, y: Axis) -> Iterator[str]:
+    points = report.points
     ends = [x.at(days(point.date)) for point in points[1:]] + [1.0]
     for point, end in zip(points, ends, strict=True):
         _, low, high = map(float, point.estimate.cost(report.query.basis))
