@@ -131,7 +131,7 @@ def test_where_nothing_is_found_it_says_how_far_one_gets(client):
     nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
     assert "<table>" not in nowhere
     assert "The highest accuracy of any recipe of resnet50 is 0.8" in nowhere
-    assert "No top1 curve of alexnet is known" in text_of(client.get("/?model=alexnet&target=0.5"))
+    assert "No top1 curve of xception is known" in text_of(client.get("/?model=xception&target=0.5"))
 
 
 def test_an_address_that_begins_after_the_last_row_leads_to_the_first(client):
