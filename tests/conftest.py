@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
+from support.stores import filled_store, filled_without_reading_anew
 
 from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
@@ -90,3 +91,15 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'prices.sqlite3'}"
     return request.getfixturevalue("postgres_url")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fills_are_quick() -> Iterator[None]:
+    with filled_without_reading_anew():
+        yield
+
+
+@pytest.fixture
+def filled_url(tmp_path: Path) -> str:
+    """A store of the packaged prices: a copy, which costs a hundredth of filling one."""
+    return filled_store(tmp_path / "filled")

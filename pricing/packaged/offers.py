@@ -16,7 +16,7 @@ from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.networks import CLUSTERS, NETWORKS, read_networks
 from pricing.packaged.owned import OWNED, owned_offer
-from pricing.packaged.price_sources import PRICE_SOURCES, read_hands
+from pricing.packaged.price_sources import PRICE_SOURCES, Hands, read_hands
 from pricing.packaged.tables import Key, Row, Table, amount, choice, day, decimal, optional
 
 OFFERS = Table(
@@ -40,6 +40,7 @@ class PackagedPrices:
 class _Facts:
     machines: Mapping[Key, Machine]
     billing: Mapping[Key, Billing]
+    hands: Hands
 
 
 def packaged_digest(folder: Traversable | None = None) -> str:
@@ -52,14 +53,15 @@ def packaged_digest(folder: Traversable | None = None) -> str:
 
 def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
     """All packaged prices. Raises PackagedTableError, naming file and line, for a table that is damaged."""
-    facts = _Facts(read_machines(folder), read_billing(folder))
+    hands, networks = read_hands(folder), read_networks(folder)
+    machines = {name: networks.joined(*name, machine) for name, machine in read_machines(folder).items()}
+    facts = _Facts(machines, read_billing(folder), hands)
+    others = (*OWNED.read(owned_offer, folder).values(), *FREE_TIERS.read(free_offer, folder).values())
     offers = (
         *OFFERS.read(lambda row: _offer(row, facts), folder).values(),
-        *OWNED.read(owned_offer, folder).values(),
-        *FREE_TIERS.read(free_offer, folder).values(),
+        *(networks.known_of(hands.flagged(offer)) for offer in others),
     )
-    hands, networks = read_hands(folder), read_networks(folder)
-    return PackagedPrices(tuple(networks.known_of(hands.flagged(offer)) for offer in offers), packaged_digest(folder))
+    return PackagedPrices(offers, packaged_digest(folder))
 
 
 def _offer(row: Row, facts: _Facts) -> Offer:
@@ -68,6 +70,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         raise ValueError(f"{' '.join(name)} is not in instance_types.csv")
     billing = find_billing(facts.billing, *name)
     flags = tuple(flag for flag in (row.maybe("flags") or "").split(";") if flag)
+    source = row.text("source")
     if term := row.maybe("term"):
         term_hours(term)  # raises ValueError for one that cannot be read
     return Offer(
@@ -78,7 +81,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         purchase_option=choice(PurchaseOption, row, "purchase_option"),
         hourly_rate=amount(row, "hourly_rate"),
         observed_at=day(row, "observed_at"),
-        source=row.text("source"),
+        source=source,
         term=term,
         payment=optional(row, "payment", lambda cells, column: choice(Payment, cells, column)),
         offering_class=row.maybe("offering_class"),
@@ -89,7 +92,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         currency=row.text("currency"),
         parts=_parts(row),
         effective_from=optional(row, "effective_from", day),
-        flags=flags,
+        flags=(*flags, *facts.hands.flags(source)),
         billing_increment_seconds=billing.increment_seconds,
         minimum_seconds=billing.minimum_seconds,
     )

@@ -25,10 +25,14 @@ class Hands:
 
     def flagged(self, offer: Offer) -> Offer:
         """The offer, flagged as second hand unless its source is first hand."""
-        if offer.source.startswith(self.first):
-            return offer
-        copied = (COPIED,) if offer.source.startswith(self.copied) else ()
-        return replace(offer, flags=(*offer.flags, SECOND_HAND, *copied))
+        flags = self.flags(offer.source)
+        return replace(offer, flags=(*offer.flags, *flags)) if flags else offer
+
+    def flags(self, source: str) -> tuple[str, ...]:
+        """The flags of a source's offers: none of first hand."""
+        if source.startswith(self.first):
+            return ()
+        return (SECOND_HAND, COPIED) if source.startswith(self.copied) else (SECOND_HAND,)
 
 
 def read_hands(folder: Traversable | None = None) -> Hands:

@@ -143,13 +143,12 @@ def test_slack_shows_lines(service, tmp_path):
     assert not [text for text in texts(payload) if unseen(text)]
 
 
-def test_the_terminal_gets_no_signs_of_its_own(monkeypatch, tmp_path):
-    url = f"sqlite:///{tmp_path / 'prices.sqlite3'}"
-    store = Store(url)
+def test_the_terminal_gets_no_signs_of_its_own(monkeypatch, filled_url):
+    store = Store(filled_url)
     for row in (evil_run(), evil_speed()):
         store.add_own_run(row, By(EVIL, row.added_at))
     assert {change.who for change in store.changes(9)} == {HARMLESS}
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     for command in (
         ["recipes", "list"],
         ["cost", "evil-run", "0.8"],
@@ -171,8 +170,8 @@ def test_the_terminal_gets_no_signs_of_its_own(monkeypatch, tmp_path):
         ('{"\x1b[2J\u202e": 1}', "it has  [2J"),
     ],
 )
-def test_nor_does_it_get_any_of_a_log_that_is_refused(monkeypatch, tmp_path, log, told):
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+def test_nor_does_it_get_any_of_a_log_that_is_refused(monkeypatch, tmp_path, filled_url, log, told):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     file = tmp_path / "log\x1b[31m.csv"
     file.write_text(log.replace("\x1b[2J\u202e", "\\u001b[2J\\u202e"))
     done = CliRunner().invoke(

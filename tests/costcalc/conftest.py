@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 from support.engine import answer
+from support.stores import packaged_edition
 
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.storage_and_egress import Market
 from costcalc.evidence import Evidence, load_evidence
 from costcalc.query import EstimateQuery
-from pricing.packaged.offers import read_packaged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Ask = Callable[..., Answer]
@@ -24,7 +24,7 @@ def packaged_evidence() -> Evidence:
 
 @pytest.fixture(scope="session")
 def packaged_prices() -> Catalogue:
-    return Catalogue.from_offers(read_packaged().offers, "packaged")
+    return Catalogue.from_offers(packaged_edition().offers, "packaged")
 
 
 @pytest.fixture(scope="session")

@@ -159,14 +159,14 @@ def test_picks_follow_from_the_list_and_obey_the_question(packaged_evidence, pac
 
 @pytest.fixture(scope="module")
 def plain(packaged_evidence):
-    """Every network with a recipe and a top-1 curve, with three targets that its recipes reach."""
+    """Every sixth network with a recipe and a top-1 curve, with a target that its recipes reach."""
     best = {
         model: max(
             (point.top1 or 0 for one in packaged_evidence.recipes_of(model) for point in one.evaluations), default=0
         )
-        for model in sorted(packaged_evidence.models)
+        for model in sorted(packaged_evidence.models)[::6]
     }
-    return [(model, round(top * share, 3)) for model, top in best.items() if top for share in (0.97, 0.98, 0.99)]
+    return [(model, round(top * 0.98, 3)) for model, top in best.items() if top]
 
 
 def test_picks_exist_whenever_estimates_do(packaged_evidence, packaged_prices, plain):

@@ -24,9 +24,9 @@ LOG = "epoch,minutes,bleu\n" + "".join(f"{epoch},{30 * epoch},{28.5 - 20 / epoch
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, filled_url, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     Path("log.csv").write_text(LOG)
 
 

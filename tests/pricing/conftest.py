@@ -1,10 +1,8 @@
 """A store to publish into, and a machine without an AWS account."""
 
-import shutil
 from pathlib import Path
 
 import pytest
-from support.prices import NOW
 
 from pricing.sources.aws import source as aws
 from pricing.store.store import Store
@@ -13,21 +11,6 @@ from pricing.store.store import Store
 @pytest.fixture
 def store(store_url: str) -> Store:
     return Store(store_url)
-
-
-@pytest.fixture(scope="session")
-def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the packaged prices, to be copied."""
-    folder = tmp_path_factory.mktemp("filled")
-    Store(f"sqlite:///{folder / 'prices.sqlite3'}").fill(NOW)
-    return folder
-
-
-@pytest.fixture
-def filled_url(filled_folder: Path, tmp_path: Path) -> str:
-    """A copy of it, which costs a hundredth of filling one."""
-    copied = shutil.copytree(filled_folder, tmp_path / "filled")
-    return f"sqlite:///{copied / 'prices.sqlite3'}"
 
 
 @pytest.fixture

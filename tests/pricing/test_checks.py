@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from support.prices import NOW, offer
+from support.stores import packaged_edition
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
 from pricing.checks import ListingRefused, SourceListing, shortened, sound, told, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
-from pricing.packaged.offers import read_packaged
 
 KNOWN = frozenset({"V100", "A100-40GB"})
 ON_DEMAND = offer("3.06")
@@ -222,7 +222,7 @@ def test_commitments_of_another_term_or_class_are_no_steps_of_one_ladder() -> No
 
 
 def test_packaged_prices_name_known_accelerators_and_past_moments() -> None:
-    offers = read_packaged().offers
+    offers = packaged_edition().offers
     known = frozenset(load_evidence().accelerators)
     found = [violation.sentence for violation in violations(SourceListing(offers, known, {}, NOW))]
     assert [sentence for sentence in found if "unknown accelerator" in sentence or "future" in sentence] == []

@@ -12,6 +12,7 @@ from pytest_httpserver import HTTPServer
 from support.engine import answer
 from support.prices import LATER, NOW, listed, offer
 from support.recorded_sources import RECORDED
+from support.stores import packaged_edition
 
 from api.cli.main import main
 from costcalc.catalogue.catalogue import Catalogue
@@ -74,7 +75,7 @@ def test_rows_of_the_present_edition_stay_as_they_are(store: Store, tmp_path: Pa
 
 
 def test_the_difference_is_told_in_words(store: Store, tmp_path: Path) -> None:
-    of_p5 = [one for one in read_packaged().offers if one.instance_type == "p5.48xlarge" and not one.term]
+    of_p5 = [one for one in packaged_edition().offers if one.instance_type == "p5.48xlarge" and not one.term]
     known = max(of_p5, key=lambda one: one.observed_at)
     dearer = replace(known, hourly_rate=known.hourly_rate * 2, observed_at=NOW, source="AWS price list", flags=())
     new = offer(region="moon-1", source="AWS price list")

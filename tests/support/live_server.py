@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from support.stores import filled_store
 
 COSTCALC = Path(sys.executable).with_name("costcalc")
 PATIENCE = 180  # seconds, for a busy machine
@@ -52,7 +53,9 @@ def clean_environment(home, **variables):
 
 
 def start_server(home, **variables):
-    """The server on a free port; its own announcement says which."""
+    """The server on a free port; its own announcement says which. Its store is a copy, unless the home has been lived in."""
+    if "COSTCALC_DATABASE_URL" not in variables and not (home / ".local").exists():
+        filled_store(home / ".local/share/costcalc")
     log = home / "server.log"
     with log.open("w") as output:
         command = [COSTCALC, "serve", "--bind", "127.0.0.1:0"]

@@ -118,10 +118,11 @@ def recalculated(path):
     return load_workbook(convert(path, "xlsx"), data_only=True)
 
 
-def opened_csv(path, sep=",", language=ENGLISH):
-    """The only sheet of a CSV file, its formulas still formulas."""
+def opened_csvs(paths, sep=",", language=ENGLISH):
+    """The only sheet of each of these CSV files in one folder, its formulas still formulas."""
     tokens = f"CSV:{ord(sep)},34,{UTF_8},1,,{language},false,true"
-    return load_workbook(convert(path, "xlsx", f"--infilter={tokens}")).active
+    out = _converted(paths, "xlsx", f"--infilter={tokens}")
+    return [load_workbook(out / f"{path.stem}.xlsx").active for path in paths]
 
 
 def recalculated_all(paths):
@@ -155,11 +156,11 @@ def rows_of(lines):
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _converted(paths, form):
+def _converted(paths, form, *options):
     """The folder of these files in another form."""
     assert SOFFICE, "LibreOffice is not installed"
     out = paths[0].parent / "converted"
-    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "--convert-to", form]
+    command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", *options, "--convert-to", form]
     done = subprocess.run([*command, "--outdir", out, *paths], check=False, capture_output=True, text=True, timeout=300)
     assert len(list(out.iterdir())) == len(paths), done.stderr
     return out

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from functools import cache
 
 from support.engine import MEMORY
+from support.stores import packaged_edition
 
 from api.bootstrap import FixedPrices
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from pricing.packaged.offers import read_packaged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SNAPSHOT = "packaged-test"
@@ -17,7 +17,7 @@ SNAPSHOT = "packaged-test"
 
 @cache
 def packaged_catalogue():
-    return Catalogue.from_offers(read_packaged().offers, SNAPSHOT)
+    return Catalogue.from_offers(packaged_edition().offers, SNAPSHOT)
 
 
 @cache

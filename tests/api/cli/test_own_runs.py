@@ -37,9 +37,9 @@ COST = (
 
 
 @pytest.fixture
-def run(monkeypatch, tmp_path):
+def run(monkeypatch, filled_url):
     """The command in process, on a store of its own."""
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     return lambda *arguments: CliRunner().invoke(main, list(arguments))
 
 
@@ -124,8 +124,8 @@ def test_a_question_does_not_wait_for_pytorch():
     assert done.stdout == "False\n"
 
 
-def test_a_speed_is_shown_with_its_spread_and_day(run, tmp_path):
-    Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}").add_own_run(own_speed().stored(), By("anna", NOW))
+def test_a_speed_is_shown_with_its_spread_and_day(run, filled_url):
+    Store(filled_url).add_own_run(own_speed().stored(), By("anna", NOW))
     shown = run("recipes", "list").stdout
     assert "1 x A100-80GB" in shown
     assert "1,450 ± 2%" in shown

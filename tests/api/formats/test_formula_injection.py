@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 from openpyxl import load_workbook
-from support.office import GERMAN, needs_office, opened_csv, recalculated
+from support.office import ENGLISH, GERMAN, needs_office, opened_csvs, recalculated
 from support.prices import NOW, offer
 from support.services import service_of
 
@@ -38,7 +38,16 @@ PAYLOADS = (
     "{=1+1}",
 )  # fmt: skip
 cell = cell_writer(Layout())
+SEPARATORS = (",", ";", "\t", "|")
 ASKED = {"model": "resnet50", "target": "0.757", "limit": "1000", "regions": "all"}
+DOWNLOADS = (
+    ("/offers.csv", {"label": "=1+1", "cost_center": "a;=1+1"}),
+    ("/offers/changes.csv", {"since": "2026-11-15", "label": "=1+1"}),
+    ("/cost.csv", {**ASKED, "label": "=1+1", "cost_center": "@SUM(1;1)"}),
+    ("/cost.csv", {**ASKED, "label": "+1+1", "cost_center": "a;=1+1", "profile": "focus"}),
+)
+CHANGES = 1
+NOTICED, DEFUSED = "noticed", "defused"
 
 
 def hostile_offers():
@@ -58,14 +67,6 @@ def hostile():
     return create_app(service_of(FixedPrices(catalogue))).test_client()
 
 
-def fetched(client, folder, path, **parameters):
-    response = client.get(path, query_string=parameters)
-    assert response.status_code == 200, response.text
-    file = folder / f"sheet{path[path.rindex('.') :]}"
-    file.write_bytes(response.data)
-    return file
-
-
 def cells(sheet):
     return [each for row in sheet.iter_rows() for each in row if each.value is not None]
 
@@ -79,53 +80,69 @@ def formulas(sheet):
     return [(each.coordinate, each.value) for each in cells(sheet) if each.data_type == "f"]
 
 
-@needs_office
-def test_this_would_notice_a_formula(tmp_path):
-    file = tmp_path / "sheet.csv"
-    with file.open("w", newline="") as output:
-        csv.writer(output).writerows([["text", "number"], ["=1+1", "-0.5"], ["a;=1+1", "2"]])
-    assert formulas(opened_csv(file)) == [("A2", "=1+1")]
-    assert [place for place, _ in formulas(opened_csv(file, sep=";"))] == ["A2", "B3"]  # where a semicolon separates
-    assert opened_csv(file)["B2"].value == -0.5
+def table(*rows):
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+@pytest.fixture(scope="module")
+def sheets(hostile, tmp_path_factory):
+    """Every CSV file of this page, by what it is and what separates, as LibreOffice opens it; it starts once for each way."""
+    noticed = table(["text", "number"], ["=1+1", "-0.5"], ["a;=1+1", "2"])
+    defused = table(*(["x", cell(payload), cell(Decimal("-1.5"))] for payload in PAYLOADS))
+    files = {(NOTICED, sep, ENGLISH): noticed for sep in ",;"}
+    files |= {(DEFUSED, sep, ENGLISH): defused for sep in SEPARATORS}
+    for number, (path, more) in enumerate(DOWNLOADS):
+        decimal = "." if "profile" in more else ","
+        comma, german = fetched(hostile, path, **more), fetched(hostile, path, **more, sep=";", decimal=decimal)
+        files |= {(number, ",", ENGLISH): comma, (number, ";", ENGLISH): comma, (number, ";", GERMAN): german}
+    opened = {}
+    for way in dict.fromkeys(key[1:] for key in files):
+        folder, keys = tmp_path_factory.mktemp("csv"), [key for key in files if key[1:] == way]
+        paths = [folder / f"{number}.csv" for number in range(len(keys))]
+        for path, key in zip(paths, keys, strict=True):
+            path.write_bytes(files[key])
+        opened |= zip(keys, opened_csvs(paths, *way), strict=True)
+    return opened
+
+
+def fetched(client, path, **parameters):
+    response = client.get(path, query_string=parameters)
+    assert response.status_code == 200, response.text
+    return response.data
 
 
 @needs_office
-@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
-def test_no_cell_of_a_csv_computes_whatever_separates_in_the_readers_country(sep, tmp_path):
-    file = tmp_path / "sheet.csv"
-    with file.open("w", newline="") as output:
-        csv.writer(output).writerows(["x", cell(payload), cell(Decimal("-1.5"))] for payload in PAYLOADS)
-    sheet = opened_csv(file, sep)
+def test_this_would_notice_a_formula(sheets):
+    comma, semicolon = (sheets[NOTICED, sep, ENGLISH] for sep in ",;")
+    assert formulas(comma) == [("A2", "=1+1")]
+    assert [place for place, _ in formulas(semicolon)] == ["A2", "B3"]  # where a semicolon separates
+    assert comma["B2"].value == -0.5
+
+
+@needs_office
+@pytest.mark.parametrize("sep", SEPARATORS)
+def test_no_cell_of_a_csv_computes_whatever_separates_in_the_readers_country(sep, sheets):
+    sheet = sheets[DEFUSED, sep, ENGLISH]
     assert formulas(sheet) == []
     if sep == ",":
         assert [each.value for each in sheet["C"]] == [-1.5] * len(PAYLOADS)
 
 
 @needs_office
-@pytest.mark.parametrize(
-    ("path", "more"),
-    [
-        ("/offers.csv", {"label": "=1+1", "cost_center": "a;=1+1"}),
-        ("/offers/changes.csv", {"since": "2026-11-15", "label": "=1+1"}),
-        ("/cost.csv", {**ASKED, "label": "=1+1", "cost_center": "@SUM(1;1)"}),
-        ("/cost.csv", {**ASKED, "label": "+1+1", "cost_center": "a;=1+1", "profile": "focus"}),
-    ],
-)
-def test_a_hostile_feed_and_user_get_no_formula_into_a_csv(hostile, tmp_path, path, more):
-    comma = opened_csv(fetched(hostile, tmp_path, path, **more))
-    decimal = "." if "profile" in more else ","
-    german = opened_csv(fetched(hostile, tmp_path, path, **more, sep=";", decimal=decimal), ";", GERMAN)
-    split = opened_csv(fetched(hostile, tmp_path, path, **more), ";")
-    for sheet in (comma, german, split):
+@pytest.mark.parametrize("number", range(len(DOWNLOADS)))
+def test_a_hostile_feed_and_user_get_no_formula_into_a_csv(number, sheets):
+    for way in ((",", ENGLISH), (";", ENGLISH), (";", GERMAN)):
+        sheet = sheets[number, *way]
         assert formulas(sheet) == []
         assert sheet.max_row > len(PAYLOADS)
 
 
 @needs_office
-@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ",")])
-def test_numbers_stay_numbers_negative_ones_too(hostile, tmp_path, sep, decimal):
-    file = fetched(hostile, tmp_path, "/offers/changes.csv", since="2026-11-15", sep=sep, decimal=decimal)
-    headings, *rows = opened_csv(file, sep, GERMAN if decimal == "," else 1033).iter_rows(values_only=True)
+@pytest.mark.parametrize("way", [(",", ENGLISH), (";", GERMAN)])
+def test_numbers_stay_numbers_negative_ones_too(way, sheets):
+    headings, *rows = sheets[CHANGES, *way].iter_rows(values_only=True)
     changes = [dict(zip(headings, row, strict=True)) for row in rows]
     fallen = [each["change"] for each in changes if each["kind"] == "changed"]
     assert len(fallen) == len(PAYLOADS)
@@ -135,7 +152,8 @@ def test_numbers_stay_numbers_negative_ones_too(hostile, tmp_path, sep, decimal)
 
 @needs_office
 def test_a_hostile_feed_and_user_get_no_formula_into_a_workbook(hostile, tmp_path):
-    file = fetched(hostile, tmp_path, "/cost.xlsx", **ASKED, label="=1+1", cost_center="=cmd|'/C calc'!A0")
+    file = tmp_path / "sheet.xlsx"
+    file.write_bytes(fetched(hostile, "/cost.xlsx", **ASKED, label="=1+1", cost_center="=cmd|'/C calc'!A0"))
     written, computed = load_workbook(file), recalculated(file)
     for name in written.sheetnames:
         texts = {each.coordinate: each.value for each in cells(written[name]) if each.data_type == "s"}

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from openpyxl import load_workbook
 from support.focus_rules import violations
-from support.office import GERMAN, needs_office, opened_csv
+from support.office import GERMAN, needs_office, opened_csvs
 from support.services import packaged_service
 
 from api.settings import Settings
@@ -109,7 +109,7 @@ def test_where_nothing_fits_a_cost_sheet_has_no_rows_and_a_plan_says_why(guarded
 def test_a_double_click_opens_as_it_is(guarded, tmp_path):
     file = tmp_path / "cost.csv"
     file.write_bytes(asked(guarded, link("excel=1&label")).data)
-    sheet = opened_csv(file)
+    [sheet] = opened_csvs([file])
     assert sheet["A1"].value == "rank"
     assert sheet.cell(2, sheet.max_column).value == "Größe"
     [seen] = [each.column for each in sheet[1] if each.value == "price_observed_at"]
@@ -130,7 +130,8 @@ def test_the_german_form_has_semicolons_and_commas_in_numbers_alone(guarded):
 def test_a_german_office_reads_numbers_from_it(guarded, tmp_path):
     file = tmp_path / "kosten.csv"
     file.write_bytes(asked(guarded, link("decimal=%2C")).data)
-    headings, *rows = opened_csv(file, ";", GERMAN).iter_rows(values_only=True)
+    [sheet] = opened_csvs([file], ";", GERMAN)
+    headings, *rows = sheet.iter_rows(values_only=True)
     wanted = rows_of(asked(guarded, link("decimal=%2C")).text[1:], ";")
     for row, texts in zip(rows[:-1], wanted[:-1], strict=True):
         found = dict(zip(headings, row, strict=True))

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from random import Random
 from urllib.parse import parse_qs
 from zipfile import ZipFile
@@ -13,6 +14,7 @@ import pytest
 from openpyxl import load_workbook
 from support.office import convert, name_of, needs_office, recalculated_all, rows_of, sorted_again_and_again
 from support.services import packaged_service, service_of, words
+from support.stores import packaged_edition
 
 from api.bootstrap import FixedPrices
 from api.formats.commitments_sheets import columns_and_rows
@@ -21,7 +23,6 @@ from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices
 from costcalc.offers import term_hours
-from pricing.packaged.offers import read_packaged
 
 ASKED = "model=resnet50&target=0.757"
 MANY = (
@@ -55,10 +56,23 @@ FOLLOWING = words(
 SEED, ROUNDS = 20261122, 3
 
 
-def fetched(client, query, path="/cost.xlsx"):
-    response = client.get(f"{path}?{query}")
-    assert response.status_code == 200, response.text
-    return response
+@pytest.fixture(scope="module")
+def fetched(app):
+    """The workbook of a question, fetched once."""
+
+    @cache
+    def workbook(query):
+        response = app.test_client().get(f"/cost.xlsx?{query}")
+        assert response.status_code == 200, response.text
+        return response.data
+
+    return workbook
+
+
+@pytest.fixture(scope="module")
+def opened(fetched):
+    """The same as openpyxl has it, for tests that change nothing: its formulas, or their values."""
+    return cache(lambda query, values=False: load_workbook(io.BytesIO(fetched(query)), data_only=values))
 
 
 def by_key(book, sheet):
@@ -80,9 +94,9 @@ def places(sheet):
 
 
 @needs_office
-def test_sorted_by_any_column_and_filtered_every_figure_stays(client, tmp_path):
+def test_sorted_by_any_column_and_filtered_every_figure_stays(fetched, tmp_path):
     path = tmp_path / "cost.xlsx"
-    path.write_bytes(fetched(client, MANY).data)
+    path.write_bytes(fetched(MANY))
     delivered = load_workbook(path, data_only=True)
     columns = {sheet: places(delivered[sheet]) for sheet in KEYS}
     orders = [
@@ -109,8 +123,8 @@ def test_sorted_by_any_column_and_filtered_every_figure_stays(client, tmp_path):
 class Edited:
     """A workbook in which some yellow cells are changed, and the questions whose answers it must show then."""
 
-    def __init__(self, client, random):
-        self.book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+    def __init__(self, workbook, random):
+        self.book = load_workbook(io.BytesIO(workbook))
         self.random = random
         self.offers = {}
         self.discounts = {}
@@ -140,6 +154,7 @@ class Edited:
         cell.value = round(cell.value * self.random.uniform(0.2, 20), 3)
         self.hours[sheet.cell(row, 1).value] = cell.value
 
+    @cache  # noqa: B019  three of them, for two tests each
     def service(self):
         offers = [self.offers.get(offer, offer) for offer in current_offers()]
         return service_of(FixedPrices(Catalogue.from_offers(offers, "changed")))
@@ -153,11 +168,12 @@ class Edited:
         return service.question(arguments, service.catalogue())[0]
 
 
+@cache
 def current_offers():
     now = packaged_service().clock()
     return [
         offer
-        for offer in read_packaged().offers
+        for offer in packaged_edition().offers
         if offer.provider in ("aws", "gcp") and (now - offer.observed_at).days <= 540
     ]
 
@@ -181,10 +197,10 @@ def with_rate(offer, line, rate):
 
 
 @pytest.fixture(scope="module")
-def edited(app, tmp_path_factory):
+def edited(fetched, tmp_path_factory):
     """Three workbooks with four edits each, and their values as LibreOffice calculates them."""
-    random, client = Random(SEED), app.test_client()
-    all_edits = [Edited(client, random) for _ in range(ROUNDS)]
+    random = Random(SEED)
+    all_edits = [Edited(fetched(CHANGEABLE), random) for _ in range(ROUNDS)]
     folder = tmp_path_factory.mktemp("edited")
     paths = [folder / f"{number}.xlsx" for number in range(ROUNDS)]
     for each, path in zip(all_edits, paths, strict=True):
@@ -301,9 +317,9 @@ def choice_of(row):
 
 
 @needs_office
-def test_all_rates_ten_times_as_high_make_all_commitments_so(client, tmp_path):
-    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
-    before = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data), data_only=True)
+def test_all_rates_ten_times_as_high_make_all_commitments_so(fetched, tmp_path):
+    book = load_workbook(io.BytesIO(fetched(CHANGEABLE)))
+    before = load_workbook(io.BytesIO(fetched(CHANGEABLE)), data_only=True)
     column = places(book["Rates"])["list_rate"] + 1
     for row in range(2, book["Rates"].max_row + 1):
         book["Rates"].cell(row, column).value *= 10
@@ -323,9 +339,9 @@ def test_all_rates_ten_times_as_high_make_all_commitments_so(client, tmp_path):
     )
 
 
-def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(client):
+def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(client, opened):
     asked = client.get(f"/cost?{ASKED}").json
-    book = load_workbook(io.BytesIO(fetched(client, ASKED).data), data_only=True)
+    book = opened(ASKED, values=True)
     rows = list(book["Summary"].values)
     first = next(number for number, row in enumerate(rows) if row[0] == "picked")
     assert first < 12
@@ -343,22 +359,22 @@ def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(clie
     assert tiers == [tier["instance_type"] for tier in asked["free"]]
 
 
-def test_picks_on_the_sheet_of_estimates_are_formulas_by_rank(client):
-    sheet = load_workbook(io.BytesIO(fetched(client, ASKED).data))["Summary"]
+def test_picks_on_the_sheet_of_estimates_are_formulas_by_rank(client, opened):
+    sheet = opened(ASKED)["Summary"]
     [cheapest] = [row for row in sheet.values if row[0] == "cheapest"]
     rank = client.get(f"/cost?{ASKED}").json["picks"][0]["estimate"]["rank"]
     assert cheapest[1] == f"=INDEX(estimates_billed_cost,MATCH({rank},estimates_rank,0))"
 
 
-def test_dates_of_the_rates_shown_are_on_the_summary(client):
-    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data), data_only=True)
+def test_dates_of_the_rates_shown_are_on_the_summary(opened):
+    book = opened(CHANGEABLE, values=True)
     seen = [row["price_observed_at"] for row in rows_of(book["Estimates"].values)]
     [told] = [row for row in book["Summary"].values if row[0] == "rates shown, observed (UTC)"]
     assert told[1:3] == (min(seen), max(seen))
 
 
-def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(client):
-    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(opened):
+    book = opened(CHANGEABLE)
     for sheet in book:
         setup = sheet.page_setup
         assert (setup.orientation, setup.fitToWidth or 1, setup.fitToHeight) == ("landscape", 1, 0)
@@ -371,8 +387,8 @@ def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(c
     assert chart.anchor._from.row + 19 < 45  # within the first page
 
 
-def test_money_has_its_unit_in_the_heading_and_dates_are_dates(client):
-    book = load_workbook(io.BytesIO(fetched(client, MANY).data), data_only=True)
+def test_money_has_its_unit_in_the_heading_and_dates_are_dates(opened):
+    book = opened(MANY, values=True)
     headings = {sheet.title: [cell.value for cell in sheet[1]] for sheet in book}
     assert "Billed cost (EUR)" in headings["Estimates"]
     assert "Hourly rate (EUR per hour)" in headings["Estimates"]
@@ -383,35 +399,35 @@ def test_money_has_its_unit_in_the_heading_and_dates_are_dates(client):
         assert all(isinstance(row["price_observed_at"], datetime | None) for row in rows)
 
 
-def test_amounts_have_the_sign_of_their_currency_and_the_chart_the_names_of_the_picks(client):
-    book = load_workbook(io.BytesIO(fetched(client, ASKED).data))
+def test_amounts_have_the_sign_of_their_currency_and_the_chart_the_names_of_the_picks(client, fetched, opened):
+    book = opened(ASKED)
     columns = places(book["Estimates"])
     assert book["Estimates"].cell(2, columns["billed_cost"] + 1).number_format == '"$"#,##0.00'
     assert book["Rates"].cell(2, places(book["Rates"])["list_rate"] + 1).number_format.startswith('"$"')
-    in_euro = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&currency=EUR").data))
+    in_euro = opened(f"{ASKED}&currency=EUR")
     assert in_euro["Estimates"].cell(2, columns["billed_cost"] + 1).number_format.startswith('"€"')
     picks = {pick["name"] for pick in client.get(f"/cost?{ASKED}").json["picks"]}
-    with ZipFile(io.BytesIO(fetched(client, ASKED).data)) as parts:
+    with ZipFile(io.BytesIO(fetched(ASKED))) as parts:
         chart = parts.read("xl/charts/chart1.xml").decode()
     assert picks <= {name for text in re.findall("<a:t>(.*?)</a:t>", chart) for name in text.split(", ")}
 
 
-def test_columns_asked_for_are_shown_and_the_others_folded(client):
-    sheet = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&columns=vcpus,hours").data))["Estimates"]
+def test_columns_asked_for_are_shown_and_the_others_folded(opened):
+    sheet = opened(f"{ASKED}&columns=vcpus,hours")["Estimates"]
     folded = {number for group in sheet.column_dimensions.values() if group.hidden
               for number in range(group.min, group.max + 1)}  # fmt: skip
     assert {name for name, place in places(sheet).items() if place + 1 not in folded} == {"vcpus", "hours"}
 
 
-def test_an_as_of_of_the_question_is_a_date(client):
-    book = load_workbook(io.BytesIO(fetched(client, f"{ASKED}&as_of=2026-05-01").data))
+def test_an_as_of_of_the_question_is_a_date(opened):
+    book = opened(f"{ASKED}&as_of=2026-05-01")
     told = {row[0]: row[1] for row in book["Summary"].values}
     assert isinstance(told["as_of"], datetime)
     assert told["prices of (UTC)"] == told["as_of"]
 
 
-def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(client):
-    sheet = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))["Summary"]
+def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(client, opened):
+    sheet = opened(CHANGEABLE)["Summary"]
     [refused] = sheet.data_validations.dataValidation
     rows = {row[0].value: row[1] for row in sheet.iter_rows() if row[0].value}
     assert rows["target"].coordinate in refused.sqref
@@ -422,8 +438,8 @@ def test_what_a_sheet_cannot_compute_cannot_be_typed_over_and_has_an_address(cli
     assert client.get(address).status_code == 200
 
 
-def test_a_rate_that_is_old_or_second_hand_is_marked(client):
-    book = load_workbook(io.BytesIO(fetched(client, CHANGEABLE).data))
+def test_a_rate_that_is_old_or_second_hand_is_marked(opened):
+    book = opened(CHANGEABLE)
     for sheet in (book["Estimates"], book["Rates"]):
         columns, seen = places(sheet), set()
         for row in sheet.iter_rows(min_row=2):
@@ -437,7 +453,7 @@ def test_a_rate_that_is_old_or_second_hand_is_marked(client):
 
 @needs_office
 @pytest.mark.parametrize("limit", [5, 20])
-def test_the_workbook_becomes_a_pdf(client, tmp_path, limit):
+def test_the_workbook_becomes_a_pdf(fetched, tmp_path, limit):
     path = tmp_path / "cost.xlsx"
-    path.write_bytes(fetched(client, f"{ASKED}&limit={limit}").data)
+    path.write_bytes(fetched(f"{ASKED}&limit={limit}"))
     assert convert(path, "pdf", profile=tmp_path / "as_installed").read_bytes().startswith(b"%PDF")

@@ -20,8 +20,8 @@ COMMAND = ["-c", "from api.cli.main import main; main()", "mcp"]
 
 
 @pytest.fixture
-def environment(tmp_path):
-    return {"COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path}/prices.sqlite3"}
+def environment(filled_url):
+    return {"COSTCALC_DATABASE_URL": filled_url}
 
 
 def test_a_client_starts_the_command_and_asks_every_tool(environment):

@@ -55,8 +55,8 @@ def test_a_browser_gets_the_page_with_the_sentence_in_its_box(client):
     assert 'href="/?model=resnet50&amp;target=0.76&amp;provider=aws' in page
 
 
-def test_the_terminal_says_it_first_and_the_exact_command(monkeypatch, tmp_path):
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+def test_the_terminal_says_it_first_and_the_exact_command(monkeypatch, filled_url):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     told = CliRunner().invoke(main, ["ask", "rn50 76 on my 4090"]).output
     assert told.startswith("Understood: model=resnet50 target=0.76 own=1x RTX 4090")
     assert "costcalc cost resnet50 0.76 --own '1x RTX 4090'" in told

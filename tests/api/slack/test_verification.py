@@ -139,8 +139,9 @@ def test_a_megabyte_and_a_wrong_signature_over_real_http(live_slack):
 
 
 def test_with_the_store_taken_away_a_running_server_still_answers(tmp_path):
+    url = f"sqlite:///{tmp_path}/s/p.db"
     server = start_server(
-        tmp_path, COSTCALC_SLACK_SIGNING_SECRET=SECRET, COSTCALC_DATABASE_URL=f"sqlite:///{tmp_path}/s/p.db"
+        tmp_path, COSTCALC_WORKERS="1", COSTCALC_SLACK_SIGNING_SECRET=SECRET, COSTCALC_DATABASE_URL=url
     )
     try:
         server.wait_until_ready()

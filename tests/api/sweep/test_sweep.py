@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -23,6 +24,7 @@ from fakes.offers import offer
 from support.live_server import clean_environment
 
 from api.cli.main import main
+from api.sweep import running
 from pricing.scope import EVERYTHING
 from pricing.store.publish import Attempt, Listing, Publication
 from pricing.store.store import Store
@@ -61,6 +63,26 @@ def asked(home):
             check=False,
         )
         return done.stdout if done.returncode == 0 else done.stderr
+
+    return run
+
+
+@pytest.fixture
+def asked_here(home, monkeypatch):
+    """The same in this process, where a thread answers."""
+
+    @contextmanager
+    def beside(workers):
+        with ThreadPoolExecutor(1) as pool:
+            yield pool
+
+    monkeypatch.setattr(running, "_executor", beside)
+
+    def run(folder, *arguments, **variables):
+        running._opened.cache_clear()
+        command = ["sweep", str(folder), *map(str, arguments)]
+        done = CliRunner().invoke(main, command, env=clean_environment(home, **variables))
+        return done.stdout if done.exit_code == 0 else done.stderr
 
     return run
 
@@ -114,39 +136,39 @@ def test_the_columns_of_the_csv_are_there_in_order(swept, client):
     assert [name for name in table(swept).schema.names if name in columns] == columns
 
 
-def test_a_second_call_answers_what_is_missing_alone(swept, asked):
-    assert f"holds all {QUESTIONS} questions; 0 were answered now" in asked(swept, *GRID)
+def test_a_second_call_answers_what_is_missing_alone(swept, asked_here):
+    assert f"holds all {QUESTIONS} questions; 0 were answered now" in asked_here(swept, *GRID)
     before = table(swept)
     lost = sorted(swept.rglob("*.parquet"))[0]
     lost.unlink()
-    assert "24 were answered now" in asked(swept, *GRID)
+    assert "24 were answered now" in asked_here(swept, *GRID)
     assert table(swept) == before
 
 
-def test_other_questions_and_other_prices_are_noticed(swept, asked, tmp_path):
-    assert "holds other questions: name another folder" in asked(swept, *GRID[:-2])
+def test_other_questions_and_other_prices_are_noticed(swept, asked_here, tmp_path):
+    assert "holds other questions: name another folder" in asked_here(swept, *GRID[:-2])
     kept = json.loads((swept / "_sweep.json").read_text())
     old = tmp_path / "old"
     old.mkdir()
     (old / "_sweep.json").write_text(json.dumps({**kept, "version": "an older one"}))
-    assert "with another version of costcalc (an older one, now" in asked(old, *GRID)
+    assert "with another version of costcalc (an older one, now" in asked_here(old, *GRID)
 
 
-def test_it_goes_on_with_the_prices_with_which_it_began(asked, tmp_path):
-    url, now = f"sqlite:///{tmp_path}/prices.sqlite3", datetime.now(UTC)
-    grid = ("model=resnet50", "target=0.70,0.75", "provider=aws", "--limit", "1", "--workers", "1")
+def test_it_goes_on_with_the_prices_with_which_it_began(asked_here, filled_url, tmp_path):
+    now = datetime.now(UTC)
+    grid = ("model=resnet50", "target=0.70,0.75", "provider=aws", "--limit", "1")
     begun, anew = tmp_path / "begun", tmp_path / "anew"
-    store = Store(url)
-    store.fill(now)
-    asked(begun, *grid, COSTCALC_DATABASE_URL=url)
+    asked_here(begun, *grid, COSTCALC_DATABASE_URL=filled_url)
     before = table(begun)
     for each in begun.rglob("*.parquet"):
         each.unlink()
     cheaper = offer(provider="aws", hourly_rate=Decimal("0.01"), observed_at=now)
-    store.publish(Publication((Listing("sheet", (cheaper,), (EVERYTHING,)),), (Attempt("sheet", 1, 1),)), now)
-    assert "2 were answered now" in asked(begun, *grid, COSTCALC_DATABASE_URL=url)
+    Store(filled_url).publish(
+        Publication((Listing("sheet", (cheaper,), (EVERYTHING,)),), (Attempt("sheet", 1, 1),)), now
+    )
+    assert "2 were answered now" in asked_here(begun, *grid, COSTCALC_DATABASE_URL=filled_url)
     assert table(begun) == before
-    asked(anew, *grid, COSTCALC_DATABASE_URL=url)
+    asked_here(anew, *grid, COSTCALC_DATABASE_URL=filled_url)
     assert {row["hourly_rate"] for row in table(anew).to_pylist()} == {Decimal("0.01")}
 
 
@@ -179,7 +201,7 @@ def until(wanted, seconds=120):
         time.sleep(0.02)
 
 
-def test_a_killed_sweep_goes_on_and_leaves_no_process(home, asked, tmp_path):
+def test_a_killed_sweep_goes_on_and_leaves_no_process(home, asked, asked_here, tmp_path):
     grid = ["model=resnet50", "target=0.70..0.7149/0.0001", "--as-of", "2026-11-01", "--limit", "1"]
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     with started(home, cut, *grid, "--workers", "1") as process:
@@ -190,24 +212,22 @@ def test_a_killed_sweep_goes_on_and_leaves_no_process(home, asked, tmp_path):
     there = len(list(cut.rglob("*.parquet")))
     assert 0 < there < 3
     assert "holds all 150 questions" in asked(cut, *grid)
-    asked(whole, *grid)
+    asked_here(whole, *grid)
     assert table(cut) == table(whole)
 
 
-def test_questions_without_a_date_ask_at_the_moment_when_the_sweep_began(asked, tmp_path):
-    folder, grid = tmp_path / "now", ["model=resnet50", "target=0.7", "--limit", "1", "--workers", "1"]
-    assert "1 were answered now" in asked(folder, *grid)
+def test_questions_without_a_date_ask_at_the_moment_when_the_sweep_began(asked_here, tmp_path):
+    folder, grid = tmp_path / "now", ["model=resnet50", "target=0.7", "--limit", "1"]
+    assert "1 were answered now" in asked_here(folder, *grid)
     time.sleep(1.1)
-    assert "0 were answered now" in asked(folder, *grid)
+    assert "0 were answered now" in asked_here(folder, *grid)
     [row] = table(folder).to_pylist()
     assert abs(row["asked_as_of"] - datetime.now(UTC)).total_seconds() < 300
 
 
-def test_a_grid_in_a_file(asked, tmp_path):
+def test_a_grid_in_a_file(asked_here, tmp_path):
     (tmp_path / "grid.txt").write_text("# which\nmodel=resnet18\ntarget=0.6,0.65\n")
-    said = asked(
-        tmp_path / "swept", "--grid", tmp_path / "grid.txt", "nodes=1,2", "--workers", "1", "--currency", "EUR"
-    )
+    said = asked_here(tmp_path / "swept", "--grid", tmp_path / "grid.txt", "nodes=1,2", "--currency", "EUR")
     assert "holds all 4 questions; 4 were answered now" in said
     assert {row["exchange_rate_source"] for row in table(tmp_path / "swept").to_pylist()} != {None}
 
@@ -235,17 +255,17 @@ def test_a_dask_scheduler_that_is_not_there_is_said(asked, tmp_path):
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-def test_a_part_that_cannot_be_written_is_said_and_written_by_the_next_call(asked, tmp_path):
-    folder, grid = tmp_path / "swept", ["model=resnet50,resnet18", "target=0.6", "--limit", "1", "--workers", "1"]
+def test_a_part_that_cannot_be_written_is_said_and_written_by_the_next_call(asked_here, tmp_path):
+    folder, grid = tmp_path / "swept", ["model=resnet50,resnet18", "target=0.6", "--limit", "1"]
     folder.mkdir()
-    assert "2 were answered now" in asked(folder, *grid)
+    assert "2 were answered now" in asked_here(folder, *grid)
     lost = folder / "model=resnet50"
     next(lost.iterdir()).rename(tmp_path / "part.parquet")
     lost.rmdir()
     lost.write_text("in the way")
-    assert "cannot be written: " in asked(folder, *grid)
+    assert "cannot be written: " in asked_here(folder, *grid)
     lost.unlink()
-    assert "1 were answered now" in asked(folder, *grid)
+    assert "1 were answered now" in asked_here(folder, *grid)
 
 
 def test_without_pyarrow_it_says_what_to_install(home, tmp_path):

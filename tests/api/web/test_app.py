@@ -66,8 +66,8 @@ def test_a_path_that_only_starts_alike_is_not_below_it(below):
     assert below.get("/tools/costcalculus").status_code == 404
 
 
-def test_flask_finds_the_application_without_being_told_how_to_build_it(tmp_path):
-    environment = {**os.environ, "COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path / 'prices.sqlite3'}"}
+def test_flask_finds_the_application_without_being_told_how_to_build_it(filled_url):
+    environment = {**os.environ, "COSTCALC_DATABASE_URL": filled_url}
     command = [sys.executable, "-m", "flask", "--app", "api.web.app", "routes"]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True).stdout
     assert re.search(r"questions.cost +GET +/cost\s", told)
@@ -140,8 +140,8 @@ def test_a_look_at_the_store_that_hangs_is_told():
     assert prices.trouble() == "it has not answered for 90 s"
 
 
-def test_without_arguments_it_is_the_application_that_the_environment_describes(monkeypatch, tmp_path):
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path}/prices.sqlite3")
+def test_without_arguments_it_is_the_application_that_the_environment_describes(monkeypatch, filled_url):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     monkeypatch.setenv("COSTCALC_API_TOKENS", "sesame")
     client = create_app().test_client()
     assert client.get(ASKED).status_code == 401

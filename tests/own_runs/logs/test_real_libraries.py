@@ -68,8 +68,8 @@ def test_lightning_logs_tell_the_samples_though_steps_stand_between_evaluations(
     assert (run.samples_per_epoch, run.epochs, run.lower_is_better) == (SAMPLES, 3, True)
 
 
-def test_a_log_of_transformers_is_added_and_answers_cost(trained, tmp_path, monkeypatch):
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path / 'prices.sqlite3'}")
+def test_a_log_of_transformers_is_added_and_answers_cost(trained, filled_url, monkeypatch):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
     facts = ("--name", "own", "--dataset", "own", "--metric", "eval_accuracy", "--accelerator", "1xT4")
     added = CliRunner().invoke(main, ["recipes", "add", trained["transformers"]["log"], *facts])
     assert added.exit_code == 0, added.output

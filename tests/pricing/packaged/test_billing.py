@@ -7,9 +7,9 @@ from packaged_tables import table
 from pytest_httpserver import HTTPServer
 from support.prices import offer
 from support.recorded_sources import RECORDED
+from support.stores import packaged_edition
 
 from pricing.packaged.billing import WHOLE_HOURS, Billing, billed, billing
-from pricing.packaged.offers import read_packaged
 from pricing.sources.catalogues import gpuhunt, skypilot
 from pricing.sources.common.amounts import monthly
 
@@ -61,5 +61,5 @@ def test_a_month_counts_the_hours_of_its_provider() -> None:
 
 
 def test_packaged_offers_are_billed_by_their_family() -> None:
-    least = {one.instance_type: one.minimum_seconds for one in read_packaged().offers if one.provider == "oci"}
+    least = {one.instance_type: one.minimum_seconds for one in packaged_edition().offers if one.provider == "oci"}
     assert (least["BM.GPU3.8"], least["VM.GPU3.1"]) == (3600, 60)

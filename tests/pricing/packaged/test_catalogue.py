@@ -5,16 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.stores import packaged_edition
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged import catalogue as packaged
-from pricing.packaged.offers import packaged_digest, read_packaged
+from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import packaged_folder
 
 
 @pytest.fixture(scope="module")
 def from_tables() -> Catalogue:
-    return Catalogue.from_offers(read_packaged().offers, "")
+    return Catalogue.from_offers(packaged_edition().offers, "")
 
 
 def assert_same_prices(one: Catalogue, other: Catalogue) -> None:

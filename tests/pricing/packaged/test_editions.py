@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from support.histories import history
 from support.prices import LATER, NOW, listed, offer
+from support.stores import packaged_edition
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.free_tiers import FREE_TIERS
 from pricing.packaged.networks import CLUSTERS, NETWORKS
-from pricing.packaged.offers import read_packaged
 from pricing.packaged.owned import OWNED
 from pricing.packaged.price_sources import PRICE_SOURCES
 from pricing.store.changes import By
@@ -52,7 +52,7 @@ def rates(store: Store) -> list[str]:
 
 
 def test_a_filled_store_holds_the_packaged_prices(filled_url: str) -> None:
-    packaged, held = read_packaged(), Store(filled_url).load_current()
+    packaged, held = packaged_edition(), Store(filled_url).load_current()
     assert len(held) == len(packaged.offers)
     direct = Catalogue.from_offers(packaged.offers, "direct")
     assert np.array_equal(np.sort(held.columns.hourly), np.sort(direct.columns.hourly))

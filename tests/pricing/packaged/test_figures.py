@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from packaged_tables import matching, rate, rates, table
+from support.stores import packaged_edition
 
 from costcalc.catalogue.catalogue import OfferFilter
 from pricing.packaged.catalogue import packaged_catalogue
-from pricing.packaged.offers import read_packaged
 
 LEFT_OUT = Path(__file__).with_name("left_out.csv")  # rates that were read and not packaged
 
@@ -24,7 +24,7 @@ def offers():
 
 @pytest.fixture(scope="module")
 def loaded():
-    return read_packaged().offers
+    return packaged_edition().offers
 
 
 P3_8XLARGE = {"provider": "aws", "region": "us-east-1", "instance_type": "p3.8xlarge"}

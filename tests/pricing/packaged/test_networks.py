@@ -4,11 +4,11 @@ import re
 from datetime import date
 
 import pytest
+from support.stores import packaged_edition
 
 from costcalc.hardware import Machine
 from pricing.packaged.machine_facts import read_machines
 from pricing.packaged.networks import CLUSTERS, NETWORKS, Networks, packaged_networks
-from pricing.packaged.offers import read_packaged
 from pricing.packaged.tables import day
 
 V100S = Machine("V100", 8, 16.0)
@@ -58,5 +58,5 @@ def test_every_figure_can_be_looked_up_or_says_that_it_cannot():
 
 
 def test_packaged_offers_know_their_network():
-    found = {offer.machine for offer in read_packaged().offers if offer.instance_type == "p3.16xlarge"}
+    found = {offer.machine for offer in packaged_edition().offers if offer.instance_type == "p3.16xlarge"}
     assert {(machine.network_gbits_per_second, machine.most_machines) for machine in found} == {(25, 16)}

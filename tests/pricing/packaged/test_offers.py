@@ -4,13 +4,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from support.stores import packaged_edition
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.packaged.offers import EDITION, packaged_digest, read_packaged
 from pricing.packaged.tables import PackagedTableError, Table, packaged_folder
 
-OFFERS = read_packaged().offers
+OFFERS = packaged_edition().offers
 
 
 def found(**wanted: object) -> list[Offer]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from support.engine import answer
+from support.stores import packaged_edition
 
 from costcalc.answers import Estimate
 from costcalc.assumptions import in_words
@@ -17,7 +18,7 @@ from costcalc.offers import Offer, PurchaseOption, tariff
 from costcalc.query import Discount, EstimateQuery
 from pricing.packaged.offers import read_packaged
 
-OFFERS = read_packaged().offers
+OFFERS = packaged_edition().offers
 CATALOGUE = Catalogue.from_offers(OFFERS, "packaged")
 NEWEST = datetime(2026, 11, 20, tzinfo=UTC)
 SUMMER_2020 = datetime(2020, 6, 1, tzinfo=UTC)

@@ -2,8 +2,7 @@
 
 import pytest
 from packaged_tables import table
-
-from pricing.packaged.offers import read_packaged
+from support.stores import packaged_edition
 
 STARTS = {row["source"]: row["hand"] for row in table("price_sources.csv")}
 
@@ -20,7 +19,7 @@ def test_every_judgement_is_of_a_source_that_is_packaged():
 
 
 def test_what_somebody_else_collected_is_flagged_second_hand():
-    by_source = {offer.source.partition("@")[0]: offer for offer in read_packaged().offers}
+    by_source = {offer.source.partition("@")[0]: offer for offer in packaged_edition().offers}
     assert by_source["aws/karpenter-provider-aws"].first_hand
     assert by_source["tardellirs/gpu-pricing"].flags == ("second_hand",)
     assert not by_source["Cyclenerd/google-cloud-pricing-cost-calculator"].first_hand

@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 import pytest
+from support.stores import packaged_edition
 
 from costcalc.costing.storage_and_egress import UNITS
 from costcalc.evidence.tables import TableError
-from pricing.packaged.offers import read_packaged
 from pricing.packaged.storage_and_egress import STORAGE_AND_EGRESS, storage_and_egress_rates
 
 HEADER = ",".join(STORAGE_AND_EGRESS.columns) + "\n"
@@ -26,7 +26,7 @@ def test_the_three_large_clouds_have_both_rates_with_source_and_date():
 
 def test_their_clouds_are_named_as_in_the_offers():
     assert {provider for provider, _ in storage_and_egress_rates().known} <= {
-        offer.provider for offer in read_packaged().offers
+        offer.provider for offer in packaged_edition().offers
     }
 
 

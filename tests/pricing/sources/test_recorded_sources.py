@@ -5,11 +5,11 @@ import logging
 
 import pytest
 from support.recorded_sources import NOW, RECORDED, RECORDINGS, SECRET
+from support.stores import packaged_edition
 from werkzeug import Request, Response
 
 from costcalc.evidence import load_evidence
 from pricing.checks import SourceListing, violations
-from pricing.packaged.offers import read_packaged
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http
 from pricing.sources.source import CredentialsMissing, SourceError
@@ -129,7 +129,7 @@ def test_no_representation_shows_a_key(source):
 def test_live_offers_bear_the_names_of_packaged_ones_and_so_supersede_them(name, httpserver):
     RECORDED[name].serve(httpserver)
     live = {offer.key for offer in RECORDED[name].collect(httpserver.url_for("")).offers}
-    assert live & {offer.key for offer in read_packaged().offers}
+    assert live & {offer.key for offer in packaged_edition().offers}
 
 
 @pytest.mark.parametrize("name", NEEDS_KEY)

@@ -24,8 +24,8 @@ def rows():
 
 
 @pytest.fixture
-def environment(tmp_path):
-    return {"COSTCALC_DATABASE_URL": f"sqlite:///{tmp_path}/prices.sqlite3"}
+def environment(filled_url):
+    return {"COSTCALC_DATABASE_URL": filled_url}
 
 
 @pytest.fixture

@@ -22,13 +22,14 @@ SERVICE = packaged_service()
 APP = create_app(SERVICE, Settings(slack_signing_secret="a secret"))
 PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
 FORMS = r"\.(csv|xlsx|vl|png|svg)$|^/(estimate)?$"  # the same questions in other forms: asked less often
+DEAR = r"^/trend"  # it answers as of every year, each from what was known then
 LIKE_COST = r"^/(accuracy|commitments|compare|launch|plan|trend)$"  # with nearly all of its parameters
 MAY_REFUSE = ("/cost.csv", "/offers/changes", "/offers/changes.csv", "/compare", "/compare.csv")
 KEEPING = {"path_regex": "^/recipes", "method": ["POST", "DELETE"]}  # a service on fixed prices keeps no runs
 FEW = 10
 DATES = ["2024-02-29", "2026-07-01T12:00:00Z", "2025-06-01 06:30+02:00"]
 KNOWN = {
-    "model": ["resnet50", "ResNet-50", "rn50", "resnet18", "mobilenet v2"],
+    "model": ["resnet50", "ResNet-50", "rn50", "resnet18"],
     "layers": ["mlp:784-100-10", "cnn:28x28x1-32-64-10"],
     "currency": ["USD", "eur", "GBP"],
     "fx": ["EUR:0.92", "CAD:1.35,GBP:0.8"],
@@ -81,8 +82,9 @@ def narrow_down(schema, name):
 
 
 KNOWN_WORDS = with_known_words(operations(generation={"mode": "positive"}, phases=DRAWN))
-ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}").exclude(**KEEPING)
-IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=FORMS).exclude(path_regex=PICTURES)
+ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}|{DEAR}").exclude(**KEEPING)
+IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=FORMS).exclude(path_regex=f"{PICTURES}|{DEAR}")
+ASKED_ONCE = KNOWN_WORDS.include(path_regex=DEAR)
 
 
 def takes_any_text(operation):
@@ -131,19 +133,25 @@ def test_what_the_document_allows_is_answered_as_it_says(case):
 
 
 @IN_OTHER_FORMS.parametrize()
-@asked(2)
+@asked(1)
 def test_so_it_is_as_a_sheet_as_a_picture_and_on_the_page(case):
     hold(case)
 
 
+@ASKED_ONCE.parametrize()
+@asked(1)
+def test_so_it_is_of_every_year(case):
+    hold(case)
+
+
 @EVERY_KIND_OF_WRONG.parametrize()
-@asked(6)
+@asked(2)
 def test_what_the_document_forbids_is_refused_as_it_says(case):
     hold(case)
 
 
 @DRAWN_WRONG.parametrize()
-@asked(6)
+@asked(4)
 def test_so_it_is_where_the_parameters_are_those_of_cost(case):
     hold(case)
 

@@ -1,0 +1,42 @@
+"""The packaged prices, read once, and stores of them: one is filled, and the others are copies of it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from tempfile import mkdtemp
+from unittest.mock import patch
+
+from support.prices import NOW
+
+from pricing.packaged.offers import PackagedPrices, read_packaged
+from pricing.store import store
+
+packaged_edition = cache(read_packaged)
+
+
+@contextmanager
+def filled_without_reading_anew() -> Iterator[None]:
+    """Stores are filled from the packaged prices as they were read once."""
+
+    def known(folder: Traversable | None = None) -> PackagedPrices:
+        return read_packaged(folder) if folder else packaged_edition()
+
+    with patch.object(store, "read_packaged", known):
+        yield
+
+
+@cache
+def _filled() -> Path:
+    """The folder of a store that was filled in this process."""
+    folder = Path(mkdtemp(prefix="filled-"))
+    store.Store(f"sqlite:///{folder / 'prices.sqlite3'}").fill(NOW)
+    return folder
+
+
+def filled_store(folder: Path) -> str:
+    """The URL of a copy in this folder, which is made."""
+    shutil.copytree(_filled(), folder, dirs_exist_ok=True)
+    return f"sqlite:///{folder / 'prices.sqlite3'}"
