@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
+from support.services import commands_share_what_was_worked_out
 from support.stores import filled_store, filled_without_reading_anew
 
 from tools.cluster.postgres import PostgresServer, binaries
@@ -94,8 +95,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _fills_are_quick() -> Iterator[None]:
-    with filled_without_reading_anew():
+def _what_is_packaged_is_read_once() -> Iterator[None]:
+    with filled_without_reading_anew(), commands_share_what_was_worked_out():
         yield
 
 

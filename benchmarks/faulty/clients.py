@@ -21,11 +21,12 @@ from api.web.app import create_app
 from benchmarks.faulty.sheet import PROVIDER
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
+from costcalc.memory import Memory
 from pricing.sources import SOURCES
 
 HONEST = {502, 503, 504}  # nginx found no server, or a server said that it cannot answer now
 PAUSE_SECONDS = 0.3
-ASKERS_KEPT = 8  # each remembers what it worked out
+ASKERS_KEPT = 8  # each has the prices of its snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Judge:
     catalogues: dict[str, Catalogue] = field(default_factory=dict)
     _now: datetime = field(default_factory=utc_now)
     _askers: dict[str, FlaskClient] = field(default_factory=dict)
+    _memory: Memory = field(default_factory=Memory)
 
     def wrong(self, answer: Answer) -> str | None:
         """Why an answer is neither right nor an honest error; None where it is."""
@@ -64,7 +66,7 @@ class Judge:
             while len(self._askers) >= ASKERS_KEPT:
                 del self._askers[next(iter(self._askers))]
             prices = FixedPrices(self.catalogues[snapshot])
-            service = Service(load_evidence(), prices, lambda: self._now, tuple(SOURCES))
+            service = Service(load_evidence(), prices, lambda: self._now, tuple(SOURCES), memory=self._memory)
             self._askers[snapshot] = create_app(service, Settings(cache_answers=0)).test_client()
         return self._askers[snapshot].get(path).json
 

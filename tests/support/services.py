@@ -1,7 +1,9 @@
 """A service on the packaged evidence and prices, with a clock that stands still."""
 
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
+from unittest.mock import patch
 
 from support.engine import MEMORY
 from support.stores import packaged_edition
@@ -23,6 +25,16 @@ def packaged_catalogue():
 @cache
 def packaged_service():
     return Service(load_evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"), memory=MEMORY)
+
+
+@contextmanager
+def commands_share_what_was_worked_out():
+    """Commands that tests call in their own process stand on one evidence and one memory."""
+    with (
+        patch("api.bootstrap.load_evidence", lambda: packaged_service().evidence),
+        patch("api.bootstrap.Service", partial(Service, memory=MEMORY)),
+    ):
+        yield
 
 
 def service_of(prices, now=NOW):
