@@ -2,30 +2,34 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
+PIP := -m pip install --quiet --no-compile
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable '.[all]'
 	touch $@
 
-.venv/dev-installed: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+# in one installation, as those of `.[all]` are among them
+.venv/dev-installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable '.[dev]'
+	touch .venv/installed $@
 
 # the launchers' own parsers, apart because they pin what they need
 build/launchers/installed: tests/support/launchers.txt
 	$(PYTHON) -m venv build/launchers
-	build/launchers/bin/python -m pip install --quiet --requirement $<
+	build/launchers/bin/python $(PIP) --requirement $<
 	touch $@
 
 # libraries that write training logs, apart because MLflow needs an older cachetools; PyTorch is that of the tests
 build/training_libraries/installed: tests/support/training_libraries.txt .venv/dev-installed
 	$(PYTHON) -m venv build/training_libraries
 	echo $(CURDIR)/.venv/lib/python*/site-packages > "$$(echo build/training_libraries/lib/python*/site-packages)/tests.pth"
-	build/training_libraries/bin/python -m pip install --quiet --requirement $<
+	build/training_libraries/bin/python $(PIP) --requirement $<
 	touch $@
 
 setup: .venv/dev-installed

@@ -2,6 +2,7 @@
 
 import csv
 from decimal import Decimal
+from functools import cache
 from importlib.resources import files
 
 TABLES = files("pricing.packaged") / "data"
@@ -9,7 +10,9 @@ FACTS = files("costcalc.evidence") / "data"
 SCIENCE = files("science") / "data"
 
 
+@cache
 def table(name):
+    """The rows, read once: they are not to be changed."""
     return list(csv.DictReader((TABLES / name).read_text(encoding="utf-8").splitlines()))
 
 
