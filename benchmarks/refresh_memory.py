@@ -2,7 +2,7 @@
 
 Harm is an answer without end, a bomb (1 MiB that unpacks to 1 GiB), a document whose parsed form is many times as large, and an
 answer that drips. Wanted: all processes of a refresh together stay below 700 MiB, and beside one hostile source all others are
-published. The sources answer with the recordings and fakes of the tests.
+published. The sources answer with the recordings and fakes of the tests. `--together endless bomb` is done in a few minutes.
 """
 
 from __future__ import annotations
@@ -46,16 +46,23 @@ def main(arguments: Sequence[str] = ()) -> bool:
     """Measures and reports."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks refresh_memory", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="the time limit of each refresh")
-    seconds = parser.parse_args(arguments).seconds
+    parser.add_argument(
+        "--together", action="store_true", help="leave out refreshes in which one source alone means harm"
+    )
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"some of {', '.join(KINDS)}")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.kinds) - set(KINDS):
+        parser.error(f"no harm is called {', '.join(sorted(unknown))}")
+    kinds = given.kinds or tuple(KINDS)
     with honest_sources() as good, hostile() as url, TemporaryDirectory() as folder:
-        bad = {kind: {name: harmful(name, good[name], f"{url}/{kind}") for name in SOURCES} for kind in KINDS}
-        bulk = {kind: {"aws": public_files(f"{url}/{kind}")} for kind in KINDS}
-        refreshes = Refreshes(Path(folder), seconds)
+        bad = {kind: {name: harmful(name, good[name], f"{url}/{kind}") for name in SOURCES} for kind in kinds}
+        bulk = {kind: {"aws": public_files(f"{url}/{kind}")} for kind in kinds}
+        refreshes = Refreshes(Path(folder), given.seconds)
         fine = refreshes.fine("every source honest", good, ())
-        for kind in KINDS:
+        for kind in kinds:
             fine &= refreshes.fine(f"every source {kind}", bad[kind], SOURCES)
             fine &= refreshes.fine(f"the public files of AWS {kind}", bulk[kind], ("aws",))
-        for name, kind in zip(SOURCES, cycle(KINDS), strict=False):
+        for name, kind in () if given.together else zip(SOURCES, cycle(kinds), strict=False):
             fine &= refreshes.fine(f"{name} alone {kind}", {**good, name: bad[kind][name]}, (name,))
     return fine
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
+from support.processor import ProcessorSeconds
 from support.services import commands_share_what_was_worked_out
 from support.stores import filled_store, filled_without_reading_anew
 
@@ -29,6 +30,15 @@ settings.register_profile("tests", settings(), derandomize=ALL, **busy)
 settings.load_profile("tests")
 
 gc.set_threshold(100_000, 20, 20)  # looking for garbage took a tenth of the time
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processor", action="store_true", help="say what each file took in seconds of processor")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("processor"):
+        config.pluginmanager.register(ProcessorSeconds())
 
 
 def pytest_collection_finish() -> None:

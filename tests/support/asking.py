@@ -1,4 +1,4 @@
-"""Several clients that ask a running service without pause, and note every answer that is not the one they wanted."""
+"""Several clients that ask a running service with short pauses, and note every answer that is not the one they wanted."""
 
 import http.client
 import itertools
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fakes.slack import form, signed
 
 CLIENTS = 3
+PAUSE_SECONDS = 0.03  # what restarts meanwhile has the processor
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Asking:
     def ask(self) -> None:
         """One client: a question that is never asked again, then a plan, then a slash command, and so on."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        while not self._stop.is_set():
+        while not self._stop.wait(PAUSE_SECONDS):
             method, path, body, headers = question(next(self._numbers))
             try:
                 connection.request(method, path, body, {**self.headers, **headers})

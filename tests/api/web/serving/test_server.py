@@ -244,7 +244,7 @@ def children(pid):
 def test_a_killed_worker_is_replaced_as_often_as_it_happens(tmp_path):
     server = start_server(tmp_path, COSTCALC_WORKERS="1")
     try:
-        for _ in range(3):
+        for _ in range(2):
             server.wait_until_ready()
             (worker,) = children(server.process.pid)
             os.kill(worker, signal.SIGKILL)
