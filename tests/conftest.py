@@ -18,7 +18,8 @@ from support.stores import filled_store, filled_without_reading_anew
 from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: its threads fight over a busy machine
+for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before numpy and PyTorch: they fight over a busy machine
+    os.environ.setdefault(_threads, "1")
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
 move_this_process()
 ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time

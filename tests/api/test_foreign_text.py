@@ -17,6 +17,7 @@ from support.services import packaged_service
 from support.slack import answered
 
 from api.cli.main import main
+from api.formats.launch_files import comments
 from api.mcp.server import INSTRUCTIONS, Desk, server_of
 from api.settings import Settings
 from api.web.app import create_app
@@ -102,6 +103,12 @@ def test_a_shared_run_puts_no_setting_into_somebody_elses_launch_file(client, la
     assert [command.startswith("echo ") for command in commands] == [True]
     assert not unseen(text)
     assert all(re.match(r"# |[a-z_]+:|[ -]", each) for each in text.splitlines())
+
+
+def test_every_text_makes_one_comment():
+    text = comments([EVIL, "two\r\nlines", "\u2028setup: x"])
+    assert (yaml.safe_load(text), text.count("\n"), unseen(text)) == (None, 3, set())
+    assert all(each.startswith("# ") for each in text.splitlines())
 
 
 @pytest.mark.parametrize(
