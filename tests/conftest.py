@@ -13,7 +13,7 @@ from support.clocks import move_this_process
 from support.left_out import last_line
 from support.processor import ProcessorSeconds
 from support.services import commands_share_what_was_worked_out
-from support.stores import filled_store, filled_without_reading_anew
+from support.stores import filled_store, packaged_prices_are_read_once
 
 from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
@@ -107,7 +107,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _what_is_packaged_is_read_once() -> Iterator[None]:
-    with filled_without_reading_anew(), commands_share_what_was_worked_out():
+    with packaged_prices_are_read_once(), commands_share_what_was_worked_out():
         yield
 
 

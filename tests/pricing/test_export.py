@@ -60,10 +60,10 @@ def test_an_edition_of_refreshed_clouds_gives_the_same_answers(
     monkeypatch.setattr(packaged, "packaged_folder", lambda: folder)
     monkeypatch.setattr(packaged, "packaged_digest", lambda: exported.digest)
     monkeypatch.delattr(packaged, "read_packaged")  # the compact copy is read
-    edition, live = packaged.packaged_catalogue(), store.load_current()
+    edition, live, evidence = packaged.packaged_catalogue(), store.load_current(), load_evidence()
     for asked in ({"regions": "all"}, {"provider": ("lambda",)}, {"available": True}, {"sort": "time"}):
         query = EstimateQuery("resnet50", 0.757, limit=200, **asked)
-        one, other = (answer(query, load_evidence(), prices, TONIGHT) for prices in (edition, live))
+        one, other = (answer(query, evidence, prices, TONIGHT) for prices in (edition, live))
         assert one.estimates == other.estimates
         assert one.estimates
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from support.prices import NOW
 
+from pricing import export
 from pricing.packaged.offers import PackagedPrices, read_packaged
 from pricing.store import store
 
@@ -18,13 +19,13 @@ packaged_edition = cache(read_packaged)
 
 
 @contextmanager
-def filled_without_reading_anew() -> Iterator[None]:
-    """Stores are filled from the packaged prices as they were read once."""
+def packaged_prices_are_read_once() -> Iterator[None]:
+    """Stores are filled and editions exported from the packaged prices as they were read once."""
 
     def known(folder: Traversable | None = None) -> PackagedPrices:
         return read_packaged(folder) if folder else packaged_edition()
 
-    with patch.object(store, "read_packaged", known):
+    with patch.object(store, "read_packaged", known), patch.object(export, "read_packaged", known):
         yield
 
 
