@@ -84,7 +84,7 @@ def narrow_down(schema, name):
 KNOWN_WORDS = with_known_words(operations(generation={"mode": "positive"}, phases=DRAWN))
 ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}|{DEAR}").exclude(**KEEPING)
 IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=FORMS).exclude(path_regex=f"{PICTURES}|{DEAR}")
-ASKED_ONCE = KNOWN_WORDS.include(path_regex=DEAR)
+ASKED_ONCE = KNOWN_WORDS.include(path_regex=f"{DEAR}$")  # its other forms are drawn elsewhere
 
 
 def takes_any_text(operation):
