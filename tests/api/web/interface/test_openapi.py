@@ -69,7 +69,7 @@ def with_known_words(operations):
         told["parameters"] = [each for each in told.get("parameters", ()) if each["name"] not in left_out]
         for parameter in told["parameters"]:
             schema = parameter["schema"]
-            is_layers = path == "/small" and parameter["name"] == "model"
+            is_layers = path.startswith("/small") and parameter["name"] == "model"
             narrow_down(schema.get("items", schema), "layers" if is_layers else parameter["name"])
     return operations
 
