@@ -153,10 +153,11 @@ class Asked:
 
     def _ordinary(self, position: int, details: EstimateDetails) -> tuple[Estimate | None, Missed | None]:
         """A candidate's machine with the script that most people run; without one, why."""
-        found, query = self._found, replace(self.query, recipes="best", recipe=())
+        found, query = self._found, self.query
         row, cluster = found.candidates.row[[position]], found.times.cluster[found.candidates.time[[position]]]
         eligible, course = found.eligible, found.course
-        if query != self.query:
+        if query.recipes != "best" or query.recipe:
+            query = replace(query, recipes="best", recipe=())
             eligible = eligible_recipes(found.matrix.recipes, query)
             course = Course.of(found.matrix, query, eligible)
         accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
