@@ -115,7 +115,9 @@ def test_the_heading_says_which_of_how_many(run):
     nowhere = run("cost", "resnet50", "0.99", "--as-of", "2024-06-30").output
     assert nowhere.startswith("No recipe of resnet50 reaches 99 %; the best reaches 80")
     assert "\nInstead: " in nowhere
-    assert "No top1 curve of alexnet is known" in run("cost", "alexnet", "0.5", "--as-of", "2024-06-30").output
+    assert (
+        "No top1 curve of botnet26t_256 is known" in run("cost", "botnet26t_256", "0.5", "--as-of", "2024-06-30").output
+    )
 
 
 def test_explain_lists_sources_components_and_assumptions(run, client):
