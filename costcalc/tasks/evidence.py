@@ -181,6 +181,8 @@ def _rules(task: Task) -> Iterator[str]:
     """What else its target asks, from what it starts, and how it is counted."""
     if task.also:
         yield f"The target is also {task.also}."
+    if task.staged_gb is None:
+        yield "How large its data are is not known here, so that the time to bring them to the machine is not counted."
     if task.starts_from:
         yield f"Training starts from {task.starts_from}."
     if task.pass_name != "epochs":

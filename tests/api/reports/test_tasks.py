@@ -103,4 +103,5 @@ def test_each_round_of_mlperf_is_in_dollars_of_its_day_and_of_today(client):
         assert row["record_minutes"] < row["least_minutes"]
     assert found["now"]["billed_cost"] > 0
     assert client.get("/mlperf.csv?model=llama2-70b-lora").text.count("\n") == 5
+    assert "MLPerf in dollars" in client.get("/mlperf.svg?model=llama2-70b-lora").text
     assert "costcalc tasks lists them" in client.get("/mlperf?model=resnet50&target=0.757").json["errors"]["model"][0]
