@@ -60,7 +60,7 @@ class Layouts:
     def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
         parts = [self._part(one.accelerator) for one in clusters]
-        memory = np.array([(one.device_memory and one.memory_gib) or math.inf for one in parts], float)
+        memory = np.array([self._memory(one) for one in parts], float)
         total = np.array([one.total_accelerators for one in clusters], float)
         least, together = self._least_memory
         refusal = np.zeros(len(clusters), np.int8)
@@ -113,6 +113,11 @@ class Layouts:
         if total in known:
             return TRANSFERRED
         return INTERPOLATED if min(known) < total < max(known) else MACHINES
+
+    def _memory(self, one: Accelerator) -> float:
+        """In GiB; that of a chip without memory beside it holds what somebody trained on it."""
+        logged = not one.device_memory and one.name in self._counts
+        return math.inf if logged or not one.memory_gib else one.memory_gib
 
     def _part(self, name: str) -> Accelerator:
         return part(self.accelerators, name)

@@ -86,6 +86,16 @@ def test_speeds_follow_results_and_no_layout_goes_beyond_what_somebody_had():
     assert np.nanmax(speeds.width_80) < 2
 
 
+def test_a_chip_without_memory_beside_it_trains_what_somebody_trained_on_it():
+    refused = {}
+    for name in ("bert-large", "llama2-70b-lora"):
+        evidence = evidence_of(name)
+        table = evidence.speed_model.speeds(evidence.recipes, [Cluster("Bow IPU", 16)])
+        refused[name] = {REFUSALS[code] for code in table.refusal[:, 0].tolist()}
+    assert "" in refused["bert-large"]
+    assert refused["llama2-70b-lora"] == {"does_not_fit_memory"}
+
+
 def test_one_accelerator_is_hardly_faster_than_each_of_eight():
     evidence = evidence_of("bert-large")
     speeds = evidence.speed_model.speeds(evidence.recipes, [Cluster("H100", 1), Cluster("H100", 8)])
