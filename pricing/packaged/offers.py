@@ -54,7 +54,7 @@ def packaged_digest(folder: Traversable | None = None) -> str:
 def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
     """All packaged prices. Raises PackagedTableError, naming file and line, for a table that is damaged."""
     hands, networks = read_hands(folder), read_networks(folder)
-    machines = {name: networks.joined(*name, machine) for name, machine in read_machines(folder).items()}
+    machines = {name: networks.joined(name[0], name[1], machine) for name, machine in read_machines(folder).items()}
     facts = _Facts(machines, read_billing(folder), hands)
     others = (*OWNED.read(owned_offer, folder).values(), *FREE_TIERS.read(free_offer, folder).values())
     offers = (
