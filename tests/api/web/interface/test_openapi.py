@@ -116,11 +116,20 @@ def asked(examples):
     )
 
 
+def asks_usual_target(case):
+    """Whether a target could be given and is not."""
+    could = any(each["name"] == "target" for each in case.operation.definition.raw.get("parameters", ()))
+    return could and not (case.query or {}).get("target")
+
+
 def hold(case):
     """Against the document. It cannot say which text is a sheet of questions, that FOCUS has no decimal commas, or that
-    `since` is before `as_of`, or that two machines train to a target, so those may be refused."""
+    `since` is before `as_of`, that two machines train to a target, or which networks have a usual one: these may be refused."""
     may_refuse = (
-        isinstance(case.body, str) or case.media_type not in (None, "application/json") or case.path in MAY_REFUSE
+        isinstance(case.body, str)
+        or case.media_type not in (None, "application/json")
+        or case.path in MAY_REFUSE
+        or asks_usual_target(case)
     )
     excluded = [positive_data_acceptance] if may_refuse else []
     case.call_and_validate(excluded_checks=excluded, headers={"Accept-Encoding": "identity"})
