@@ -10,7 +10,7 @@ from typing import Literal
 
 from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.programs import Training
-from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked
+from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, Running
 
 Basis = Literal["billed", "effective"]
 
@@ -117,6 +117,7 @@ class EstimateQuery:
     evidence: Literal["any", "measured"] = field(default="any", metadata=NARROWS)
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
+    precision: Literal["amp", "fp32"] | None = None
     compilation: Compilation | None = None
     images_per_second: tuple[OwnSpeed, ...] = ()
     overheads: Literal["typical", "none"] = "typical"
@@ -154,3 +155,8 @@ class EstimateQuery:
     gmacs: float | None = None
     samples_per_epoch: int | None = None
     target_of: str | None = None
+
+    @property
+    def running(self) -> Running:
+        """How the code of recipes shall run, where it is said."""
+        return Running(self.precision, self.compilation)

@@ -48,7 +48,7 @@ class Recall:
         Catalogues with the same machines share it."""
         day = self.evidence.last_publication(as_of.astimezone(UTC).date())
         own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
-        way = Way(query.software == "recipe", query.pipeline, own, query.compilation)
+        way = Way(query.software == "recipe", query.pipeline, own, query.running)
         asked = query.model, query.accelerators, query.nodes, way
 
         def worked_out() -> TrainingMatrix:

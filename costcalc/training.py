@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from calendar import monthrange
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from costcalc.programs import Program, RecipeKind
 from costcalc.units import SECONDS_PER_HOUR
@@ -53,6 +53,16 @@ class Tier(StrEnum):
 
 Compilation = Literal["eager", "compiled"]
 """How code runs: one operation after another, or compiled (XLA, JAX, graphs)."""
+THIRTY_TWO_BIT = frozenset({"fp32", "tf32"})
+
+
+class Running(NamedTuple):
+    """How code runs, as far as it is said: its precision (`amp` for any that computes in 16 bits) and compilation."""
+
+    precision: str | None = None
+    compilation: Compilation | None = None
+
+
 Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
 """Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's
 own; a
@@ -220,7 +230,7 @@ class Recipe:
     has_borrowed_curve: bool = False
     code: Code | None = None
     compilation: Compilation | None = None
-    asked_compilation: Compilation | None = None
+    as_published: Running | None = None
     program: Program | None = None
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
@@ -247,7 +257,24 @@ class Recipe:
     @property
     def is_run_otherwise(self) -> bool:
         """Whether it shall run in another way than its own code did, as far as that is known."""
-        return self.asked_compilation not in (None, self.compilation)
+        return self.as_published is not None
+
+    @property
+    def running(self) -> Running:
+        """How its code runs."""
+        return Running(self.precision, self.compilation)
+
+    def run_so(self, running: Running) -> Self:
+        """The same run in this way, where that is said."""
+        asked = {name: value for name, value in running._asdict().items() if value}
+        changed = self.running._replace(**asked)
+        if (changed.precision in THIRTY_TWO_BIT) == (self.precision in THIRTY_TWO_BIT):
+            changed = changed._replace(precision=self.precision)
+        return self if changed == self.running else replace(self, as_published=self.running, **changed._asdict())
+
+    def run_as_published(self) -> Self:
+        """The same as its code ran where it was published."""
+        return replace(self, as_published=None, **self.as_published._asdict()) if self.as_published else self
 
     @property
     def kind(self) -> RecipeKind:
@@ -394,7 +421,6 @@ class Throughput:
     published: str | None = None
     code: Code | None = None
     compilation: Compilation | None = None
-    asked_compilation: ClassVar[None] = None
 
     @property
     def known_on(self) -> date:

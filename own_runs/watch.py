@@ -64,8 +64,8 @@ class Outlook:
     """A run as it stands after `epochs` and `hours`, and what is ahead of it.
 
     `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing tells
-    when it comes there; infinite where it may not. `end` are the low, middle and high values of its metric at its planned end,
-    None where nothing tells; `unknown` says why.
+    when it comes there; infinite where it may not. `chance` is that of the target, None where nothing tells it. `end` are the
+    low, middle and high values of its metric at its planned end, None where nothing tells; `unknown` says why.
     """
 
     epochs: float
@@ -78,6 +78,7 @@ class Outlook:
     end: tuple[float, float, float] | None
     verdict: Verdict
     unknown: str = ""
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         end=end,
         verdict=_verdict(plan, reached is not None, (low, high)),
         unknown=unknown,
+        chance=predicted.chance(_error(plan, run)) if predicted else None,
     )
 
 
@@ -227,10 +229,15 @@ def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached:
         return [math.inf] * 3
     if predicted is None:
         return None
-    best = _best(plan, run)
-    shares = predicted.shares_to(abs(best - (plan.target or 0.0)) / (best or 1.0))
+    shares = predicted.shares_to(_error(plan, run))
     ahead = [max(share * planned - run.epochs[-1], 0.0) for share in shares]
     return [run.hours[-1] + more * each for more, each in zip(ahead, run.hours_an_epoch(), strict=True)]
+
+
+def _error(plan: Plan, run: _Run) -> float:
+    """What the target lacks of the metric's best value."""
+    best = _best(plan, run)
+    return abs(best - (plan.target or 0.0)) / (best or 1.0)
 
 
 def _cost(plan: Plan, hours: float) -> Decimal:

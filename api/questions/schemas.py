@@ -183,6 +183,12 @@ class CostSchema(OfferFilters):
         "others are PyTorch with Pillow, DALI, FFCV and tf.data; default recipe",
         example="dali",
     )
+    precision = Choice(
+        ("amp", "fp32"),
+        "what recipes compute in: amp, 16 bits where that is enough, or fp32; default as each recipe did; speeds are then "
+        "learned from other codes; the accuracy is taken to stay",
+        example="amp",
+    )
     compilation = Choice(
         get_args(Compilation),
         "how the code runs: eager, one operation after another, or compiled (XLA, JAX, torch.compile); default as each recipe's "

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -25,6 +26,8 @@ WINDOW = 0.1
 PRIOR = 0.05**2  # of a slope of 1
 STEPS = 200  # of a forecast, up to the end of the schedule
 LEVEL = 0.8  # of its range
+ENOUGH_FOR_SHARES = 8  # left-out logs, whose residuals themselves are then the distribution
+NORMAL = NormalDist()
 BY_RULE = 1.5  # times the largest error, where logs are too few for a quantile
 LEAST_REACH = 0.2  # in ln(error): how far beyond its family's logs a run may stand at least
 
@@ -67,21 +70,29 @@ class Course:
 class Forecast:
     """The errors [STEPS] that a run is predicted at `shares` [STEPS], from the share seen to the end of the schedule.
 
-    `half_width` is that of its range at LEVEL in ln(error), `by_rule` where too few logs are known for a quantile; `logs` is how
-    many there are.
+    `half_width` is that of its range at LEVEL in ln(error), `by_rule` where too few logs are known for a quantile; `missed` is by
+    how much of ln(error) each of the family's logs ended above what the others said of it.
     """
 
     shares: Floats
     log_errors: Floats
     half_width: float
     by_rule: bool
-    logs: int
+    missed: tuple[float, ...]
 
     def end(self) -> tuple[float, float, float]:
         """The error at the end of the schedule: low, middle and high."""
         last = float(self.log_errors[-1])
         low, middle, high = (math.exp(last + side * self.half_width) for side in (-1, 0, 1))
         return low, middle, high
+
+    def chance(self, error: float) -> float:
+        """The chance that the run ends at this error or below: the share of the family's logs, each left out, that would have
+        ended there from where this one is said to. With few logs their misses are taken as normal."""
+        room = math.log(error) - float(self.log_errors[-1])
+        if len(self.missed) < ENOUGH_FOR_SHARES:
+            return NORMAL.cdf(room / max(self.half_width, 1e-9) * NORMAL.inv_cdf((1 + LEVEL) / 2))
+        return (sum(each <= room for each in self.missed) + 0.5) / (len(self.missed) + 1)
 
     def shares_to(self, error: float) -> tuple[float, float, float]:
         """The share of the schedule at which a run comes down to this error: soonest, expected and latest; infinite where it
@@ -102,11 +113,12 @@ def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
     share = float(seen.shares[-1])
     _check_alike(seen, family)
     shares = np.linspace(share, 1.0, STEPS)
-    errors = sorted(_errors_left_out(family, share))
+    missed = _missed_left_out(family, share)
+    errors = sorted(map(abs, missed))
     rank = math.ceil((len(errors) + 1) * LEVEL)
     by_rule = rank > len(errors)
     half_width = BY_RULE * errors[-1] if by_rule else errors[rank - 1]
-    return Forecast(shares, predicted(seen, family, shares), half_width, by_rule, len(family))
+    return Forecast(shares, predicted(seen, family, shares), half_width, by_rule, tuple(missed))
 
 
 def predicted(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:
@@ -124,13 +136,13 @@ def _stood(run: Course, shares: Floats) -> float:
     return float(run.at(shares).mean())
 
 
-def _errors_left_out(family: Sequence[Course], share: float) -> list[float]:
-    """How far off the end of each log is predicted by the others, in ln(error), when this much of it was seen."""
+def _missed_left_out(family: Sequence[Course], share: float) -> list[float]:
+    """How far above what the others say of it each log ends, in ln(error), when this much of it was seen."""
     found = []
     for place, one in enumerate(family):
         others = [*family[:place], *family[place + 1 :]]
         seen = one.until(max(share, float(one.shares[0])))
-        found.append(abs(float(predicted(seen, others, np.array([1.0]))[0] - one.at(1.0))))
+        found.append(float(one.at(1.0) - predicted(seen, others, np.array([1.0]))[0]))
     return found
 
 

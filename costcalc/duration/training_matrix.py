@@ -44,10 +44,10 @@ from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import (
     DATA_SET_GB,
     EVALUATION_COUNTED,
-    Compilation,
     OwnRecipe,
     PipelineAsked,
     Recipe,
+    Running,
     Throughput,
     Tier,
 )
@@ -60,17 +60,16 @@ if TYPE_CHECKING:
 class Way(NamedTuple):
     """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
     which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow.
-    `compilation` is how the code runs, None as each recipe's own did."""
+    `running` is how the code runs, as each recipe's own did where it says nothing."""
 
     dated: bool = True
     pipeline: PipelineAsked = "recipe"
     own_speeds: tuple[Throughput, ...] = ()
-    compilation: Compilation | None = None
+    running: Running = Running()
 
     def run(self, recipe: Recipe) -> Recipe:
         """The recipe as it is asked to run; MLPerf's runs as it did."""
-        runs_so = self.compilation is None or recipe.is_mlperf or isinstance(recipe, OwnRecipe)
-        return recipe if runs_so else replace(recipe, asked_compilation=self.compilation)
+        return recipe if recipe.is_mlperf or isinstance(recipe, OwnRecipe) else recipe.run_so(self.running)
 
 
 USUAL_WAY = Way()

@@ -23,7 +23,6 @@ from costcalc.throughput.reference_model import (
 )
 from costcalc.throughput.workloads import (
     REFERENCE_SIZE,
-    SIGNS,
     Implementation,
     Workload,
     implementation,
@@ -292,10 +291,10 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     batch = global_batch(recipe) / own.accelerators
     name = twin(reference.data_sheets.accelerators, own.accelerator)
     setup = Setup(name, own.accelerators_per_node, own.nodes, batch, recipe.year, recipe.framework_family)
-    hardware = transfer.hardware(workloads[0], own.accelerator, own.accelerators_per_node)
+    published = workload(recipe.run_as_published(), workloads[0].image_size, transfer.models)
+    hardware = transfer.hardware(published, own.accelerator, own.accelerators_per_node)
     rates = np.array(own_rates(recipe))
-    signs = SIGNS[workloads[0].compilation] - SIGNS[recipe.compilation]
-    otherwise = transfer.of_compiling(workloads[0]) * signs
+    otherwise = transfer.software(workloads[0]) - transfer.software(published)
     return np.asarray(
         np.log(rates / own.accelerators)
         - reference.log_rate(setup, transfer.slope(recipe.model))

@@ -8,7 +8,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits
-from costcalc.training import OWN_DATA, Recipe, System, Throughput
+from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, Recipe, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "Nobody published a speed of this network: it is carried over from those of other networks."
@@ -48,7 +48,25 @@ def notes(
         return _own_speed(cluster, kind, base), _how_wide(width)
     usual = NEWEST_SOFTWARE if recipe.is_closed else USUAL_SOFTWARE
     software = (usual,) if recipe.year == UNDATED else ()
-    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width))
+    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width), *_run_otherwise(recipe))
+
+
+def _run_otherwise(recipe: Recipe) -> Iterator[str]:
+    """That the recipe shall run in another way than where it was published, or could."""
+    if recipe.as_published:
+        changes = zip(recipe.as_published, recipe.running, strict=True)
+        changed = [f"{spoken(now)} ({spoken(was)})" for was, now in changes if was != now]
+        yield (
+            f"The recipe is taken to run otherwise than where it was published: {listed(changed)}. What that does to its speed "
+            "is learned from other codes; its accuracy is taken to stay."
+        )
+    elif recipe.precision in THIRTY_TWO_BIT and not is_reference(recipe):
+        yield f"The recipe was published in {recipe.precision} alone: precision=amp says how long it would take in 16 bits."
+
+
+def spoken(way: str | None) -> str:
+    """A way of running in words."""
+    return way.replace("_", " ") if way else "not said"
 
 
 def never_measured(accelerator: str, priors: Mapping[str, ChipPrior]) -> Iterator[str]:

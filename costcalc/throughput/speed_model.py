@@ -288,7 +288,7 @@ class SpeedModel:
 
     def _unknown_compilation(self, recipe: Recipe) -> float:
         """What compiling adds, and not compiling takes off, where nobody says how the code runs; 0 otherwise."""
-        if recipe.compilation or recipe.asked_compilation or is_reference(recipe) or not recipe.phases:
+        if recipe.compilation or is_reference(recipe) or not recipe.phases:
             return 0.0
         transfer = self._fitted.transfer
         return abs(transfer.of_compiling(workload(recipe, recipe.phases[0].image_size, transfer.models)))
@@ -379,5 +379,5 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
         return (*software, recipe.tuned_to, recipe.framework_family, recipe.published if recipe.year else None)
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
-    how = recipe.framework_family, recipe.compilation, recipe.asked_compilation
+    how = recipe.framework_family, recipe.running, recipe.as_published
     return (*software, *how, *((len(recipe.phases),) if is_reference(recipe) else own))

@@ -23,7 +23,7 @@ from costcalc.throughput.reference_model import (
     shared,
     total,
 )
-from costcalc.training import Compilation, Model, Recipe, Throughput
+from costcalc.training import THIRTY_TWO_BIT, Compilation, Model, Recipe, Throughput
 from costcalc.units import Floats
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50
@@ -32,7 +32,6 @@ REFERENCE_GB_PER_TFLOP = 8.0  # moved and computed for ResNet-50 where its roofl
 USUAL_MEMORY_SHARE = REFERENCE_GB_PER_TFLOP * REFERENCE_TFLOPS / REFERENCE_GB_PER_S
 
 SIXTEEN_BIT = frozenset({"amp", "fp16", "bf16"})
-THIRTY_TWO_BIT = frozenset({"fp32", "tf32"})
 LOGGED_EVALUATION_SHARE = 0.006  # of the elapsed time, median of MLPerf logs that state both rates
 SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
 
@@ -118,7 +117,7 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         math.log1p(millions / REFERENCE_PARAMETERS_MILLIONS) - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
         _activations(model),
-        of.asked_compilation or of.compilation,
+        of.compilation,
     )
 
 
@@ -264,8 +263,15 @@ def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: f
     if workload.activations is not None:
         yield ("transformers", chip), 1.0, 0.1
         yield ("transformers", "balance"), math.log(memory_share), 0.2
-    if not accelerator.matrix_units:
+    if not accelerator.matrix_units or _is_bf16_all_the_same(workload.precision, accelerator):
         yield ("precision", workload.precision), -1.0, 1.0
+    if _is_bf16_all_the_same(workload.precision, accelerator):
+        yield ("precision", "16bit"), 1.0, 1.0
+
+
+def _is_bf16_all_the_same(precision: str, accelerator: Accelerator) -> bool:
+    """TPUs multiply 32-bit numbers in bf16 (cloud.google.com/tpu/docs/bfloat16)."""
+    return precision in THIRTY_TWO_BIT and accelerator.vendor == "Google"
 
 
 def count_steps(workload: Workload, accelerator: Accelerator, per_node: int) -> Iterator[Doubling]:

@@ -77,13 +77,14 @@ def chosen_answers(published: Published) -> list[Chosen]:
         for fold in range(FOLDS)
         for hidden in [frozenset(organisations[fold::FOLDS])]
         if hidden
-        for found in _answered(
+        for found in answered(
             _without(evidence, hidden, measured), [row for row in wanted if row.organisation in hidden]
         )
     ]
 
 
-def _answered(known: Evidence, wanted: Sequence[Throughput]) -> Iterator[Chosen]:
+def answered(known: Evidence, wanted: Sequence[Throughput]) -> Iterator[Chosen]:
+    """What is chosen for each of these rates by this evidence, where its recipe computes in the same bits."""
     by_model: dict[str, list[Throughput]] = defaultdict(list)
     for row in wanted:
         by_model[row.model].append(row)

@@ -17,6 +17,7 @@ from marshmallow import Schema
 
 from api.bootstrap import build_once, utc_now
 from api.cli.failing import stop, told
+from api.formats.words import chance
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
 from api.questions.resolving import Side
@@ -157,6 +158,9 @@ def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
     elif plan.target is not None and found.verdict is not Verdict.REACHED:
         yield f"to {plan.target:g}: {_range(*found.to_target)}"
     yield f"to the end of its schedule: {_money(found.to_end)}{_ending(found)}"
+    if found.chance is not None:
+        ahead = _money(found.to_end - found.spent)
+        yield f"stop now: {_money(found.spent)}; go on: {ahead} more, {chance(found.chance)} sure of {plan.target:g}"
     yield _verdict(found, plan)
 
 

@@ -25,7 +25,7 @@ def test_a_run_like_one_of_the_family_ends_like_it():
     assert middle == pytest.approx(0.23, rel=0.03)
     assert low < 0.23 < high
     assert not found.by_rule
-    assert found.logs == 5
+    assert len(found.missed) == 5
 
 
 def test_a_target_is_reached_later_the_nearer_it_is_to_the_end():
@@ -42,6 +42,18 @@ def test_what_is_below_the_range_of_the_end_is_never_reached():
     assert found.shares_to(0.05) == (math.inf, math.inf, math.inf)
     _, _, latest = found.shares_to(0.2299)
     assert latest == math.inf
+
+
+@pytest.mark.parametrize("logs", [5, 12])
+def test_the_chance_of_an_end_falls_with_it(logs):
+    family = [
+        falling(0.8, end, power) for end, power in zip(np.linspace(0.2, 0.28, logs), [1, 1.1, 0.9] * 4, strict=False)
+    ]
+    found = forecast(falling(0.8, 0.23).until(0.5), family)
+    _, middle, high = found.end()
+    chances = [found.chance(error) for error in (0.1, middle * 0.97, middle * 1.03, 2 * high)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.1 < 0.9 < chances[-1]
 
 
 def test_runs_that_all_end_alike_end_so_however_one_stands():

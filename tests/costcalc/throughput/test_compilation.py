@@ -8,9 +8,10 @@ import pytest
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel
 from costcalc.throughput.workloads import SIGNS, workload
-from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.training import IMAGES_PER_EPOCH, Running
 
 H100, A100 = Cluster("H100", 1), Cluster("A100-80GB", 1)
+COMPILED, AMP = Running(compilation="compiled"), Running(precision="amp")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_a_transformer_gains_by_being_compiled_and_a_convolution_hardly(packaged
 
 
 def test_a_recipe_runs_as_it_is_asked_to(packaged_evidence, speeds, deit):
-    own, eager, compiled = deit, replace(deit, asked_compilation="eager"), replace(deit, asked_compilation="compiled")
+    own, eager, compiled = deit, deit.run_so(Running(compilation="eager")), deit.run_so(COMPILED)
     found = rates(speeds(own, eager, compiled))
     assert found[0] == pytest.approx(found[1])
     gain = packaged_evidence.fitted.transfer.of_compiling(workload(deit, 224, packaged_evidence.models))
@@ -61,6 +62,32 @@ def test_a_rate_measured_otherwise_is_no_measurement(packaged_evidence, deit):
     own = deit.system
     model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
     home = [Cluster(own.accelerator, own.accelerators_per_node, own.nodes)]
-    same, other = (model.speeds([one], home) for one in (deit, replace(deit, asked_compilation="compiled")))
+    same, other = (model.speeds([one], home) for one in (deit, deit.run_so(COMPILED)))
     assert rates(other)[0, 0] > rates(same)[0, 0]
     assert other.width_80[0, 0] > same.width_80[0, 0]
+
+
+def test_a_network_published_in_32_bits_is_faster_in_16(packaged_evidence, speeds):
+    """3.5 times as fast on one H100, as `tools/device_speeds.py` measured ConvNeXt-T."""
+    one = next(one for one in packaged_evidence.recipes_of("convnext_tiny") if one.precision == "fp32")
+    published, otherwise = rates(speeds(one, one.run_so(AMP)))[:, 0]
+    assert 1.5 < otherwise / published < 5
+
+
+def test_amp_is_said_to_be_another_way(packaged_evidence):
+    one = next(one for one in packaged_evidence.recipes_of("convnext_tiny") if one.precision == "fp32")
+    model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
+    [published, otherwise] = [" ".join(model.speeds([each], [H100]).notes(0, 0)) for each in (one, one.run_so(AMP))]
+    assert "precision=amp says" in published
+    assert "otherwise than where it was published: amp (fp32)" in otherwise
+    assert one.run_so(Running(precision="fp32")) is one
+
+
+def test_a_tpu_computes_32_bits_in_bf16(packaged_evidence):
+    transfer = packaged_evidence.fitted.transfer
+    one = packaged_evidence.recipes_of("resnet50")[0]
+    whole, half = (workload(replace(one, precision=bits), 224, packaged_evidence.models) for bits in ("fp32", "bf16"))
+    gain = lambda chip: transfer.hardware(whole, chip, 1) - transfer.hardware(half, chip, 1)  # noqa: E731
+    assert gain("TPU v3") - gain("H100") == pytest.approx(
+        transfer.effects["precision", "16bit"] - transfer.effects["precision", "fp32"], abs=0.15
+    )

@@ -1,5 +1,6 @@
 """`costcalc watch`, as one types it."""
 
+import re
 import threading
 from datetime import datetime
 from types import SimpleNamespace
@@ -46,11 +47,12 @@ def run(environment, *arguments):
 def test_within_the_budget(log, environment):
     result = run(environment, log(20), "--once", "--rate", "30", "--max-cost", "40", "--target", "0.75", *MADE[2:])
     assert result.exit_code == OVER, result.output
-    first, target, end, verdict = result.stdout.splitlines()
+    first, target, end, choice, verdict = result.stdout.splitlines()
     assert first.startswith("20 of 40 epochs in 0.28 h, top1 0.5768: $8.40 ")
     assert "spent of $40.00" in first
     assert target.startswith("to 0.75: $1")
     assert "in 8 of 10 cases" in end
+    assert re.fullmatch(r"stop now: \$8\.40; go on: \$8\.\d\d more, over 99 % sure of 0\.75", choice)
     assert verdict.startswith("within the budget of $40.00: at most $1")
 
 
