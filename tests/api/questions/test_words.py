@@ -153,7 +153,6 @@ def test_share(words, text, shared):
         ("resnet50 0.757 by friday", "write for example within 3 days"),
         ("resnet 76%", "resnet101"),
         ("0.757 on aws", "Which network?"),
-        ("resnet50 on aws", "Which accuracy?"),
     ],
 )
 def test_what_is_not_understood_is_asked_about(words, text, says):

@@ -61,7 +61,7 @@ def test_a_body_is_the_log_whatever_curl_calls_it(client):
 def test_what_is_missing_is_named_and_nothing_is_kept(client):
     refused = client.post("/recipes?name=my-run", data=LOG)
     assert refused.status_code == 400
-    assert set(refused.json["errors"]) == {"metric", "accelerator", "dataset", "batch_size", "samples_per_epoch"}
+    assert set(refused.json["errors"]) == {"accelerator", "dataset", "batch_size", "samples_per_epoch"}
     assert client.get("/recipes").json["recipes"] == []
 
 
