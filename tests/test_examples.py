@@ -38,6 +38,7 @@ ON_PURPOSE = (
     "available=true",  # the packaged prices do not say who had a machine free
     "my-run",  # one's own, which nobody has stored here
     "budget=0.01",  # how too small a budget is
+    "below=3.50",  # how a feed waits until it costs less
     "max_cost=0.01",  # how a row without an estimate is
     "target=0.764&as_of=2018-04-26&overheads=none&crossing=first&recipes=all&recipe=riseml-2018-v100",  # how a rejection is
 )
