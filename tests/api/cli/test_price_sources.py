@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 from api.cli.main import main
 from pricing.sources import SOURCES
+from pricing.store.store import Store
 
 
 def said(*words):
@@ -33,9 +34,10 @@ def test_an_unknown_source_is_wrong_use_and_the_nearest_is_named():
 
 
 def test_a_copy_of_a_store_without_prices_comes_back_and_is_called_that(monkeypatch, tmp_path):
-    monkeypatch.setenv("COSTCALC_DATABASE_URL", f"sqlite:///{tmp_path}/prices.sqlite3")
-    copy = str(tmp_path / "copy.sqlite3")
-    done = [CliRunner().invoke(main, ["prices", *words]) for words in (["status"], ["backup", copy], ["restore", copy])]
-    assert [each.exit_code for each in done[1:]] == [0, 0]
-    assert "again, in which no refresh has stored prices\n" in done[2].output
-    assert "the former store is kept as" in done[2].output
+    url, copy = f"sqlite:///{tmp_path}/prices.sqlite3", str(tmp_path / "copy.sqlite3")
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+    Store(url)
+    done = [CliRunner().invoke(main, ["prices", *words]) for words in (["backup", copy], ["restore", copy])]
+    assert [each.exit_code for each in done] == [0, 0]
+    assert "again, in which no refresh has stored prices\n" in done[1].output
+    assert "the former store is kept as" in done[1].output
