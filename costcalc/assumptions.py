@@ -38,6 +38,9 @@ SCHEDULE_OF_TASK = (
     "Only the batch of the entry is used: what it takes and how fast it goes follow from all results of the task, on layouts "
     "that somebody trained with."
 )
+SCHEDULE_OF_RECORD = (
+    "The record's own work is used; how fast it goes elsewhere follows from how other tasks follow chips and counts."
+)
 NETWORK_OF_TASK = "The network between the machines is assumed to be as fast as those of the published systems."
 SCHEDULE_AND_CODE = "The schedule and the code of the recipe are used, on a machine other than its own."
 WHOSE: Mapping[Code, str] = {
@@ -123,6 +126,8 @@ def curve_note(recipe: Recipe) -> str:
         )
     if isinstance(recipe, OwnRecipe):
         return f"Your own run: {recipe.metric} in {recipe.note}."
+    if isinstance(recipe, ClosedRecipe) and recipe.code == "contest":
+        return f"Work of the record, which was made in {_runs(recipe)}."
     if isinstance(recipe, ClosedRecipe):
         return f"Work by the law of all batches of the task; this one was trained with in {_runs(recipe)}."
     if recipe.is_interpolated:
@@ -153,10 +158,11 @@ def _evaluated(recipe: Recipe) -> Iterator[str]:
 def _task(recipe: ClosedRecipe) -> Iterator[str]:
     """What else the task asks, and how far single runs are from its published minutes."""
     yield from recipe.rules
-    yield (
-        f"Published minutes are means of several runs: single ones scatter about them by {recipe.run_spread:.1%}, which the "
-        "range leaves out."
-    )
+    if recipe.run_spread:
+        yield (
+            f"Published minutes are means of several runs: single ones scatter about them by {recipe.run_spread:.1%}, which "
+            "the range leaves out."
+        )
 
 
 def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:

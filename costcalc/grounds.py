@@ -11,6 +11,7 @@ from costcalc.assumptions import (
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
     SCHEDULE_AND_OWN_CODE,
+    SCHEDULE_OF_RECORD,
     SCHEDULE_OF_TASK,
     accumulated,
     curve_note,
@@ -89,7 +90,7 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
     if isinstance(one, OwnRecipe):
         return
     if one.is_closed:
-        yield SCHEDULE_OF_TASK
+        yield SCHEDULE_OF_RECORD if one.code == "contest" else SCHEDULE_OF_TASK
     elif _is_own(matrix, recipe, cluster):
         yield SCHEDULE_AND_OWN_CODE
     else:

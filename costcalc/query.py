@@ -91,7 +91,7 @@ class EstimateQuery:
 
     `epochs` reach the target, by the asker's word (None: as many as the recipes say). Of a network without a name (`model` is
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
-    ImageNet's). `target_of` says whose target it is where the question names none: a recipe's, or that of a round of MLPerf.
+    ImageNet's). `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
     """
 
     model: str

@@ -235,6 +235,7 @@ class Recipe:
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
     data_set_gb: ClassVar[float] = DATA_SET_GB
+    untimed_hours: ClassVar[float] = 0.0
     lower_is_better: ClassVar[bool] = False
     is_closed: ClassVar[bool] = False
     title: ClassVar[str] = "image classification"
@@ -340,13 +341,14 @@ class ClosedRecipe(MetricRecipe):
     which one has `samples_per_epoch` of `unit` and is called `pass_name`.
 
     Its speed is that of the same task's results, not of images. `title` says what is trained and `rules` how, in sentences;
-    `run_spread` is the standard deviation of ln(minutes) from run to run.
+    `run_spread` is the standard deviation of ln(minutes) from run to run, 0 where unknown. Its clock leaves out `untimed_hours` of each run.
     """
 
     title: str = ""  # type: ignore[misc]  # others have theirs in common
     unit: str = "samples"
     pass_name: str = "epochs"  # type: ignore[misc]
     run_spread: float = 0.0
+    untimed_hours: float = 0.0  # type: ignore[misc]
     rules: tuple[str, ...] = ()
 
     is_closed: ClassVar[bool] = True

@@ -18,7 +18,7 @@ from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from costcalc.tasks.tables import tasks
+from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from pricing.packaged.offers import read_packaged
 
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
@@ -39,7 +39,7 @@ def main() -> None:
     """Writes the page and the table."""
     catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
     service = Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT)
-    reports = [_report(service, catalogue, name) for name in tasks()]
+    reports = [_report(service, catalogue, name) for name, task in tasks().items() if benchmark_of(task) == MLPERF]
     lines = [_line(report) for report in reports]
     PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
     PAGE.with_suffix(".csv").write_text(_table(row for report in reports for row in report.rows()), "utf-8")

@@ -13,9 +13,8 @@ from api.questions.fields import Number
 from api.questions.parsing import Arguments
 from api.questions.suggestions import clip, squeeze
 from costcalc.tasks.known import qualities, quality_on
-from costcalc.tasks.tables import Task
+from costcalc.tasks.tables import Task, benchmark_of
 
-MLPERF = "MLPerf"
 TARGET = Number(float, -1e300, 1e300, "value to reach", example=3.3)
 
 
@@ -43,7 +42,7 @@ def of_the_task(
         errors["target"] = [str(message) for message in error.messages]
     named = any(text.strip() for text in arguments.get("target", ()))
     found = {"target": target, "metric": task.metric, "dataset": task.dataset}
-    return found if named else {**found, "target_of": MLPERF}, errors
+    return found if named else {**found, "target_of": benchmark_of(task)}, errors
 
 
 def _target(task: Task, texts: list[str], usual: float) -> float:

@@ -9,7 +9,6 @@ from marshmallow import Schema
 
 from api.questions.errors import Errors
 from api.questions.parsing import Arguments
-from api.questions.tasks import MLPERF
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.ordinary import ordinary_groups
@@ -47,7 +46,7 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     """The sentence that says what is reached where the question doesn't."""
     if query.target_of is None:
         return ()
-    if query.target_of == MLPERF:
-        return (f"No target named: {query.target:g} {tasks()[query.model].metric}, where MLPerf's runs stop.",)
+    if query.model in tasks():
+        return (f"No target named: {query.target:g} {tasks()[query.model].metric}, where {query.target_of}'s runs stop.",)
     reached = f"{query.target * 100:.1f} % {METRICS[Metric(query.metric)]}"
     return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)

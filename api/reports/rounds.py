@@ -27,7 +27,7 @@ from costcalc.memory import Memory
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.known import find_task, quality_on
-from costcalc.tasks.tables import Task, results, rounds
+from costcalc.tasks.tables import MLPERF, Task, benchmark_of, results, rounds
 
 END_OF_DAY = time(23, 59, 59)
 MINUTES_PER_HOUR = 60
@@ -195,8 +195,6 @@ def rounds_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     NotFound for a network that is no task's."""
     query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
     task = find_task(query.model)
-    if task is None:
-        raise NotFound(
-            f"{query.model} is no task beside ImageNet: costcalc tasks lists them, /trend has others", "model"
-        )
+    if task is None or benchmark_of(task) != MLPERF:
+        raise NotFound(f"{query.model} is no task of MLPerf: costcalc tasks lists them, /trend has others", "model")
     return RoundsReport(service, catalogue, query, task)

@@ -185,6 +185,11 @@ class TrainingMatrix:
         return overheads.staging_hours(np.array([recipe.data_set_gb for recipe in self.recipes.recipes], float))
 
     @cached_property
+    def untimed_hours(self) -> Floats:
+        """Hours of a run that the clock of each recipe [R] leaves out."""
+        return np.array([recipe.untimed_hours for recipe in self.recipes.recipes], float)
+
+    @cached_property
     def samples_per_epoch(self) -> Floats:
         """Images, or other samples, in an epoch of each recipe [R]."""
         return np.array([recipe.samples_per_epoch for recipe in self.recipes.recipes], float)

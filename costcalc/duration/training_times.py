@@ -108,6 +108,7 @@ class Course:
             evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
             checkpoints = overheads.checkpoint_hours(reached.epochs)
             fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
+            fixed += matrix.untimed_hours
         further = _further_runs(eligible.success_probability)
         runs = 1 + further
         beyond = reached.end_epochs / reached.epochs - 1

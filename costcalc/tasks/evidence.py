@@ -16,7 +16,7 @@ from costcalc.programs import Program
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.speeds import TaskSpeeds
-from costcalc.tasks.tables import Result, Task, reference_points, results, rounds, text_of, version
+from costcalc.tasks.tables import Result, Task, is_contest, reference_points, results, rounds, text_of, version
 from costcalc.throughput.fitted_parameters import ElapsedTime
 from costcalc.throughput.memory import BYTES_PER_GIB, BYTES_PER_PARAMETER
 from costcalc.throughput.processors import Processors
@@ -31,7 +31,6 @@ from costcalc.training import (
     Throughput,
 )
 
-STACK = "mlperf"
 MINUTES_PER_HOUR = 60
 SECONDS_PER_MINUTE = 60
 NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
@@ -91,7 +90,7 @@ def task_evidence(
         is_past=False,
         later=(),
         make_speeds=speeds,
-        make_curve=with_work,
+        make_curve=None if is_contest(task) else with_work,
     )
 
 
@@ -147,7 +146,7 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
         family=task.kind,
         framework=one.framework,
         framework_family=one.framework,
-        stack=STACK,
+        stack=_stack(one),
         global_batch_size=one.global_batch_size,
         system=System(one.accelerator, one.accelerators, one.nodes, one.provider, one.instance_type),
         runs=one.runs,
@@ -163,7 +162,7 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
         published=one.published.isoformat(),
         tuned_to=one.target,
         division="closed",
-        code="mlperf",
+        code=rounds()[one.round].code,
         program=_program(one),
         samples_per_epoch=task.samples_per_pass,
         data_set_gb=task.staged_gb or 0.0,
@@ -172,8 +171,9 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
         title=task.title,
         rules=tuple(_rules(task)),
         unit=task.unit,
+        untimed_hours=(task.untimed_minutes or 0.0) / MINUTES_PER_HOUR,
         pass_name=task.pass_name,
-        run_spread=learned.spreads.get(task.name, USUAL_SPREAD),
+        run_spread=learned.spreads.get(task.name, 0.0),
     )
 
 
@@ -185,14 +185,23 @@ def _rules(task: Task) -> Iterator[str]:
         yield "How large its data are is not known here, so that the time to bring them to the machine is not counted."
     if task.starts_from:
         yield f"Training starts from {task.starts_from}."
-    if task.pass_name != "epochs":
+    if task.untimed_minutes:
+        yield f"Its clock leaves out compilation: about {task.untimed_minutes:g} minutes are added to every run."
+    if is_contest(task):
+        yield f"Each record has a network and a schedule of its own: its work is counted in {task.pass_name}."
+    elif task.pass_name != "epochs":
         yield f"Epochs are counted in {task.pass_name}, and speeds in {task.unit} a second."
 
 
 @cache
 def _program_of(round: str) -> Program:
-    repository = f"https://github.com/{rounds()[round].repository.partition('@')[0]}"
-    return Program(STACK, "record", repository, "Apache-2.0", None, None, rounds()[round].repository)
+    held = rounds()[round]
+    repository = f"https://github.com/{held.repository.partition('@')[0]}"
+    return Program(held.benchmark.lower(), "record", repository, held.licence, None, None, held.repository)
+
+
+def _stack(one: Result) -> str:
+    return rounds()[one.round].benchmark.lower()
 
 
 def _program(one: Result) -> Program:
@@ -211,7 +220,7 @@ def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput
         nodes=one.nodes,
         framework=one.framework,
         framework_family=one.framework,
-        stack=STACK,
+        stack=_stack(one),
         global_batch_size=one.global_batch_size,
         images_per_second=passes_per_minute * task.samples_per_pass / SECONDS_PER_MINUTE,
         includes_evaluation=True,
@@ -223,5 +232,5 @@ def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput
         round=one.round,
         source=one.source,
         published=one.published.isoformat(),
-        code="mlperf",
+        code=rounds()[one.round].code,
     )

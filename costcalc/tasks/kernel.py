@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -71,8 +72,9 @@ class Fitted(msgspec.Struct, frozen=True):
     cases: int
 
     def of(self, task: str) -> OfTask:
-        """What was learned of a task."""
-        return OfTask(self.chips.get(task, {}), self.scatters.get(task, USUAL_SCATTER), self.widenings.get(task, 1.0))
+        """What was learned of a task; of one that no other organisation trained, what is usual."""
+        usual = statistics.median(self.widenings.values()) if self.widenings else 1.0
+        return OfTask(self.chips.get(task, {}), self.scatters.get(task, USUAL_SCATTER), self.widenings.get(task, usual))
 
 
 class Systems(NamedTuple):

@@ -12,9 +12,11 @@ from importlib import resources
 from typing import Literal
 
 from costcalc.evidence.tables import TableError, cells, typed
+from costcalc.training import Code
 
 FOLDER = "data/tasks"
 TASKS, RESULTS, POINTS, ROUNDS = "tasks", "results", "reference_points", "rounds"
+MLPERF = "MLPerf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,8 @@ class Task:
     """A network, the data set that it is trained on, and how far: to `quality` in `metric`, and to what `also` says.
 
     Work is counted in passes, of `samples_per_pass` of a `unit` each. `kind` is the sort of network whose speeds follow chips
-    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens.
+    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens. Results
+    leave out `untimed_minutes` of each run, of compilation.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Task:
     sequence_length: int | None
     starts_from: str | None
     parameters_millions: float | None
+    untimed_minutes: float | None
     source: str
 
 
@@ -97,11 +101,15 @@ class ReferencePoint:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a benchmark, the day of its publication, and the repository of its results."""
+    """A round of a benchmark, the day of its publication, the repository of its results, under which `licence`, and whose
+    `code` it is. Records of a contest without rounds are one, published with its newest record."""
 
     round: str
     published: date
     repository: str
+    benchmark: str
+    licence: str | None
+    code: Code
 
 
 @cache
@@ -137,6 +145,16 @@ def reference_points() -> Mapping[str, tuple[ReferencePoint, ...]]:
     return {task: tuple(some) for task, some in found.items()}
 
 
+def benchmark_of(task: Task) -> str:
+    """The benchmark whose results a task has."""
+    return rounds()[results()[task.name][0].round].benchmark
+
+
+def is_contest(task: Task) -> bool:
+    """Whether each of its results has a network and a schedule of its own, and hence work of its own."""
+    return rounds()[results()[task.name][0].round].code == "contest"
+
+
 def text_of(name: str) -> str:
     """The text of a packaged file of tasks."""
     return (resources.files("costcalc.evidence") / FOLDER / name).read_text("utf-8")
@@ -158,5 +176,5 @@ def _result(line: Mapping[str, object]) -> Mapping[str, object]:
     if held is None:
         raise TableError(f"{RESULTS}.csv: {line['round']} is no round of {ROUNDS}.csv")
     place = f"{held.repository}, {line['organisation']} {line['system']}"
-    known = {"name": line["result"], "published": held.published, "source": f"github {place}"}
+    known = {"name": line["result"], "published": line["published"] or held.published, "source": f"github {place}"}
     return {**line, **known, "repeats": bool(line["repeats"]), "outlier": bool(line["outlier"])}

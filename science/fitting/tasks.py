@@ -54,12 +54,13 @@ class Measured:
 
 
 def fitted_tasks(beside: Evidence, without: frozenset[str] = frozenset()) -> Fitted:
-    """What the results of all organisations but these teach; `science.validation.tasks` says how wide its ranges must be."""
+    """What the results of all organisations but these teach; `science.validation.tasks` says how wide its ranges must be. Those
+    of a task on one system alone say nothing about others."""
     start = Fitted(START, {}, {}, _spreads(without), {}, 0)
     measured = []
     for task in tasks().values():
         evidence = task_evidence(task, beside, start, without)
-        if len(evidence.throughputs) > 1:
+        if len({row.system for row in evidence.throughputs}) > 1:
             measured.append(Measured.of(task, evidence, start))
     kernel, scatters = _kernel(measured)
     return msgspec.structs.replace(start, kernel=kernel, scatters=scatters, chips=_chips(measured, kernel, scatters))

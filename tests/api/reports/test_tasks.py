@@ -105,3 +105,13 @@ def test_each_round_of_mlperf_is_in_dollars_of_its_day_and_of_today(client):
     assert client.get("/mlperf.csv?model=llama2-70b-lora").text.count("\n") == 5
     assert "MLPerf in dollars" in client.get("/mlperf.svg?model=llama2-70b-lora").text
     assert "costcalc tasks lists them" in client.get("/mlperf?model=resnet50&target=0.757").json["errors"]["model"][0]
+
+
+def test_a_speedrun_is_answered_in_a_sentence_with_the_compilation_that_its_clock_leaves_out(client):
+    found = client.get("/ask", query_string={"q": "how much does a nanogpt speedrun cost on 8 H100"}).json
+    assert found["understood"]["model"] == "nanogpt"
+    assert any("modded-nanogpt" in line for line in found["answer"]["verdict"])
+    first = found["answer"]["picks"][0]["estimate"]
+    assert any("leaves out compilation: about 7 minutes" in said for said in first["assumptions"])
+    assert first["hours"] == pytest.approx(first["train_hours"] + (5 + 7) / 60, abs=0.01)
+    assert "no task of MLPerf" in client.get("/mlperf?model=nanogpt").json["errors"]["model"][0]

@@ -13,13 +13,14 @@ from costcalc.hardware import Cluster
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.known import find_task, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
-from costcalc.tasks.tables import reference_points, results, tasks
+from costcalc.tasks.tables import reference_points, results, rounds, tasks
 from costcalc.throughput import REFUSALS
 from science.validation.replay import replayed_exactly
 
 NAMES = {
     "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
     "retinanet", "ssd", "unet3d", "rnnt", "dlrm", "dlrm-dcnv2", "rgat", "gnmt", "transformer", "minigo", "ncf",
+    "nanogpt", "nanogpt-medium", "nanochat",
 }  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def test_every_result_has_its_source_and_a_task_and_every_chip_is_known():
         assert task in tasks()
         for one in some:
             assert one.accelerator in known
-            assert one.source.startswith("github mlcommons/training_results_v")
+            assert one.source.startswith(f"github {rounds()[one.round].repository}, ")
             assert 0 < one.reached <= one.runs or one.reached == 0
 
 
@@ -103,9 +104,17 @@ def test_one_accelerator_is_hardly_faster_than_each_of_eight():
     assert 6 < least[0] / least[1] < 8.5
 
 
-@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm"])
+@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt"])
 def test_every_result_is_replayed_on_its_own_system(name):
     assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
+
+
+def test_records_of_a_contest_keep_their_own_work_and_run_on_one_machine():
+    evidence = evidence_of("nanogpt")
+    first, last = (evidence.with_curve(evidence.recipes[number]) for number in (0, -1))
+    assert first.evaluations[0].epochs > last.evaluations[0].epochs
+    table = evidence.speed_model.speeds([last], [Cluster("H100", 8), Cluster("H100", 1, 8), Cluster("H100", 8, 2)])
+    assert [REFUSALS[code] for code in table.refusal[0].tolist()] == ["", "no_network", "beyond_any_cluster"]
 
 
 def test_no_code_of_the_engine_names_a_task():
