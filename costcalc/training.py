@@ -341,7 +341,8 @@ class ClosedRecipe(MetricRecipe):
     which one has `samples_per_epoch` of `unit` and is called `pass_name`.
 
     Its speed is that of the same task's results, not of images. `title` says what is trained and `rules` how, in sentences;
-    `run_spread` is the standard deviation of ln(minutes) from run to run, 0 where unknown. Its clock leaves out `untimed_hours` of each run.
+    `run_spread` is the standard deviation of ln(minutes) from run to run, 0 where unknown. Its clock leaves out `untimed_hours`
+    of each run.
     """
 
     title: str = ""  # type: ignore[misc]  # others have theirs in common

@@ -47,6 +47,8 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     if query.target_of is None:
         return ()
     if query.model in tasks():
-        return (f"No target named: {query.target:g} {tasks()[query.model].metric}, where {query.target_of}'s runs stop.",)
+        return (
+            f"No target named: {query.target:g} {tasks()[query.model].metric}, where {query.target_of}'s runs stop.",
+        )
     reached = f"{query.target * 100:.1f} % {METRICS[Metric(query.metric)]}"
     return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)

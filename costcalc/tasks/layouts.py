@@ -151,7 +151,10 @@ class Layouts:
         """The fewest accelerators in each of several machines that anybody trained it on; none will do for a contest, whose rules
         name one machine."""
         one_machine = any(row.code == "contest" for row in self.rows)
-        return min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=math.inf if one_machine else 0)
+        return min(
+            (row.accelerators // row.nodes for row in self.rows if row.nodes > 1),
+            default=math.inf if one_machine else 0,
+        )
 
     @cached_property
     def _least_memory(self) -> tuple[float, float]:

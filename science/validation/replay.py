@@ -16,7 +16,7 @@ from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.tables import Result, Task, results, tasks
 
-MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+MOMENT = datetime(2026, 12, 1, tzinfo=UTC)
 EXACT = 1e-9  # of the minutes
 
 

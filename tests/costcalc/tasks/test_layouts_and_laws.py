@@ -114,7 +114,7 @@ def test_records_of_a_contest_keep_their_own_work_and_run_on_one_machine():
     first, last = (evidence.with_curve(evidence.recipes[number]) for number in (0, -1))
     assert first.evaluations[0].epochs > last.evaluations[0].epochs
     table = evidence.speed_model.speeds([last], [Cluster("H100", 8), Cluster("H100", 1, 8), Cluster("H100", 8, 2)])
-    assert [REFUSALS[code] for code in table.refusal[0].tolist()] == ["", "no_network", "beyond_any_cluster"]
+    assert [REFUSALS[code] for code in table.refusal[0].tolist()] == ["", "no_network", "no_network"]
 
 
 def test_no_code_of_the_engine_names_a_task():
