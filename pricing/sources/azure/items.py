@@ -28,8 +28,9 @@ VIRTUAL_MACHINES = "Virtual Machines"
 
 # The same armSkuName carries Windows, low priority, dedicated hosts, classic cloud services and promotions.
 _OTHER_PRODUCTS = re.compile(r"windows|low priority|dedicated|promo|cloud ?services|dev/?test", re.IGNORECASE)
-# FPGAs, and machines that hold a share of one GPU: NVv4, NGads V620, the three small NVads A10 v5.
-_NO_WHOLE_GPU = re.compile(r"Standard_(NP\d+s|NV\d+as_v4|NG\d+adm?s_V620_v1|NV(6|12|18)ads_A10_v5)$")
+# FPGAs, machines that hold a share of one GPU (NVv4, NGads V620, the three small NVads A10 v5), and ND40s_v2: its preview
+# ended in 2020 (learn.microsoft.com/azure/virtual-machines/ndv2-series), yet its meters have rates to this day.
+_NOT_RENTED = re.compile(r"Standard_(NP\d+s|NV\d+as_v4|NG\d+adm?s_V620_v1|NV(6|12|18)ads_A10_v5|ND40s_v2)$")
 _GOVERNMENT = re.compile(r"usgov|usdod|ussec|usnat")  # not for everyone to rent
 _YEARS = re.compile(r"(\d) years?$", re.IGNORECASE)
 
@@ -111,7 +112,7 @@ def _rents_a_machine(row: Row) -> bool:
         name.startswith(N_SERIES)
         and row.get("serviceName", VIRTUAL_MACHINES) == VIRTUAL_MACHINES
         and not _OTHER_PRODUCTS.search(described)
-        and not _NO_WHOLE_GPU.match(name)
+        and not _NOT_RENTED.match(name)
         and not _GOVERNMENT.match(str(row.get("armRegionName", "")))
         and row.get("isPrimaryMeterRegion") is not False  # the same machine once more, billed elsewhere
         and not row.get("tierMinimumUnits")

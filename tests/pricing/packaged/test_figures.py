@@ -60,7 +60,7 @@ def test_the_cuts_of_june_2025_are_history(offers, instance_type, before, after)
 @pytest.mark.parametrize(
     ("provider", "instance_type", "region", "on_demand"),
     [
-        ("azure", "Standard_ND40s_v2", "eastus", "12.24"),
+        ("azure", "Standard_ND40rs_v2", "eastus", "22.032"),
         ("gcp", "a2-highgpu-1g", "us-central1", "3.673385"),
         ("aws", "p2.8xlarge", "us-east-1", "7.2"),
         ("aws", "g3.16xlarge", "us-east-1", "4.56"),
@@ -128,6 +128,7 @@ def test_suspect_rates_stay_out(offers):
     assert not [
         row for row in offers if row["provider"] == "together" and row["instance_type"] == "8x H100" and not row["term"]
     ]
+    assert {*rates(offers, provider="azure", instance_type="Standard_ND40s_v2")} == {"2019-04-13"}, "a preview until 2020"
 
 
 # How much there is, so that nothing goes missing unnoticed

@@ -71,6 +71,7 @@ def test_a_reservation_is_priced_by_its_whole_term(words, term):
         {"armSkuName": "Standard_NC6_Promo"},
         {"armSkuName": "Standard_D2s_v5"},
         {"armSkuName": "Standard_NV6ads_A10_v5"},
+        {"armSkuName": "Standard_ND40s_v2"},
         {"armSkuName": "Standard_NP10s"},
         {"armSkuName": None},
         {"type": "DevTestConsumption"},
