@@ -21,7 +21,7 @@ from costcalc.tasks.evidence import expected_passes, task_evidence
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.layouts import Work
 from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds
-from costcalc.tasks.tables import Result, Task, results, tasks
+from costcalc.tasks.tables import Result, Task, is_contest, results, tasks
 from costcalc.throughput.fitted_parameters import LEVEL
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
 
@@ -54,8 +54,8 @@ class Predicted:
 
 
 def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Iterator[Predicted]:
-    """Every result of an organisation, predicted from those of others."""
-    for task in tasks().values():
+    """Every result of an organisation, predicted from those of others; those of a contest have work of their own."""
+    for task in (each for each in tasks().values() if not is_contest(each)):
         known = [one for one in results()[task.name] if not (one.repeats or one.outlier)]
         for organisation in sorted({one.organisation for one in known} - (frozenset() if makers_too else MAKERS)):
             own = [one for one in known if one.organisation == organisation]

@@ -20,7 +20,8 @@ from science.validation.replay import replayed_exactly
 NAMES = {
     "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
     "retinanet", "ssd", "unet3d", "rnnt", "dlrm", "dlrm-dcnv2", "rgat", "gnmt", "transformer", "minigo", "ncf",
-    "nanogpt", "nanogpt-medium", "nanochat",
+    "nanogpt", "nanogpt-medium", "nanochat", "cifar10-94", "algoperf-criteo1tb", "algoperf-fastmri",
+    "algoperf-librispeech-conformer", "algoperf-librispeech-deepspeech", "algoperf-ogbg", "algoperf-wmt",
 }  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def test_one_accelerator_is_hardly_faster_than_each_of_eight():
     assert 6 < least[0] / least[1] < 8.5
 
 
-@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt"])
+@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt", "cifar10-94", "algoperf-ogbg"])
 def test_every_result_is_replayed_on_its_own_system(name):
     assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
 
