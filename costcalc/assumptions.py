@@ -39,7 +39,7 @@ SCHEDULE_OF_TASK = (
     "that somebody trained with."
 )
 SCHEDULE_OF_RECORD = (
-    "The record's own work is used; how fast it goes on other accelerators follows from their data sheets, as other tasks' does."
+    "The record's own work is used; how fast it goes on other accelerators follows from their data sheets."
 )
 NETWORK_OF_TASK = "The network between the machines is assumed to be as fast as those of the published systems."
 SCHEDULE_AND_CODE = "The schedule and the code of the recipe are used, on a machine other than its own."
