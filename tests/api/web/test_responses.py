@@ -69,7 +69,7 @@ def test_a_page_comes_from_memory_and_names_the_host_that_was_asked():
 
 
 @pytest.mark.parametrize(
-    "path", ["/cost?model=resnet50", "/?model=none&target=0.7", "/nowhere", "/cost?model=none&target=0.7"]
+    "path", ["/cost?target=0.757", "/?model=none&target=0.7", "/nowhere", "/cost?model=none&target=0.7"]
 )
 def test_no_error_is_kept(path):
     client, before = create_app(packaged_service()).test_client(), replays()

@@ -21,7 +21,7 @@ const complaint: components["schemas"]["Problem"] | undefined = wrong.error as c
 // @ts-expect-error  the types know every path
 await GET("/costs", {}).catch(() => undefined);
 // @ts-expect-error  and which parameters are required
-await GET("/cost", { params: { query: { model: "resnet50" } } });
+await GET("/cost", { params: { query: { target: 0.757 } } });
 
 console.log(JSON.stringify({
   billed, machine: cheapest?.instance_type, header: sheet.data?.split("\r\n")[0], providers: offers.data?.offers.map((each) => each.provider),
