@@ -55,13 +55,13 @@ class UsualScript:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether programs of a framework run on chips of a vendor, those introduced up to a year where `until` names one.
+    """Whether programs of a framework run on `chips`, all of a vendor or of a die, those introduced up to a year that `until` names.
 
     `framework` is a stack, a stack and a family such as mlperf-mxnet, or a family for all its stacks without a row of their own.
     """
 
     framework: str
-    vendor: str
+    chips: str
     until: int | None
     runs: bool
     date: str
@@ -85,17 +85,18 @@ class ProgramSupport:
         if chip.chip in self.logged.get((stack, framework_family), ()):
             return True
         for framework in (f"{stack}-{framework_family}", stack, framework_family):
-            for row in self._stated.get((framework, chip.vendor), ()):
-                if _is_of(chip, row.until):
-                    return row.runs
+            for chips in filter(None, (chip.silicon, chip.vendor)):
+                for row in self._stated.get((framework, chips), ()):
+                    if _is_of(chip, row.until):
+                        return row.runs
         return None
 
     @cached_property
     def _stated(self) -> Mapping[tuple[str, str], list[Support]]:
-        """The rows of each framework and vendor, in the order of the table."""
+        """The rows of each framework and its chips, in the order of the table."""
         stated: dict[tuple[str, str], list[Support]] = defaultdict(list)
         for row in self.rows:
-            stated[row.framework, row.vendor].append(row)
+            stated[row.framework, row.chips].append(row)
         return stated
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from api.formats import words
+from api.questions.suggestions import many
 from api.reports.models import ModelSummary
 from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
@@ -289,7 +290,7 @@ TASKS = Table(
         Column("Data set", lambda row: row.dataset, leave=2),
         Column("Quality", lambda row: (row.quality and f"{row.quality:g} {row.metric}") or row.metric,
                lambda row: " and ".join(filter(None, [f"{row.better} is better", row.also]))),
-        Column("Results", lambda row: number(row.results, ","), lambda row: f"{row.organisations} organisations",
+        Column("Results", lambda row: number(row.results, ","), lambda row: many(row.organisations, "organisation"),
                is_number=True),
         Column("Accelerators", lambda row: f"{row.fewest_accelerators:,} to {row.most_accelerators:,}", leave=3),
         Column("Rounds", lambda row: row.rounds, leave=1),

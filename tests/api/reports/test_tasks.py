@@ -115,3 +115,10 @@ def test_a_speedrun_is_answered_in_a_sentence_with_the_compilation_that_its_cloc
     assert any("leaves out compilation: about 7 minutes" in said for said in first["assumptions"])
     assert first["hours"] == pytest.approx(first["train_hours"] + (5 + 7) / 60, abs=0.01)
     assert "no task of MLPerf" in client.get("/mlperf?model=nanogpt").json["errors"]["model"][0]
+
+
+def test_a_speedrun_is_picked_on_the_dies_alone_that_its_kernels_are_built_for(client):
+    picks = client.get("/cost?model=nanogpt").json["picks"]
+    assert {pick["estimate"]["accelerator"] for pick in picks} <= {"H100", "H100-NVL", "H100-PCIe", "H200", "GH200"}
+    told = client.get("/cost?model=nanogpt&accelerator=A100-80GB&purchase=on_demand").json["verdict"]
+    assert "No public code is known to run on any of these machines" in " ".join(told)
