@@ -55,7 +55,7 @@ class UsualScript:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether programs of a framework run on `chips`, all of a vendor or of a die, those introduced up to a year that `until` names.
+    """Whether programs of a framework run on `chips`, all of a vendor or of a die, introduced by a year where `until` names one.
 
     `framework` is a stack, a stack and a family such as mlperf-mxnet, or a family for all its stacks without a row of their own.
     """
