@@ -3,7 +3,8 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 PIP := -m pip install --quiet --no-compile
-PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
+# one process more than there are cores, since tests wait for the servers that they start
+PYTEST := $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 1, 8))') --dist worksteal
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
