@@ -349,7 +349,7 @@ class Answer:
     @property
     def basis(self) -> Basis:
         """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
-        return "effective" if self.owned else self.query.basis
+        return "effective" if self.lead.purchase_option is PurchaseOption.OWNED else self.query.basis
 
     def with_best(self) -> Answer:
         """The same, `best` being among the estimates, by rank."""

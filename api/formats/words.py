@@ -168,7 +168,7 @@ def hand(each: Estimate) -> str:
 
 def names_of(each: Estimate, answer: Answer) -> str:
     """The names of the picks that an estimate is: `cheapest, surest`, or `all four`; `yours` if you own it; else empty."""
-    if each.purchase_option is PurchaseOption.OWNED:
+    if any(each == mine.estimate for mine in answer.owned):
         return "yours"
     names = [pick.name for pick in answer.picks if pick.estimate == each]
     return "all four" if len(names) == len(get_args(PickName)) else ", ".join(names)
