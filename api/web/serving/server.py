@@ -36,6 +36,7 @@ from pricing.packaged.catalogue import packaged_catalogue
 HEADER_SECONDS = 10
 STOP_SECONDS = 15
 TELL_AGAIN_SECONDS = 1
+LISTEN_SECONDS = 0.05
 # https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html
 M_ARENA_MAX, HEAPS = -8, 2
 M_MMAP_THRESHOLD, LARGE_BYTES = -3, 256 * 1024
@@ -48,8 +49,37 @@ class CannotListen(Exception):
     """The address is taken, or is not this machine's; the message says which."""
 
 
+class _Bell:
+    """Granian's loop waits on it. It holds no lock, as an Event does, in the midst of which a signal may ring it again."""
+
+    _rung = False
+
+    def set(self) -> None:
+        self._rung = True
+
+    def clear(self) -> None:
+        self._rung = False
+
+    def wait(self) -> None:
+        while not self._rung:
+            time.sleep(LISTEN_SECONDS)
+
+
 class _Server(MPServer):
-    """Granian tells a worker once to stop, which a worker misses that has loaded but not begun to serve; ours tells it again."""
+    """Granian tells a worker once to stop, which a worker misses that has loaded but not begun to serve; ours tells it again.
+
+    Granian forgets a stop that comes while it notices a dead worker, as when Ctrl-C reaches all processes; ours stops.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.main_loop_interrupt = _Bell()  # type: ignore[assignment]
+
+    def _respawn_workers(self, *arguments: Any, **named: Any) -> None:
+        if self.interrupt_signal:
+            self.main_loop_interrupt.set()
+        else:
+            super()._respawn_workers(*arguments, **named)
 
     def _stop_workers(self) -> None:
         threading.Thread(target=self._tell_again, daemon=True).start()

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import requests
 from support.live_server import COSTCALC, clean_environment, start_server
 
-from api.web.serving.server import HEADER_SECONDS
+from api.web.serving.server import HEADER_SECONDS, _Server
 from tools.cluster.cluster import wait_for
 
 ROOT = Path(__file__).parents[4]
@@ -30,6 +31,23 @@ def test_it_answers_and_knows_what_a_client_has(live):
         again = live.get(ASKED, headers={"If-None-Match": first.headers["ETag"]})
         assert (again.status_code, again.content) == (304, b"")
         assert live.get(ASKED).json()["estimates"] == first.json()["estimates"]
+
+
+def test_a_stop_that_comes_as_a_worker_dies_is_a_stop():
+    server = _Server("costcalc", interface="asginl", respawn_failed_workers=True)
+    stop = server.signal_handler_interrupt
+
+    class Respawned(dict):
+        def clear(self):  # as granian does just before it forgets what rang
+            stop(15, None)
+
+    server.interrupt_children.append(0)
+    server.main_loop_interrupt.set()
+    server.respawned_wrks = Respawned()
+    serving = threading.Thread(target=server._serve_loop, args=(None, None), daemon=True)
+    serving.start()
+    serving.join(10)
+    assert not serving.is_alive()
 
 
 def test_replayed_answers_carry_every_header(live):
