@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
@@ -145,7 +146,7 @@ def step_overhead(batch: float) -> float:
     return math.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - math.log1p(OVERHEAD_IMAGES / batch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReferenceModel:
     """The fitted effects and the data sheets they lean on.
 
@@ -266,11 +267,15 @@ class ReferenceModel:
 
     def _possible_years(self, accelerator: str) -> tuple[int, int]:
         """From an accelerator's introduction, or the oldest software measured anywhere where it is unknown, to the newest."""
-        newest = max((last for _, last in self.years.values()), default=REFERENCE_YEAR)
+        oldest, newest = self._years_measured
         introduced = self.data_sheets.part(accelerator).introduced
-        if introduced is None:
-            introduced = min((first for first, _ in self.years.values()), default=REFERENCE_YEAR)
-        return min(introduced, newest), newest
+        return min(oldest if introduced is None else introduced, newest), newest
+
+    @cached_property
+    def _years_measured(self) -> tuple[int, int]:
+        """The oldest and the newest software measured anywhere."""
+        firsts, lasts = zip(*self.years.values(), strict=True) if self.years else ((REFERENCE_YEAR,),) * 2
+        return min(firsts), max(lasts)
 
 
 def batch_keys(accelerator: str) -> tuple[Key, Key]:
