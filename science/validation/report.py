@@ -19,8 +19,7 @@ HEADINGS = (
     "experiment", "n", "baseline", "ours", "ours/baseline", "asked for", "median", "p90", "bias",
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
-
-
+ON_THE_PAGE = ("experiment", "n", "baseline", "ours", "median", "bias", "80 %: x/÷", "inside (95 % of it)")
 TOGETHER = ("all ", "own run, ")  # how families of chances begin that hold others
 ROUNDS = "Rates of each round of MLPerf, forecast with the rounds before it:"
 
@@ -52,9 +51,11 @@ class Report:
         return text + (f"\n{ROUNDS}\n\n{by_round(self.rounds)}" if self.rounds else "")
 
     def markdown(self) -> str:
-        """For docs/method.md, of chances only those of many codes and organisations together."""
-        ruler = ("---", *["---:"] * (len(HEADINGS) - 1))
-        rows = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ruler, *map(_cells, self.scores))]
+        """For docs/method.md: its columns, and of chances only those of many codes and organisations together."""
+        ruler = ("---", *["---:"] * (len(ON_THE_PAGE) - 1))
+        shown = [HEADINGS.index(heading) for heading in ON_THE_PAGE]
+        cells = ([row[column] for column in shown] for row in map(_cells, self.scores))
+        rows = ["| " + " | ".join(row) + " |" for row in (ON_THE_PAGE, ruler, *cells)]
         text = "\n".join([*rows, "", *(f"- {remark}" for remark in self._remarks(TOGETHER))]) + "\n"
         return text + (f"\n{ROUNDS}\n\n{by_round(self.rounds)}" if self.rounds else "")
 
