@@ -69,21 +69,30 @@ def _alive(home: Path, clone: Path | None, sources: Mapping[str, str]) -> bool:
     with _server(home, clone, sources) as server:
         listening = time.perf_counter() - started
         age = server.freshness
-        while not age["refreshed_at"] and time.perf_counter() - started < PATIENCE:
-            time.sleep(0.1)
+        while not _fresh(age) and time.perf_counter() - started < PATIENCE:
+            time.sleep(0.5)
             age = server.freshness
         seconds, log = time.perf_counter() - started, server.log
         wait_for(lambda: "refreshed from" in log.read_text(), PATIENCE)
+        ended, gaps = time.perf_counter() - started, server.cost["prices"]["gaps"]
         said = log.read_text().strip().splitlines()[-1]
-    fresh = [name for name, days in age["by_provider"].items() if days < MOST_SECONDS / 86400 * 10]
     told = datetime.fromisoformat(age["refreshed_at"] or "1970-01-01T00:00+00:00")
-    print(f"     {said}")
+    print(f"     {said}; {ended:.0f} s after the command")
+    unanswered = said.partition("no answer from ")[2].rpartition(", in ")[0].split(", ")
+    for gap in (gap for gap in gaps if gap["source"] in unanswered):
+        print(f"     {gap['source']}: {gap['reason']}")
     load = f"{os.getloadavg()[0]:.0f} processes on {os.cpu_count()} cores"
     figure = (
-        f"{seconds:.0f} s, of which {listening:.0f} until it listens, beside {load}; {len(fresh)} providers read then"
+        f"{seconds:.0f} s, of which {listening:.0f} until it listens, beside {load}; then of {', '.join(_fresh(age))}"
     )
-    within = seconds <= MOST_SECONDS and told >= moment.replace(microsecond=0) and bool(fresh)
+    within = seconds <= MOST_SECONDS and told >= moment.replace(microsecond=0) and bool(_fresh(age))
     return report("from the command to rates of that minute", figure, f"within {MOST_SECONDS} s", within)
+
+
+def _fresh(freshness: Mapping[str, Any]) -> list[str]:
+    """The providers of whose rates half were seen within ten minutes."""
+    ages = freshness["by_provider"] if freshness["refreshed_at"] else {}
+    return [name for name, days in ages.items() if days < 10 * MOST_SECONDS / 86400]
 
 
 def _dead(home: Path, clone: Path | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,6 +35,8 @@ from pricing.store.quarantine import Inspection, Quarantined, Rate, rate_of
 from pricing.store.store import SourceState, Store
 
 LIMIT_SECONDS, QUICK_SECONDS = 1800.0, 55.0
+UNWATCHED_SECONDS = 300.0  # of a refresh for which nobody waits, and whose lease holds up others where it dies
+FIRST_PART_SECONDS = 5.0  # what came in by then is published before the rest; the next part after twice the time
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
 EDITION = "edition"  # the source that reads what others published
 REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once it was listed unchanged for so long
@@ -97,24 +100,30 @@ Watch = Callable[[SourceResult], None]
 
 
 def refresh(
-    names: Iterable[str], store: Store, environment: Environment, now: datetime, watch: Watch = lambda _: None
+    names: Iterable[str],
+    store: Store,
+    environment: Environment,
+    now: datetime,
+    watch: Watch = lambda _: None,
+    limit_seconds: float | None = None,
 ) -> RefreshReport:
-    """Ask these sources, or all that are configured if none is named, and publish what holds in one snapshot.
+    """Ask these sources, or all that are configured if none is named, and publish what holds: in one snapshot, or in several
+    where some sources take long.
 
-    `watch` is called for each source as it finishes, first for those that could not be asked. Raises UnknownSource, StoreBusy,
-    StoreUnavailable.
+    `watch` is called for each source as it finishes, first for those that could not be asked. `limit_seconds` takes the place
+    of the usual limit. Raises UnknownSource, StoreBusy, StoreUnavailable.
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(_due(store, now), environment)
-    limit = _limit(environment, not named and _are_open(specs))
-    checker = _Checker(store, now)
-    asked = []
+    limit = limit_seconds or _limit(environment, not named and _are_open(specs))
+    checker, parts = _Checker(store, now), _Parts(store, now)
     for each in skipped:
         watch(each)
     for outcome in ask_all(specs, environment, now, limit):
-        asked.append(checker.result(_hinted(outcome) if limit == QUICK_SECONDS else outcome))
-        watch(asked[-1])
-    return RefreshReport(store.publish(_publication(asked), now), (*asked, *skipped))
+        result = checker.result(_hinted(outcome) if limit == QUICK_SECONDS else outcome)
+        parts.add(result)
+        watch(result)
+    return RefreshReport(parts.published(), (*parts.results, *skipped))
 
 
 def try_source(name: str, environment: Environment, now: datetime, recording: Recording | None = None) -> SourceResult:
@@ -293,24 +302,52 @@ def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...],
     return kept, (Gap(name, f"listed twice at different rates, left out: {names}"),)
 
 
-def _publication(results: Iterable[SourceResult]) -> Publication:
-    done = list(results)
-    return Publication(
-        tuple(Listing(each.name, each.offers, each.whole, each.left_out) for each in done if not each.error),
-        tuple(
-            Attempt(result.name, result.seconds, None if result.error else len(result.offers), _trouble(result))
-            for result in done
-        ),
-        _gaps(done),
-        tuple(result.inspection for result in done if result.inspection),
-    )
+class _Parts:
+    """Publishes what comes in: the first part soon, each later one after twice the time, the last with what failed."""
 
+    def __init__(self, store: Store, now: datetime) -> None:
+        self.results: list[SourceResult] = []
+        self._store, self._now = store, now
+        self._unpublished: list[SourceResult] = []
+        self._published: list[Published] = []
+        self._started, self._due_after = time.monotonic(), FIRST_PART_SECONDS
 
-def _gaps(results: Sequence[SourceResult]) -> tuple[Gap, ...]:
-    """Those of each source; where none of several answered, the network is what is missing, and one gap says so."""
-    if len(results) > 1 and all(result.error for result in results):
-        return (Gap(ANY_SOURCE, "none of them answered"),)
-    return tuple(gap for result in results for gap in result.gaps)
+    def add(self, result: SourceResult) -> None:
+        """One more source has answered, or failed."""
+        self.results.append(result)
+        self._unpublished.append(result)
+        elapsed = time.monotonic() - self._started
+        good = [each for each in self._unpublished if not each.error]
+        if good and elapsed >= self._due_after:
+            self._publish(good, tuple(gap for each in good for gap in each.gaps))
+            self._unpublished = [each for each in self._unpublished if each.error]
+            self._due_after = 2 * elapsed
+
+    def published(self) -> Published:
+        """All that was published, the rest included."""
+        if self._unpublished or not self._published:
+            self._publish(self._unpublished, self._gaps())
+        ended = tuple(each for part in self._published for each in part.ended)
+        new, seen_again = (sum(getattr(part, name) for part in self._published) for name in ("new", "seen_again"))
+        return Published(self._published[-1].snapshot, new, seen_again, ended)
+
+    def _publish(self, results: Sequence[SourceResult], gaps: tuple[Gap, ...]) -> None:
+        publication = Publication(
+            tuple(Listing(each.name, each.offers, each.whole, each.left_out) for each in results if not each.error),
+            tuple(
+                Attempt(each.name, each.seconds, None if each.error else len(each.offers), _trouble(each))
+                for each in results
+            ),
+            gaps,
+            tuple(each.inspection for each in results if each.inspection),
+        )
+        self._published.append(self._store.publish(publication, self._now))
+
+    def _gaps(self) -> tuple[Gap, ...]:
+        """Those of each source left; where none of several answered, the network is what is missing, and one gap says so."""
+        if len(self.results) > 1 and all(result.error for result in self.results):
+            return (Gap(ANY_SOURCE, "none of them answered"),)
+        return tuple(gap for result in self._unpublished for gap in result.gaps)
 
 
 def _trouble(result: SourceResult) -> str | None:
@@ -324,10 +361,11 @@ def _hinted(outcome: Outcome) -> Outcome:
     return replace(outcome, error=f"{outcome.error}; `costcalc prices refresh {outcome.name}` waits longer")
 
 
-def longest_seconds(environment: Environment) -> float:
-    """How long a refresh that names no source waits at most for its sources."""
+def unwatched_seconds(environment: Environment) -> float:
+    """How long a refresh that names no source, and for which nobody waits, gives its sources at most."""
     specs, _ = _configured(chosen(()), environment)
-    return _limit(environment, _are_open(specs))
+    limit = _limit(environment, _are_open(specs))
+    return UNWATCHED_SECONDS if limit == QUICK_SECONDS else limit
 
 
 def _are_open(specs: Sequence[SourceSpec]) -> bool:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from uuid import uuid4
 
-from pricing.refresh import RefreshReport, longest_seconds, refresh
+from pricing.refresh import RefreshReport, refresh, unwatched_seconds
 from pricing.sources.running import limit_memory
 from pricing.sources.source import Environment
 from pricing.store.connection import StoreError
@@ -34,13 +34,14 @@ NICENESS = 10  # answers come first
 def refresh_if_due(store: Store, environment: Environment, every: timedelta, clock: Callable[[], datetime]) -> datetime:
     """Refresh unless another process did so lately, or is at it. Returns when it is worth asking again. Raises StoreError."""
     started = clock()
-    until = started + timedelta(seconds=longest_seconds(environment)) + PUBLISHING
+    limit = unwatched_seconds(environment)
+    until = started + timedelta(seconds=limit) + PUBLISHING
     lease = Lease(WORK, uuid4().hex, every, until)
     if later := store.take(lease, started):
         return later
     done = False
     try:
-        report = refresh((), store, environment, started)
+        report = refresh((), store, environment, started, limit_seconds=limit)
         done = True
         log.info("%s, in %.0f s", in_words(report), (clock() - started).total_seconds())
     finally:

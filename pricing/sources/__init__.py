@@ -37,6 +37,8 @@ SOURCES = Sources(
         "aws": "pricing.sources.aws.source",
         "gcp": "pricing.sources.gcp.source",
         "azure": "pricing.sources.azure.source",
+        "aws-page": "pricing.sources.aws.page",
+        "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "lambda": "pricing.sources.small_clouds.lambda_cloud",
         "runpod": "pricing.sources.small_clouds.runpod",
         "vast": "pricing.sources.small_clouds.vast",
@@ -56,13 +58,12 @@ SOURCES = Sources(
         "nebius": "pricing.sources.small_clouds.nebius",
         "together": "pricing.sources.small_clouds.together",
         "voltage-park": "pricing.sources.small_clouds.voltage_park",
-        "aws-page": "pricing.sources.aws.page",
-        "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",
     }
 )
-"""Every price source: command line, settings, documentation and tests derive from this table."""
+"""Every price source: command line, settings, documentation and tests derive from this table. They are asked in its order,
+the large clouds first."""
 
 NOT_PUBLIC = frozenset({"aws", "aws-page", "digitalocean", "gcp", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""

@@ -80,22 +80,24 @@ def ask_all(
 ) -> Iterator[Outcome]:
     """Outcomes in the order they come in; a source that takes longer than the limit is left behind as failed.
 
-    While others wait for their turn, each has a share of the limit.
+    Each has a share of the limit, and goes on beyond it as long as those that wait can still have theirs.
     """
     CONTEXT.set_forkserver_preload([__name__, *(SOURCES.modules[spec.name] for spec in specs)])
     deadline = time.monotonic() + limit_seconds
-    share = limit_seconds / (1 + ceil(sum(spec.bounds.memory_mib for spec in specs) / MEMORY_MIB))
+    share = limit_seconds / (1 + _rounds(specs))
     waiting, asking = list(specs), list[_Process]()
     try:
         while asking or waiting:
             for spec in _fitting(waiting, [each.spec for each in asking]):
                 waiting.remove(spec)
                 asking.append(_Process.start(spec, environment, now))
-            patience = share if waiting else limit_seconds
-            due = min(deadline, asking[0].started + patience)
+            gives_way = deadline - share * _rounds(waiting)
+            due = min(deadline, *(max(gives_way, each.started + share) for each in asking))
             wait([each.answer for each in asking], max(due - time.monotonic(), 0))
-            is_over = time.monotonic() >= deadline
-            for each in [each for each in asking if is_over or each.has_answered() or each.seconds >= patience]:
+            now_is = time.monotonic()
+            is_over = now_is >= deadline
+            late = [each for each in asking if now_is >= max(gives_way, each.started + share)]
+            for each in [each for each in asking if is_over or each in late or each.has_answered()]:
                 asking.remove(each)
                 yield each.outcome()
             if is_over:
@@ -104,6 +106,11 @@ def ask_all(
     finally:
         for each in asking:
             each.end()
+
+
+def _rounds(specs: Sequence[SourceSpec]) -> int:
+    """How many times the memory is filled by these sources."""
+    return ceil(sum(spec.bounds.memory_mib for spec in specs) / MEMORY_MIB)
 
 
 def _fitting(waiting: Sequence[SourceSpec], asking: Sequence[SourceSpec]) -> list[SourceSpec]:
