@@ -44,7 +44,7 @@ SETTINGS = (
     SourceSetting(
         LIMIT_VARIABLE,
         "The number of seconds that a refresh waits for its price sources. If unset, a refresh that names no source waits "
-        f"{QUICK_SECONDS:g} while no account is set up.",
+        f"{QUICK_SECONDS:g} while no account is set up, and a server's own {UNWATCHED_SECONDS:g}.",
         f"{LIMIT_SECONDS:g}",
     ),
 )

@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.asking_here import ask_here
@@ -15,7 +16,7 @@ from pricing.refresh import LIMIT_VARIABLE, SourceResult, UnknownSource, refresh
 from pricing.scope import EVERYTHING, Scope
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http, HttpError
-from pricing.sources.running import Outcome
+from pricing.sources.running import Outcome, ask
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSpec
 from pricing.store.changes import By
 from pricing.store.store import Store
@@ -121,6 +122,28 @@ def test_a_refresh_of_open_sources_alone_is_quick_and_names_what_it_left(
     report = refresh(["azure", "oci"], store, {LIMIT_VARIABLE: "0.2"}, NOW)
     assert report.results[1].error == "took longer than 20 s"
     assert limits == [refreshing.QUICK_SECONDS, 0.2]
+
+
+def test_what_answers_first_is_published_before_the_slowest(
+    sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = {"aws": 6, "gcp": 7, "oci": 11, "azure": 13, "vast": 20}
+    seconds = iter([0, *moments.values()])
+    monkeypatch.setattr(refreshing, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(refreshing, "ask_all", lambda specs, *given: (ask(spec, *given[:2]) for spec in specs))
+    sources |= {name: lists("3", provider=name) for name in moments} | {"gcp": fails(SourceError("is down"))}
+    seen: list[tuple[set[str], set[str]]] = []
+
+    def watch(_: SourceResult) -> None:
+        seen.append((set(known(store)), {gap.source for gap in store.gaps()}))
+
+    report = refresh([], store, {}, NOW, watch)
+    assert [providers for providers, _ in seen] == [{"aws"}] * 3 + [{"aws", "oci", "azure"}] * 2
+    assert {gap for _, gaps in seen for gap in gaps} == set()
+    assert set(known(store)) == set(moments) - {"gcp"}
+    assert [(gap.source, gap.reason) for gap in store.gaps()] == [("gcp", "is down")]
+    assert (report.published.new, report.published.snapshot) == (4, store.current_snapshot_id())
+    assert {state.name for state in store.status() if state.succeeded_at} == set(moments) - {"gcp"}
 
 
 def test_who_has_an_account_or_sets_the_seconds_is_waited_for() -> None:

@@ -74,7 +74,7 @@ def test_a_refresh_that_is_broken_off_is_due_at_once(
     store: Store, answers: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(refresher, "refresh", lambda *_: exit(1))
+        broken.setattr(refresher, "refresh", lambda *_, **__: exit(1))
         with pytest.raises(SystemExit):
             at(store, NOW)
     assert at(store, NOW) == HOUR
