@@ -183,7 +183,7 @@ class Asked:
             found.as_of,
             recall.interruptions(found.as_of),
             self.evidence.energy,
-            recall.sayings(found.matrix),
+            recall.sayings,
             lambda: self._cheapest_rental,
         )
 

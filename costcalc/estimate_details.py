@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
+from weakref import ref
 
 from costcalc import spot_rates
 from costcalc.answers import Estimate, Shown, Sources
@@ -97,7 +98,7 @@ class EstimateDetails:
         age = (self.as_of - offer.observed_at).days
         cheaper, dearer = spot_rates.factors(spot_rates.width(offer, age, time.hours), low, point, high)
         of = time.recipe, time.cluster, time.logged
-        known = self.sayings.recall(of, grounds, self.matrix, *of)
+        known: Grounds = self.sayings.recall((self._matrix, *of), grounds, self.matrix, *of)
         usual = _usual(known.usual, time, bill, query.basis)
         whose = whose_code(known.code, usual.hours_low, usual.hours_high)
         power = self._power(offer)
@@ -170,6 +171,10 @@ class EstimateDetails:
             better="lower" if recipe.lower_is_better else "higher",
             epochs_are=recipe.pass_name,
         )
+
+    @cached_property
+    def _matrix(self) -> ref[TrainingMatrix]:
+        return ref(self.matrix)
 
     def _power(self, offer: Offer) -> Power:
         if (watts := drawn_watts(offer.flags)) is not None:

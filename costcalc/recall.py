@@ -27,7 +27,7 @@ from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Flags, Indices
 
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
-SAYINGS_KEPT, SAYING_BYTES = 1024, 2000
+SAYINGS_KEPT, SAYING_BYTES = 4096, 2000
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,10 @@ class Recall:
     def _offer(self, row: int) -> Offer:
         return self._offers.recall(row, self.catalogue.offer, row)
 
-    def sayings(self, matrix: TrainingMatrix) -> Few[Any, Any]:
-        """What is said of estimates of this matrix, whatever they cost."""
-        return self._shelf.recall((ref(matrix), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
+    @property
+    def sayings(self) -> Few[Any, Any]:
+        """What is said of estimates, whatever they cost, by what it is said of: of a matrix by a weak reference."""
+        return self._shelf.recall((ref(self.evidence), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
 
 
 def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:

@@ -105,6 +105,15 @@ def test_an_answer_finds_what_an_earlier_one_worked_out(packaged_evidence, monke
     assert len(made) == 2
 
 
+def test_another_number_of_machines_takes_little_more(packaged_evidence):
+    memory, prices = Memory(), Catalogue.from_offers([offer()], "made up")
+    sizes = []
+    for nodes in (1, 2):
+        answer(EstimateQuery("resnet50", 0.757, nodes=nodes), packaged_evidence, prices, DAY, memory=memory)
+        sizes.append(memory.size_bytes)
+    assert sizes[1] - sizes[0] < 2**20, "what is said of estimates has one place for all matrices"
+
+
 def test_it_keeps_no_catalogue_alive(packaged_evidence):
     memory, prices = Memory(), Catalogue.from_offers([offer()], "made up")
     answer(EstimateQuery("resnet50", 0.757, nodes=1), packaged_evidence, prices, DAY, memory=memory)
