@@ -15,6 +15,7 @@ from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES
 
+ADDRESS = ": address of the API, or of a mirror"
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 
 
@@ -73,7 +74,7 @@ def sources():
 
 def settings():
     rows = [
-        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning]
+        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning.removesuffix(ADDRESS)]
         for each in (*SETTINGS, *source_settings())
     ]
     return table(["variable", "default", ""], rows)
