@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from science import validation
-from science.validation.method_page import documented, require_markers
+
+BEGIN, END = "<!-- validate: begin -->", "<!-- validate: end -->"  # of docs/method.md
 
 
 class WrongPage(ValueError):
@@ -21,7 +22,7 @@ def scores(form: str, into: str | None) -> str:
     page = _page(into) if into else ""
     report = validation.validate(validation.load_published())
     if into:
-        Path(into).write_text(documented(page, report), "utf-8")
+        Path(into).write_text(with_report(page, report.markdown()), "utf-8")
     return report.to_json() if form == "json" else report.text()
 
 
@@ -39,7 +40,15 @@ def scores_of_tasks() -> str:
 def _page(path: str) -> str:
     try:
         page = Path(path).read_text("utf-8")
-        require_markers(page)
+        with_report(page, "")
     except ValueError as error:
         raise WrongPage(f"--into {path}: {error}") from error
     return page
+
+
+def with_report(page: str, report: str) -> str:
+    """The page with the report between its two markers. Raises ValueError if it lacks one."""
+    before, found, rest = page.partition(BEGIN)
+    if not found or END not in rest:
+        raise ValueError(f"the page needs a line {BEGIN} and, below it, a line {END}")
+    return f"{before}{BEGIN}\n{report}{END}{rest.partition(END)[2]}"

@@ -121,13 +121,6 @@ def _offset(setup: Setup, sheets: DataSheets, middle: float) -> float:
     return (middle if roofline is None else roofline) + step_overhead(setup.batch)
 
 
-def setup_terms(setup: Setup, sheets: DataSheets) -> Iterator[Term]:
-    """Every effect of a setup but those of the batch."""
-    yield from hardware_terms(sheets, setup.accelerator)
-    yield from terms_of(_count_steps(setup, sheets))
-    yield from software_terms(sheets.part(setup.accelerator), setup.year, setup.framework_family)
-
-
 def _count_steps(setup: Setup, sheets: DataSheets) -> Iterator[Doubling]:
     return count_steps(sheets, setup.accelerator, setup.per_node, setup.nodes)
 
@@ -135,7 +128,9 @@ def _count_steps(setup: Setup, sheets: DataSheets) -> Iterator[Doubling]:
 def terms(row: Observation, sheets: DataSheets) -> Iterator[Term]:
     """The effects of a setup, and those of who measured it, which predictions leave out."""
     setup, who = row.setup, row.organisation
-    yield from setup_terms(setup, sheets)
+    yield from hardware_terms(sheets, setup.accelerator)
+    yield from terms_of(_count_steps(setup, sheets))
+    yield from software_terms(sheets.part(setup.accelerator), setup.year, setup.framework_family)
     for key, spread in zip(batch_keys(setup.accelerator), (0.3, 0.25), strict=True):
         yield key, step_overhead(setup.batch), spread
     yield ("organisation", who), 1.0, 0.02

@@ -193,9 +193,8 @@ class TestValidateInto:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("no marker", "<!-- example: begin -->"),
-            ("<!-- example: begin -->\n<!-- example: end -->\n<!-- validate: end -->", "<!-- validate: begin -->"),
-            ("<!-- example: end -->\n<!-- example: begin -->", "below it, a line <!-- example: end -->"),
+            ("no marker", "<!-- validate: begin -->"),
+            ("<!-- validate: end -->\n<!-- validate: begin -->", "below it, a line <!-- validate: end -->"),
         ],
     )
     def test_a_page_without_its_markers_is_named(self, run, tmp_path, text, says):
@@ -214,7 +213,7 @@ class TestValidateInto:
         assert "git restore science/data/splits.csv" in ended.stderr
 
     def test_without_scipy_it_says_how_to_install_it(self, run, monkeypatch):
-        for module in [name for name in sys.modules if name.startswith("science.")]:
+        for module in [name for name in sys.modules if name.partition(".")[0] == "science"]:
             monkeypatch.delitem(sys.modules, module)
         monkeypatch.setitem(sys.modules, "scipy.stats", None)
         ended = run("validate")
@@ -233,8 +232,7 @@ class TestValidateInto:
 
         monkeypatch.setattr("science.validation.validate", lambda published: Scored())
         page = tmp_path / "page.md"
-        sections = (f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n" for name in ("example", "validate"))
-        page.write_text("".join(sections), "utf-8")
+        page.write_text("<!-- validate: begin -->\nold\n<!-- validate: end -->\n", "utf-8")
         assert run("validate", "--into", str(page)).output == "the scores\n"
         assert "<!-- validate: begin -->\nthe scores\n<!-- validate: end -->" in page.read_text("utf-8")
         assert "old" not in page.read_text("utf-8")
