@@ -21,7 +21,8 @@ from api.questions.own_runs import OF_THE_RUN, of_the_run, without, without_its_
 from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
-from api.questions.schemas import CostSchema, Layout, layout
+from api.questions.schemas.cost import CostSchema
+from api.questions.schemas.layout import Layout, layout
 from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
 from api.questions.tasks import of_the_task
 from api.questions.usual_target import names_no_target, with_usual_target

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from api.bootstrap import FixedPrices
 from api.formats import price_sheet
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OfferRow, OffersReport, offers_report
 from api.service import Service
 from benchmarks.synthetic import NOW, catalogue

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from api.bootstrap import FixedPrices
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.reports.plan import MOST_SECONDS
 from api.service import Service
 from api.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.bootstrap import FixedPrices
 from api.formats.sheets import MOST_WORKBOOK_ROWS, cost_xlsx, offers_xlsx
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.cost import cost_report
 from api.reports.prices.offers import offers_report
 from api.service import COST, Service

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from support.services import packaged_service
 
 from api.cli.main import main
-from api.questions.schemas import OWNED_BY
+from api.questions.schemas.cost import OWNED_BY
 from api.slack.reply import Replier
 from api.web.app import create_app
 

@@ -10,7 +10,7 @@ import pytest
 from api.cli.main import main
 from api.cli.prices import source_settings
 from api.questions.fields import Parameter
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from api.bootstrap import FixedPrices
-from api.questions.schemas import RoundsSchema
+from api.questions.schemas.trainings import RoundsSchema
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

@@ -16,7 +16,7 @@ from api.formats.csv_export import has_rows
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.questions.register import Question
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.settings import Settings
 
 FORMAT = Choice(FORMATS, "format of the answer")
@@ -69,7 +69,7 @@ def _lines(question: Question, report: Any, view: View) -> Iterable[str]:
 def launch(settings: Settings, given: dict[str, list[str]]) -> str:
     """The launch file that `/launch` answers. Raises Refused and CannotStart."""
     from api.formats.launch_files import launch_file
-    from api.questions.schemas import LaunchSchema
+    from api.questions.schemas.trainings import LaunchSchema
     from api.reports.launch import launch_report
 
     service = build_once(settings)

@@ -20,7 +20,8 @@ from api.cli.failing import FAILED, stop
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.cli.log import this_user
 from api.formats.csv_export import columns_of, document
-from api.questions.schemas import Layout, ReleaseSchema, WithdrawSchema
+from api.questions.schemas.layout import Layout
+from api.questions.schemas.lists import ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
 from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting, Settings

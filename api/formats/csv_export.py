@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from api.questions.errors import BadParameters
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.questions.suggestions import Guesses
 
 # OWASP's list of leading characters, the full-width forms that some sheets take for them, and NUL; a formula sign behind

@@ -18,7 +18,7 @@ import msgspec
 from api.formats import csv_export
 from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
 from api.formats.focus_columns import FOCUS, OWN
-from api.questions.schemas import WORDS, Layout, own_words
+from api.questions.schemas.layout import WORDS, Layout, own_words
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import ANY_REGION, Offer, PurchaseOption
 from costcalc.training import Recipe

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.formats.csv_export import cell_writer, chosen, written
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OffersReport
 from costcalc.catalogue.catalogue import OPTIONS, SCARCITY
 from costcalc.money import NANOS_PER_UNIT

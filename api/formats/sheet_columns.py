@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from api.formats import csv_export
 from api.formats.csv_export import Column
-from api.questions.schemas import WORDS, own_words
+from api.questions.schemas.layout import WORDS, own_words
 from costcalc.answers import Estimate
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery

@@ -14,7 +14,7 @@ from api.formats.sheet_columns import estimate_columns, shared_columns, word_col
 from api.formats.tables import OFFERS, Table
 from api.questions.errors import BadParameters
 from api.questions.fields import Number
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.comparison import CompareDocument, CompareReport

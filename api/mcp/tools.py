@@ -16,7 +16,8 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Number, Parameter
 from api.questions.parsing import as_texts
 from api.questions.register import QUESTIONS, Question
-from api.questions.schemas import LayoutSchema, ModelQuestionSchema
+from api.questions.schemas.cost import LayoutSchema
+from api.questions.schemas.lists import ModelQuestionSchema
 from api.reports.own_runs import own_recipes_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

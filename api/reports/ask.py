@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from api.questions.errors import BadParameters, NotFound
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
 from api.service import Service

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from api.questions.errors import NotFound
-from api.questions.schemas import BY_THE_HOUR
+from api.questions.schemas.trainings import BY_THE_HOUR
 from api.questions.suggestions import many
 from api.reports.left_out import left_out
 from api.reports.starts import Start, start_of

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
 from api.questions.resolving import MACHINE
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, clip, unknown
 from api.reports.cost import cost_report
 from api.service import Service

@@ -21,7 +21,8 @@ import msgspec
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Discounts, Number, OwnRates
 from api.questions.parsing import Arguments
-from api.questions.schemas import WORDS, Layout, PlanDefaultsSchema, PlanRowSchema
+from api.questions.schemas.layout import WORDS, Layout
+from api.questions.schemas.trainings import PlanDefaultsSchema, PlanRowSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing

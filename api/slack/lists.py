@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.questions.errors import NotFound
 from api.questions.fields import Parameter
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.reports.models import summary
 from api.service import Service
 from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, section, table

@@ -8,7 +8,7 @@ from threading import Lock
 
 from api.questions.errors import NotReady, Refused
 from api.questions.links import to_url
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.ask import AskReport
 from api.service import Service
 from api.slack import blocks as slack_blocks

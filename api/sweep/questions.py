@@ -9,7 +9,7 @@ from math import prod
 from api.bootstrap import FixedPrices
 from api.questions.errors import BadParameters, NotFound
 from api.questions.parsing import Arguments
-from api.questions.schemas import SweepSchema
+from api.questions.schemas.trainings import SweepSchema
 from api.questions.spellings import between_commas
 from api.reports.left_out import nothing
 from api.service import Service, query_of

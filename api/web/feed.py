@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request, url_for
 
 from api.formats.atom import Feed, written
 from api.questions.links import to_url
-from api.questions.schemas import FeedSchema
+from api.questions.schemas.trainings import FeedSchema
 from api.reports.cost import cost_report
 from api.web.responses import arguments, cached, current_service
 from costcalc.query import EstimateQuery

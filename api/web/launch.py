@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from api.formats.launch_files import file_name, launch_file
-from api.questions.schemas import LaunchSchema
+from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import launch_report
 from api.web.responses import arguments, cached, current_service
 

@@ -10,7 +10,8 @@ from flask import Blueprint, Response, current_app, request
 from api.formats.json import to_json
 from api.formats.sheets import plan_csv, plan_xlsx
 from api.questions.errors import Refused
-from api.questions.schemas import Layout, PlanSchema
+from api.questions.schemas.layout import Layout
+from api.questions.schemas.trainings import PlanSchema
 from api.reports.plan import Given as Row
 from api.reports.plan import PlanDocument, Planner, every_pair, planner, rows_of_csv, rows_of_json
 from api.web.asker import current_visitor

@@ -16,7 +16,7 @@ from api.formats.csv_export import has_rows
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.register import Question
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
 from api.service import Service
 from api.web.asker import COOKIE, current_owner

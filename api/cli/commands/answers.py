@@ -95,7 +95,7 @@ def plan(file: BinaryIO, **given: Any) -> None:
 
 def swept() -> Schema:
     """The parameters of a sweep."""
-    from api.questions.schemas import SweepSchema
+    from api.questions.schemas.trainings import SweepSchema
 
     return SweepSchema()
 
@@ -148,7 +148,7 @@ def sweep(
 
 def launching() -> Schema:
     """The parameters of a launch file."""
-    from api.questions.schemas import LaunchSchema
+    from api.questions.schemas.trainings import LaunchSchema
 
     return LaunchSchema()
 

@@ -132,7 +132,7 @@ def status() -> None:
 
 def withdrawal() -> Schema:
     """The filters of a withdrawal."""
-    from api.questions.schemas import WithdrawSchema
+    from api.questions.schemas.lists import WithdrawSchema
 
     return WithdrawSchema()
 
@@ -155,7 +155,7 @@ def withdraw(source: str, yes: bool, **filters: Any) -> None:
 
 def releasing() -> Schema:
     """The filters of a release."""
-    from api.questions.schemas import ReleaseSchema
+    from api.questions.schemas.lists import ReleaseSchema
 
     return ReleaseSchema()
 

@@ -14,7 +14,7 @@ from api.formats.csv_export import chosen
 from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from costcalc import spot_rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import SOLD_TOGETHER, Bill

@@ -9,7 +9,7 @@ from api.formats.xlsx.front import Front, write_front
 from api.formats.xlsx.rates import Rates
 from api.formats.xlsx.summary import write_assumptions, write_summary
 from api.questions.links import to_url
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.commitments import CommitmentsDocument
 from api.reports.compared import Compared, MachineBills
 from costcalc.answers import Answer, Estimate

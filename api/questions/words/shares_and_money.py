@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, plain
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
 from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, Found, N, asks
 from api.questions.words.scan import Scan, Understand

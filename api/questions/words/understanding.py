@@ -10,7 +10,7 @@ from functools import cache
 from api.questions.amounts import number, plain, share
 from api.questions.errors import BadParameters
 from api.questions.fields import Parameter
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import either
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.questions.errors import BadParameters
-from api.questions.schemas import own_words
+from api.questions.schemas.layout import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service

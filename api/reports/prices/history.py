@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from api.questions.schemas import own_words
+from api.questions.schemas.layout import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import RateRow, cells, offer_filter
 from api.service import Service

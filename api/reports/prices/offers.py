@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from api.questions.schemas import CONFIRMED, own_words
+from api.questions.schemas.cost import CONFIRMED
+from api.questions.schemas.layout import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter

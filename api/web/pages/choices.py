@@ -12,7 +12,7 @@ from flask import render_template, request
 from api.formats import words
 from api.questions.links import text_of
 from api.questions.register import question_of
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared

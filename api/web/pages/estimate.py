@@ -9,7 +9,7 @@ from flask import render_template, request
 from api.formats import words
 from api.formats.source_links import parts
 from api.questions.links import narrowed, to_url
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.cost import EstimateReport
 from api.web.pages.address import Address
 from api.web.pages.taking import taking

@@ -12,7 +12,7 @@ from api.formats.tables import Link, batch
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.questions.register import Question, question_of
-from api.questions.schemas import Layout, layout
+from api.questions.schemas.layout import Layout, layout
 from api.questions.suggestions import squeeze
 from api.reports.models import FitReport, ModelsReport
 from api.web.pages.address import Address

@@ -11,7 +11,7 @@ from flask import Response, render_template
 
 from api.formats import words
 from api.questions.errors import Refused
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.plan import PlanDocument, sums_of
 from api.web.pages.address import Address, Given
 from costcalc.assumptions import in_words

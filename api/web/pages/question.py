@@ -15,7 +15,7 @@ from api.formats.charts import marks
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
-from api.questions.schemas import CompareSchema
+from api.questions.schemas.trainings import CompareSchema
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from flask import request, url_for
 
 from api.questions.links import narrowed, to_command, to_url
-from api.questions.schemas import LaunchSchema
+from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import TITLES, launchers
 from api.web.feed import feed_of
 from api.web.responses import needs_token

@@ -9,7 +9,7 @@ from flask import render_template, request
 from api.formats import words
 from api.formats.charts.history import days
 from api.questions.register import question_of
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.trend import TrendReport
 from api.web.pages.address import Address
 from api.web.pages.question import Headline, explained

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from api.formats.csv_export import cell_writer, columns_of, document, number
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from costcalc.offers import PurchaseOption
 
 cell = cell_writer(Layout())

@@ -13,7 +13,7 @@ from support.services import NOW, packaged_catalogue, service_of
 
 from api.bootstrap import FixedPrices
 from api.formats import csv_export, price_sheet
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OfferRow, RateRow, offers_report, rate_row, selected
 from api.web.app import create_app
 from api.web.replay import LARGEST

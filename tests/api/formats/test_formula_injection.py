@@ -13,7 +13,7 @@ from support.services import service_of
 
 from api.bootstrap import FixedPrices
 from api.formats.csv_export import cell_writer
-from api.questions.schemas import Layout
+from api.questions.schemas.layout import Layout
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from api.formats.launch_files import launch_file
-from api.questions.schemas import LaunchSchema
+from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import launch_report
 
 STAND_INS = {

@@ -13,7 +13,7 @@ from support.services import packaged_service
 
 import costcalc
 from api.python import QUESTION, Session
-from api.questions.schemas import CostSchema
+from api.questions.schemas.cost import CostSchema
 
 CELLS = (
     "import costcalc\na = costcalc.cost('resnet50', 0.757, provider='aws')\na",

@@ -6,16 +6,10 @@ from decimal import Decimal
 import pytest
 
 from api.questions.parsing import parse
-from api.questions.schemas import (
-    AccuracySchema,
-    ChangesSchema,
-    CostSchema,
-    LaunchSchema,
-    LayoutSchema,
-    PlanSchema,
-    ThroughputSchema,
-    layout,
-)
+from api.questions.schemas.cost import CostSchema, LayoutSchema
+from api.questions.schemas.layout import layout
+from api.questions.schemas.lists import ChangesSchema, ThroughputSchema
+from api.questions.schemas.trainings import AccuracySchema, LaunchSchema, PlanSchema
 from api.questions.suggestions import CALLED, Guesses, squeeze
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.questions.by_word import SIZES
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
-from api.questions.schemas import OWNED_BY, CostSchema
+from api.questions.schemas.cost import OWNED_BY, CostSchema
 from api.questions.words.understanding import understand
 
 TODAY = date(2026, 11, 24)

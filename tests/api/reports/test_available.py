@@ -73,7 +73,7 @@ def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
 
 def test_the_price_sheet_says_it_in_both_formats():
     from api.formats.price_sheet import chunks
-    from api.questions.schemas import Layout
+    from api.questions.schemas.layout import Layout
     from api.reports.prices.offers import OfferRow, offers_report
 
     held = prices()

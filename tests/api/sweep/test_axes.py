@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from api.questions.errors import BadParameters
-from api.questions.schemas import SweepSchema
+from api.questions.schemas.trainings import SweepSchema
 from api.sweep.axes import Axis, axes, lines
 
 SCHEMA = SweepSchema()

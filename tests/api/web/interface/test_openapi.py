@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from support.services import packaged_service
 
-from api.questions.schemas import DESCRIBED, OWNED_BY, CostSchema
+from api.questions.schemas.cost import OWNED_BY, CostSchema
+from api.questions.schemas.trainings import DESCRIBED
 from api.settings import Settings
 from api.web.app import create_app
 from api.web.interface.openapi import OPERATIONS

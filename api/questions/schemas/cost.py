@@ -1,0 +1,311 @@
+"""The parameters of `/cost`, which questions about a training share."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, get_args
+
+from marshmallow import Schema, ValidationError, pre_load, validates_schema
+
+from api.questions.amounts import money
+from api.questions.fields import (
+    Choice,
+    Choices,
+    Cost,
+    Currency,
+    Discounts,
+    Flag,
+    Hours,
+    Moment,
+    Names,
+    Number,
+    NumberOrWord,
+    OwnRates,
+    OwnSpeeds,
+    Separator,
+    Target,
+    Terms,
+    Text,
+)
+from api.questions.spellings import PURCHASES
+from costcalc.offers import Payment, PurchaseOption
+from costcalc.programs import Training
+from costcalc.query import Place
+from costcalc.training import Compilation, Crossing, Metric, PipelineAsked
+
+FORMATS = ("json", "csv")
+WORKBOOK_FORMATS = (*FORMATS, "xlsx")
+OWNED_BY = ("own_price", "own_years", "own_resale", "own_watts", "electricity", "pue")
+RATES = EVERY, CONFIRMED = "all", "confirmed"
+RATES_MEANING = "confirmed: only recent rates that the provider or two independent sources vouch for; default all"
+
+
+class LayoutSchema(Schema):
+    """Parameters that change how an answer is written, never its figures."""
+
+    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
+    excel = Flag(
+        "CSV for Excel: a UTF-8 mark, dates that Excel reads, and a last line that counts the rows left out", example=1
+    )
+    sep = Separator("CSV: separator between cells; default a comma", example=";")
+    decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
+    columns = Names("CSV and XLSX: these columns alone, in this order", example="provider,hours")
+    token = Text("API token, for clients that cannot send an Authorization header")
+
+
+class OfferFilters(LayoutSchema):
+    """Parameters that narrow the offers."""
+
+    provider = Names("cloud provider", example="aws")
+    region = Names("region, as its provider names it", example="us-east-1")
+    instance_type = Names("machine type, as its provider names it", example="a2-highgpu-1g")
+    accelerator = Names(
+        "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB, H100-SXM and V100-16GB a single one; CPU "
+        "means every processor",
+        example="H100",
+    )
+    purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
+    term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
+    payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
+    available = Flag(
+        "only machines that the provider reported as free when the price was read; default false",
+        example="true",
+    )
+    as_of = Moment(
+        "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO "
+        "date-time; "
+        "default now",
+        example="2026-06-30",
+    )
+    limit = Number(int, 1, 1000, "maximum number of rows", example=20)
+    offset = Number(int, 0, 10**9, "rows to skip", example=0)
+    label = Text("your own label, repeated in every export", example="Q4 vision")
+    cost_center = Text("your cost centre, repeated in every export", example="R&D 4711")
+
+
+class CostSchema(OfferFilters):
+    """The parameters of `/cost`."""
+
+    model = Text(
+        "model to train; case, - and _ are ignored; any with epochs and a speed or a size",
+        example="resnet50",
+        required=True,
+    )
+    target = Target(
+        "accuracy to reach, as a fraction or a percentage such as 75.7%; default what the ordinary recipe with the most runs "
+        "reaches in nine of ten, which the answer names; of a task its own",
+        example=0.757,
+    )
+    metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
+    dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")
+    recipe = Names("names of recipes; a name may end in *", example="mlperf-*")
+    accelerators = Number(int, 1, 1_000_000, "total number of accelerators on all machines", example=8)
+    nodes = Number(
+        int,
+        1,
+        100_000,
+        "number of machines; default 1, and for machines sold as clusters also 2, 4, 8 and so on, up to the most that anybody "
+        "can rent",
+        example=1,
+    )
+    max_hours = Hours(
+        float, 0, 10**9, "only estimates that finish within this many calendar hours", open_low=True, example=12
+    )
+    max_cost = Cost(
+        Decimal,
+        0,
+        10**12,
+        "only estimates that cost at most this much, in the currency of the answer",
+        open_low=True,
+        example=100,
+    )
+    confidence = Number(
+        float,
+        0,
+        1,
+        "minimum probability of reaching the target; default 0.9",
+        open_low=True,
+        open_high=True,
+        is_share=True,
+        example=0.9,
+    )
+    training = Choice(
+        get_args(Training),
+        "which recipes count: ordinary means scripts that most people run, tuned adds public code made for speed, record adds "
+        "benchmark submissions; your own runs always count; default tuned",
+        example="ordinary",
+    )
+    evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
+    software = Choice(
+        ("usual", "recipe"),
+        "software behind the speeds of MLPerf's recipes: usual is the median of what was published for the accelerator, "
+        "recipe that of the recipe's own year; default usual",
+        example="recipe",
+    )
+    pipeline = Choice(
+        get_args(PipelineAsked),
+        "how the processors prepare images: recipe is the recipe's own pipeline, none ignores processors and disks, the "
+        "others are PyTorch with Pillow, DALI, FFCV and tf.data; default recipe",
+        example="dali",
+    )
+    precision = Choice(
+        ("amp", "fp32"),
+        "what recipes compute in: amp, 16 bits where that is enough, or fp32; default as each recipe did; speeds are then "
+        "learned from other codes; the accuracy is taken to stay",
+        example="amp",
+    )
+    compilation = Choice(
+        get_args(Compilation),
+        "how the code runs: eager, one operation after another, or compiled (XLA, JAX, torch.compile); default as each recipe's "
+        "own does, and where nobody says it, both are part of the range",
+        example="compiled",
+    )
+    images_per_second = OwnSpeeds(
+        "speed of your own code, and the machine on which you measured it; other machines are scaled from it, or from several",
+        example="1450@1xA100-80GB",
+    )
+    epochs = Number(
+        float,
+        0,
+        10**6,
+        "epochs that reach the target, by your word; without a target the training is done after them",
+        open_low=True,
+        example=300,
+    )
+    parameters = Number(
+        float, 0, 10**7, "parameters of your network in millions, for model=any", open_low=True, example=25.6
+    )
+    gmacs = Number(
+        float, 0, 10**9, "multiply-adds of your network for one image in 1e9, for model=any", open_low=True, example=4.1
+    )
+    samples_per_epoch = Number(
+        int, 1, 10**12, "samples of your data set, with epochs; default the 1,281,167 of ImageNet", example=1_281_167
+    )
+    overheads = Choice(
+        ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"
+    )
+    crossing = Choice(Crossing, "rule that decides when a noisy curve has reached the target; default isotonic")
+    utilization = Number(
+        float,
+        0,
+        1,
+        "share of the remaining time of a commitment, rental or owned machine that other work uses, for the effective cost; "
+        "at 0 this run bears the whole cost; default 1",
+        is_share=True,
+        example=0.5,
+    )
+    basis = Choice(("billed", "effective"), "cost that sort=cost, max_cost and the frontier use; default billed")
+    hour_worth = Cost(
+        Decimal,
+        0,
+        10**9,
+        "what an hour of waiting costs you, in the currency of the answer; it decides the balanced pick; default 10 US dollars",
+        example=10,
+    )
+    sort = Choice(("cost", "time"), "sort by cost or by calendar time; default cost")
+    limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
+    frontier = Flag("only estimates that no other beats on both cost and calendar time; default false", example="true")
+    recipes = Choice(
+        ("best", "all"), "best: only the best recipe for each machine and offer; all: every recipe; default best"
+    )
+    regions = Choice(
+        ("cheapest", "all"), "cheapest: only the cheapest region of each offer; all: every region; default cheapest"
+    )
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
+    max_price_age = Number(int, 0, 36_500, "age in days above which a price is left out; default 540", example=540)
+    discount = Discounts(
+        "your discount on list prices: a fraction or a percentage, for all providers or as provider:fraction",
+        example="0.12",
+    )
+    currency = Currency("currency of the answer, an ISO 4217 code; default USD", example="EUR")
+    fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
+    runs = Number(int, 1, 1_000_000, "number of consecutive runs to cost; default 1", example=20)
+    storage_gb = Number(Decimal, 0, 10**9, "GB kept in object storage during training; default 0", example=149)
+    storage_rate = Cost(
+        Decimal, 0, 10**6, "your storage rate per GB-month, in the currency of the answer", example="0.02"
+    )
+    egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
+    egress_rate = Cost(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
+    own = Names(
+        "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter "
+        "leaves them out",
+        example="1x RTX 4090",
+    )
+    own_price = Cost(
+        Decimal,
+        0,
+        10**9,
+        "price of each of your machines, in the currency of the answer; 0 if it is paid off; default the price at which such "
+        "machines were sold",
+        example=2800,
+    )
+    own_years = Number(int, 1, 20, "years for which you use your machines; default 3", example=3)
+    own_resale = Number(
+        Decimal,
+        0,
+        1,
+        "share of its price that your machine is worth after these years; default 0.25",
+        is_share=True,
+        example=0.25,
+    )
+    own_watts = Number(
+        Decimal,
+        0,
+        10**6,
+        "power of each of your machines, in watts; default by the data sheets",
+        open_low=True,
+        example=650,
+    )
+    electricity = NumberOrWord(
+        get_args(Place),
+        0,
+        1000,
+        "price of a kWh in the currency of the answer; household (default) is 0.15 US dollars, data_center 0.08",
+        example=0.15,
+    )
+    pue = NumberOrWord(
+        get_args(Place),
+        1,
+        10,
+        "power usage effectiveness: kWh of the building for each kWh of the machine; household (default) is 1, data_center "
+        "1.56",
+        example=1.2,
+    )
+    profile = Choice(
+        ("own", "focus"),
+        "CSV columns: own, or focus for those of the FinOps billing format; default own",
+        example="focus",
+    )
+    focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
+
+    @pre_load
+    def _signs_name_the_currency(self, given: dict[str, list[str]], **_: Any) -> dict[str, list[str]]:
+        """An amount with its currency is in that of the answer: it names it, or agrees with it."""
+        texts = [(name, text) for name in given if isinstance(self.fields.get(name), Cost) for text in given[name]]
+        codes = {name: found.code for name, text in texts if (found := money(text)) and found.code}
+        named = given.get("currency") or ([] if "currency" in self.fields else ["USD"])
+        asked = named[0].upper() if named else next(iter(codes.values()), "USD")
+        if wrong := [name for name, code in codes.items() if code != asked]:
+            told = f"is in {{}} and the answer in {asked}: write both in one currency"
+            raise ValidationError({name: [told.format(codes[name])] for name in wrong})
+        return {**given, "currency": [asked]} if codes and not named else given
+
+    @validates_schema
+    def _own_machines_are_named(self, values: dict[str, Any], **_: Any) -> None:
+        """What is said of machines that nobody names would change nothing."""
+        if not self._names_own_machines(values):
+            told = "speaks of machines that you own, and the question names none: add {}"
+            raise ValidationError({name: [told.format(self.own_example)] for name in OWNED_BY if name in values})
+
+    own_example = "own=1xRTX4090"
+
+    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+        return "own" in values
+
+    @validates_schema
+    def _focus_is_for_programs(self, values: dict[str, Any], **_: Any) -> None:
+        """FOCUS prescribes decimal points and ISO dates."""
+        wrong = [name for name in ("excel", "decimal") if values.get(name) not in (None, False, ".")]
+        if wrong and values.get("profile") == "focus":
+            told = "profile=focus has decimal points and ISO dates, as FOCUS prescribes: leave {} out"
+            raise ValidationError({name: [told.format(name)] for name in wrong})
