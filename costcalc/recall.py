@@ -14,8 +14,9 @@ from costcalc.catalogue.freshness import LastSeen
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
 from costcalc.duration.running import UNKNOWN, YES
-from costcalc.duration.training_matrix import TrainingMatrix, Way, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes
+from costcalc.duration.ways import Way
 from costcalc.estimate_details import RankedCandidate
 from costcalc.evidence import Evidence
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until

@@ -28,27 +28,21 @@ from costcalc.duration.offered_clusters import (
     sold_in_blocks_alone,
 )
 from costcalc.duration.running import Runs, Usual
+from costcalc.duration.ways import USUAL_WAY, OwnSpeeds, Way, speeds_of
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
 from costcalc.throughput import REFUSALS, TIERS, SpeedTable, global_batch, signature, undated
-from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
-from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.prediction import TRANSFERRED
-from costcalc.throughput.processors import with_processor_speeds
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import (
     DATA_SET_GB,
     EVALUATION_COUNTED,
-    OwnRecipe,
-    PipelineAsked,
     Recipe,
-    Running,
-    Throughput,
     Tier,
 )
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
@@ -57,24 +51,7 @@ if TYPE_CHECKING:
     from costcalc.evidence import Evidence
 
 
-class Way(NamedTuple):
-    """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
-    which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow.
-    `running` is how the code runs, as each recipe's own did where it says nothing."""
-
-    dated: bool = True
-    pipeline: PipelineAsked = "recipe"
-    own_speeds: tuple[Throughput, ...] = ()
-    running: Running = Running()
-
-    def run(self, recipe: Recipe) -> Recipe:
-        """The recipe as it is asked to run; MLPerf's runs as it did."""
-        return recipe if recipe.is_mlperf or isinstance(recipe, OwnRecipe) else recipe.run_so(self.running)
-
-
-USUAL_WAY = Way()
 OTHER_ACCELERATOR = 100.0  # as a distance in ln(accelerators): farther than any count
-PORTED = frozenset({"pytorch", "jax"})  # frameworks whose code people port to chips of other vendors
 
 
 class UsualCode(NamedTuple):
@@ -340,7 +317,7 @@ def training_matrix(
     homes = frozenset(filter(None, own_clusters))
     machines = requested_machines(catalogue, homes, accelerators, nodes)
     clusters, cluster = as_clusters(catalogue, machines)
-    speeds = _speeds(evidence, distinct, clusters, own_speeds)
+    speeds = speeds_of(evidence, distinct, clusters, own_speeds)
     requested = Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
@@ -388,85 +365,6 @@ def _equally_fast(recipes: Sequence[Recipe]) -> tuple[tuple[Recipe, ...], Indice
 def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) -> ModelRecipes:
     length, curve = (evidence.fitted.widths[name].ln for name in ("length", "curve"))
     return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
-
-
-class OwnSpeeds(NamedTuple):
-    """What the asker measured of the model that a question is about; `everywhere` where all other speeds follow from it."""
-
-    rows: tuple[Throughput, ...]
-    everywhere: bool
-
-    @classmethod
-    def of(cls, evidence: Evidence, model: str, way: Way) -> OwnSpeeds:
-        """The speed that the question names, else those that were stored."""
-        return cls(way.own_speeds, True) if way.own_speeds else cls(evidence.own_speeds_of(model), False)
-
-    def replace(self, recipe: Recipe) -> bool:
-        """Whether they take the place of the recipe's own log."""
-        home = recipe.system
-        measured = {(row.accelerator, row.accelerators, row.nodes) for row in self.rows}
-        return self.everywhere or (home is not None and (home.accelerator, home.accelerators, home.nodes) in measured)
-
-
-def _speeds(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster], own: OwnSpeeds) -> SpeedTable:
-    """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
-    model = evidence.speed_model
-    of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
-    speeds = model.refused(recipes, clusters) if own.everywhere else model.speeds(recipes, clusters, of_larger)
-    foreign = _foreign(evidence, recipes, clusters)
-    if own.rows:
-        speeds = with_own_speeds(speeds, model, own.rows, own.everywhere)
-        foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
-    speeds.refusal[(speeds.refusal == 0) & foreign] = REFUSALS.index("no_throughput")
-    speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
-    return with_processor_speeds(speeds, evidence.processors, own.everywhere | foreign & _of_contests(recipes))
-
-
-def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpeeds) -> Flags:
-    """The clusters of vendors [C] on whose chips the asker's code was not seen; of the very chips that it was, none is."""
-    seen = {row.accelerator for row in own.rows}
-    seen_vendors = set(map(evidence.vendor, seen)) if own.everywhere else set()
-    return np.array(
-        [c.accelerator not in seen and evidence.vendor(c.accelerator) not in seen_vendors for c in clusters], bool
-    )
-
-
-def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> Flags:
-    """Which recipes would run on chips [recipes, clusters] of a vendor that their code was never seen on: PyTorch's FFCV on a
-    TPU, say. Ordinary scripts run where their framework is said to, and are ported to chips for which everything must be."""
-    names = [cluster.accelerator for cluster in clusters]
-    vendors = np.array([evidence.vendor(name) for name in names], str)
-    used = [evidence.vendors_of(recipe) for recipe in recipes]
-    known = np.array([part(evidence.accelerators, name).predicted_unmeasured for name in names], bool)
-    nobodys = known & ~np.isin(vendors, list(frozenset().union(*used)))
-    rows = [
-        ~np.isin(vendors, list(seen)) & ~_runs_or_is_ported(evidence, recipe, names, nobodys)
-        for recipe, seen in zip(recipes, used, strict=True)
-    ]
-    return np.array(rows, bool).reshape(len(recipes), len(clusters))
-
-
-def _runs_or_is_ported(evidence: Evidence, recipe: Recipe, accelerators: Sequence[str], nobodys: Flags) -> Flags:
-    """Where an ordinary script runs [C], or is ported since nobody's code runs there."""
-    if recipe.kind != "ordinary":
-        return np.zeros(len(accelerators), bool)
-    program = recipe.stack, recipe.framework_family
-    runs = {name: evidence.programs.runs(*program, name) is True for name in dict.fromkeys(accelerators)}
-    ported = nobodys & (recipe.framework_family in PORTED)
-    return np.asarray(ported | np.array([runs[name] for name in accelerators], bool))
-
-
-def _of_contests(recipes: Sequence[Recipe]) -> Flags:
-    """The recipes [recipes, 1] whose code was written for the machines that it was entered with. All other code is taken to run
-    on processors as its framework does."""
-    return np.array([recipe.code == "contest" for recipe in recipes], bool)[:, None]
-
-
-def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
-    """Several slices of a chip that is rented by the slice: only the chips within a slice have its network."""
-    return np.array(
-        [c.nodes > 1 and part(evidence.accelerators, c.accelerator).rented_in_slices for c in clusters], bool
-    )
 
 
 def _without_waiting(

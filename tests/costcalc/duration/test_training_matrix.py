@@ -12,7 +12,8 @@ from fakes.recipes import recipe
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
-from costcalc.duration.training_matrix import Way, training_matrix
+from costcalc.duration.training_matrix import training_matrix
+from costcalc.duration.ways import Way
 from costcalc.hardware import Machine
 from costcalc.throughput.own_speeds import OWN, asked_speed
 from costcalc.throughput.speed_model import SpeedModel
