@@ -47,9 +47,9 @@ class Width(NamedTuple):
 
 STEADY = Width(0.0, 0.0)
 GOOGLE_S: Mapping[str, Moves] = {
-    "A100": Moves(fall=(0.0, 0.0, 0.001, 0.021, 0.023, 0.049), rise=(0.0, 0.016, 0.083, 0.176, 0.223, 0.288)),
+    "A100": Moves(fall=(0.0, 0.0, 0.001, 0.112, 0.141, 0.27), rise=(0.0, 0.016, 0.083, 0.223, 0.281, 0.349)),
     "H100": Moves(fall=(0.0, 0.001, 0.049, 0.552, 0.883, 1.163), rise=(0.0, 0.049, 0.142, 0.337, 0.581, 0.63)),
-    "L4": Moves(fall=(0.0, 0.0, 0.0, 0.01, 0.013, 0.013), rise=(0.0, 0.0, 0.067, 0.165, 0.223, 0.256)),
+    "L4": Moves(fall=(0.0, 0.0, 0.0, 0.112, 0.141, 0.27), rise=(0.0, 0.0, 0.067, 0.223, 0.281, 0.349)),
 }
 """`python -m science.fitting.spot_rates` learns them from 28 series; newer years weigh more."""
 GENERATIONS = {"A100-40GB": "A100", "A100-80GB": "A100", "L4": "L4", "H100": "H100", "H200": "H100"}

@@ -22,6 +22,7 @@ from pricing.packaged.offers import read_packaged
 LISTS = "Cyclenerd/"  # whose lists of Google's rates follow each other by weeks
 LEAST_RATES = 6  # of a series
 BEYOND = 0.1  # the share of moves below the range, and above it
+FEW_STRETCHES, LEAST_OF_OTHER_END = 20, 0.5  # with them ranges of an earlier day hold four fifths of what came
 HALF_LIFE_DAYS = 730  # newer moves weigh more
 
 
@@ -32,6 +33,11 @@ class Series(NamedTuple):
     region: str
     days: tuple[int, ...]
     rates: tuple[float, ...]
+
+    def until(self, day: int) -> Series:
+        """What was known on a day, which its list still had."""
+        listed = bisect(self.days, day)
+        return self._replace(days=(*self.days[:listed], day), rates=(*self.rates[:listed], self.at(day)))
 
     def at(self, day: int) -> float:
         """The rate that was listed on a day."""
@@ -71,17 +77,28 @@ def learned(known: Sequence[Series], lags: Collection[int] = DAYS[1:]) -> Mappin
     found = {}
     for generation in sorted({series.generation for series in known}):
         own = [series for series in known if series.generation == generation]
-        ends = [
-            _range([move for each in own for move in moves(each, days)]) if days in lags else (0.0, 0.0)
-            for days in DAYS
-        ]
-        fall, rise = np.abs(np.array(ends)).T
+        ends = [_ends(own, known, days) if days in lags else (0.0, 0.0) for days in DAYS]
+        fall, rise = np.array(ends).T
         found[generation] = Moves(*(tuple(np.round(np.maximum.accumulate(end), 3).tolist()) for end in (fall, rise)))
     return found
 
 
+def _ends(own: Sequence[Series], known: Sequence[Series], days: int) -> tuple[float, float]:
+    """How far a generation's rates fell and rose after so many days.
+
+    Few stretches of that length may have moved one way alone: an end is then at least that of all generations together, and
+    half of the other end.
+    """
+    fall, rise = _range([move for series in own for move in moves(series, days)])
+    if max(series.days[-1] - series.days[0] for series in own) < FEW_STRETCHES * days:
+        together = _range([move for series in known for move in moves(series, days)])
+        fall, rise = max(fall, together[0]), max(rise, together[1])
+        fall, rise = max(fall, LEAST_OF_OTHER_END * rise), max(rise, LEAST_OF_OTHER_END * fall)
+    return fall, rise
+
+
 def _range(found: Sequence[Move]) -> tuple[float, float]:
-    """The ends that leave a tenth of the moves below and hold four fifths; a rate that stays lies between them."""
+    """How far down and up a range reaches that leaves a tenth of the moves below, and holds four fifths and a rate that stays."""
     order = sorted(found, key=lambda move: move.ln)
     moved = np.array([move.ln for move in order])
     newest = max(move.day for move in found)
@@ -91,7 +108,7 @@ def _range(found: Sequence[Move]) -> tuple[float, float]:
     first = int(np.searchsorted(moved, low))
     below = share[first - 1] if first else 0.0
     high = moved[min(np.searchsorted(share, below + 1 - 2 * BEYOND), len(moved) - 1)]
-    return low, max(float(high), 0.0)
+    return abs(low), max(float(high), 0.0)
 
 
 if __name__ == "__main__":

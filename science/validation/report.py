@@ -77,10 +77,10 @@ class Report:
             for kind, bins in self.reliability.items()
         ]
         remarks += [
-            f"Spot rates after {days} days, 80 % range inside (95 % of it), below and above: "
-            + "; ".join(_spot(one) for one in self.spot if one.days == days)
+            f"Spot rates after {days} days, {what}, 80 % range inside (95 % of it), below and above: "
+            + "; ".join(_spot(one) for one in self.spot if (one.what, one.days) == (what, days))
             + "."
-            for days in dict.fromkeys(one.days for one in self.spot)
+            for what, days in dict.fromkeys((one.what, one.days) for one in self.spot)
         ]
         return [*remarks, f"Evidence {self.evidence}; frozen groups {self.splits}."]
 

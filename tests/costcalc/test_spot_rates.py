@@ -15,7 +15,7 @@ from costcalc.costing.bills import Bill, Terms
 from costcalc.hardware import Machine
 from costcalc.offers import PurchaseOption
 from science.fitting.spot_rates import Series, learned, listed_series
-from science.validation.spot_rates import spot_coverage
+from science.validation.spot_rates import AHEAD, LEFT_OUT, spot_coverage
 
 H100 = Machine("H100", 8, 80.0)
 SPOT = PurchaseOption.SPOT
@@ -37,23 +37,36 @@ def test_the_ranges_are_what_is_learned_from_the_packaged_lists(series):
         assert moves.rise == tuple(sorted(moves.rise))
 
 
-def test_ranges_hold_four_in_five_rates_of_regions_left_out(series):
+def test_ranges_hold_four_in_five_of_what_came_later_and_of_regions_left_out(series):
     scores = spot_coverage(series)
-    assert {one.days for one in scores} == {14, 30, 90, 180}
-    assert all(0.75 <= one.inside <= 0.85 for one in scores if one.generation == "all")
+    assert {(one.what, one.days) for one in scores} == {
+        (what, n) for what in (LEFT_OUT, AHEAD) for n in (14, 30, 90, 180)
+    }
+    overall = {(one.what, one.days): one.inside for one in scores if one.generation == "all"}
+    assert all(0.75 <= overall[AHEAD, days] <= 0.86 for days in (14, 30, 90, 180))
+    assert all(0.75 <= overall[LEFT_OUT, days] <= 0.92 for days in (14, 30, 90, 180))
     assert all(one.good for one in scores)
     for one in scores:
         assert one.inside + one.below + one.above == pytest.approx(1)
 
 
+def test_a_score_that_looks_ahead_knows_nothing_of_what_comes():
+    """A rate that stayed for a year and then doubled lies above every range of before."""
+    steady = (*range(0, 400, 30), 401, 800)
+    known = tuple(Series("A", region, steady, (*[1.0] * (len(steady) - 2), 2.0, 2.0)) for region in ("one", "other"))
+    [ahead] = (one for one in spot_coverage(known) if (one.what, one.generation, one.days) == (AHEAD, "A", 180))
+    assert (ahead.stretches, ahead.inside, ahead.above) == (2, 0.5, 0.5)
+
+
 def test_a_range_ends_where_the_list_ends():
-    """Eleven moves, one of them down, seven of none, three up: four fifths end at the second of the three."""
+    """Eleven moves, one of them down, seven of none, three up: four fifths end at the second of the three, and as few stretches
+    are known, half as far below."""
     moves = [-0.5, *7 * [0.0], 0.1, 0.2, 0.3]
     known = tuple(
         Series("A", str(number), (0, 14, 15), (1.0, exp(move), exp(move))) for number, move in enumerate(moves)
     )
     after = learned(known, (14,))["A"]
-    assert (after.fall[1], after.rise[1]) == pytest.approx((0.0, 0.2))
+    assert (after.fall[1], after.rise[1]) == pytest.approx((0.1, 0.2))
 
 
 def test_a_rate_seen_just_now_moves_less_than_one_of_last_year():
