@@ -58,6 +58,7 @@ SOURCES = Sources(
         "nebius": "pricing.sources.small_clouds.nebius",
         "together": "pricing.sources.small_clouds.together",
         "voltage-park": "pricing.sources.small_clouds.voltage_park",
+        "aws-plans-page": "pricing.sources.aws.plans_page",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",
     }
@@ -65,5 +66,5 @@ SOURCES = Sources(
 """Every price source: command line, settings, documentation and tests derive from this table. They are asked in its order,
 the large clouds first."""
 
-NOT_PUBLIC = frozenset({"aws", "aws-page", "digitalocean", "gcp", "lambda", "sheet"})
+NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""

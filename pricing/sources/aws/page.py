@@ -1,15 +1,12 @@
 """Amazon Web Services without an account: on demand and spot in every region, as AWS's own pricing pages read them.
 
-The documents behind the pages are not documented: one of locations, one of rates on demand for each region, and one of spot for
-all regions, which holds the lowest zone. They are asked at most once a day. A location's name is taken from the first document,
-since the price list spells nine of them otherwise. What a machine holds the packaged table says; a type with an accelerator that
-it lacks is left out and named.
+One document has the locations, one for each region its rates on demand, and one the spot rates of all regions, of the lowest
+zone. They are asked at most once a day. What a machine holds the packaged table says; a type with an accelerator that it lacks
+is left out and named.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -25,30 +22,19 @@ from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
+from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
 from pricing.sources.common.amounts import amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.http import MIB, Http
+from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
-LOCATIONS = "/locations/1.0/aws/current/locations.json"
 ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"
 SPOT = "/spot.json"
-REGION = "AWS Region"  # beside Local Zones and Wavelength Zones, of which nothing is read
 ACCELERATED = ("GPU", "Machine Learning", "FPGA")
-GZIP = b"\x1f\x8b"  # sent packed whether or not that was asked for, and not always said
-UNPACK_GZIP = 31  # https://docs.python.org/3/library/zlib.html#zlib.decompress
-BOUNDS = Bounds(document_mib=16, memory_mib=128, offers=8_000)
+BOUNDS = Bounds(document_mib=MOST_MIB, memory_mib=128, offers=8_000)
 ROUNDING = Decimal("0.0001")  # spot has four decimals, so that what equals on demand may stand above it
-
-
-class Location(Struct):
-    """A region or a zone of one."""
-
-    name: str
-    code: str
-    type: str
 
 
 class Listed(Struct):
@@ -77,9 +63,9 @@ class AwsPage:
 
     def collect(self, now: datetime) -> Collected:
         """Every region's rates. A region, or spot, that cannot be read is a fault; SourceError where no region can."""
-        regions = _regions(_document(self.page, LOCATIONS))
+        regions = regions_listed(self.page)
         listed, faults = dict[str, list[Seen]](), list[Gap]()
-        quoted = _tried(lambda: _quoted(_document(self.spot, SPOT), regions), "spot", faults) or []
+        quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), regions), "spot", faults) or []
         for each in regions:
             if found := _tried(partial(self._on_demand, each), each.code, faults):
                 listed[each.code] = found
@@ -88,7 +74,7 @@ class AwsPage:
         return replace(_collected(listed, quoted, now), faults=tuple(faults))
 
     def _on_demand(self, location: Location) -> list[Seen]:
-        return _listed(_document(self.page, ON_DEMAND.format(quote(location.name))), location)
+        return _listed(read_map(self.page, ON_DEMAND.format(quote(location.name))), location)
 
 
 def _tried(read: Callable[[], list[Seen]], part: str, faults: list[Gap]) -> list[Seen] | None:
@@ -99,34 +85,9 @@ def _tried(read: Callable[[], list[Seen]], part: str, faults: list[Gap]) -> list
         return None
 
 
-def _document(api: Endpoint, path: str) -> Any:
-    content = api.bytes(path)
-    try:
-        if content.startswith(GZIP):
-            unpacked = zlib.decompressobj(UNPACK_GZIP)
-            content = unpacked.decompress(content, BOUNDS.document_mib * MIB)
-            if unpacked.unconsumed_tail:
-                raise SourceError(f"{NAME}: {path} unpacks to more than {BOUNDS.document_mib} MiB")
-        document = json.loads(content)
-    except (ValueError, zlib.error, RecursionError):
-        raise SchemaChanged(f"{NAME}: {path} is unreadable") from None
-    if not isinstance(document, dict) or not document:
-        raise SchemaChanged(f"{NAME}: {path} holds no object")
-    return document
-
-
-def _regions(document: Any) -> list[Location]:
-    try:
-        locations = convert(document, dict[str, Location])
-    except ValidationError as error:
-        raise SchemaChanged(f"{NAME}: the list of locations is unreadable: {error}") from None
-    return [each for each in locations.values() if each.type == REGION]
-
-
 def _listed(document: Any, location: Location) -> list[Seen]:
-    rows = document.get("regions", {}).get(location.name) if isinstance(document.get("regions"), dict) else None
     try:
-        machines = convert(rows, dict[str, Listed])
+        machines = convert(rows_of(document, location), dict[str, Listed])
     except ValidationError as error:
         raise SchemaChanged(f"{NAME}: the list of {location.code} is unreadable: {error}") from None
     return [Seen(location.code, each.instance_type, each.price, each.family) for each in machines.values()]
@@ -200,7 +161,7 @@ SPEC = SourceSpec(
     label="AWS's pricing pages",
     build=build,
     rates="on demand and spot, in every region",
-    cannot_see="reserved, Savings Plans, capacity blocks, Local Zones; types with an accelerator that no packaged table has",
+    cannot_see="reserved, capacity blocks, Local Zones; types with an accelerator that no packaged table has",
     settings=(*PAGE.settings, *SPOT_PAGE.settings),
     bounds=BOUNDS,
     at_most_every=timedelta(hours=23),

@@ -125,7 +125,7 @@ def savings_plan_offers(rows: Iterable[object], region: str, machines: Machines,
             instance_type, hourly = properties.get("instanceType", ""), amount(rate.rate)
             machine = machines(instance_type)
             if machine and hourly and properties.get("region") == region and _is_linux_plan(rate, properties):
-                yield _planned(rate.savings_plan_offering, hourly, (region, instance_type, machine), origin)
+                yield planned(rate.savings_plan_offering, hourly, (region, instance_type, machine), origin)
 
 
 def _is_linux_plan(rate: PlanRate, properties: dict[str, str]) -> bool:
@@ -138,7 +138,8 @@ def _is_linux_plan(rate: PlanRate, properties: dict[str, str]) -> bool:
     )
 
 
-def _planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine], origin: Origin) -> Offer:
+def planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine], origin: Origin) -> Offer:
+    """A machine (its region, its type, what it holds) under a plan at this hourly rate. Raises SchemaChanged."""
     if plan.currency != "USD":
         raise SchemaChanged(f"AWS prices a Savings Plan of {machine[1]} in {plan.currency}; expected USD")
     years, payment = round(plan.duration_seconds / SECONDS_PER_YEAR), PAYMENTS[plan.payment_option]

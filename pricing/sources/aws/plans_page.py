@@ -1,0 +1,126 @@
+"""Compute Savings Plans of Amazon Web Services without an account, in every region, as AWS's own pricing page reads them.
+
+For each region there is a document for each length (1 and 3 years) and payment (nothing, a part or all at once). Their rates hold
+what is paid at once. No answer of AWS was to be had: what programs that read these documents expect is tested. A region is read
+whole or not at all, and is read at most once a day. What is not known of the machines of `aws-page` is left out here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+from urllib.parse import quote
+
+from msgspec import Struct, ValidationError, convert
+from msgspec import field as named
+
+from costcalc.hardware import Machine
+from costcalc.offers import Gap, Offer, PurchaseOption
+from pricing.packaged.machine_facts import packaged_machines
+from pricing.scope import Scope
+from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
+from pricing.sources.aws.price_list import PAYMENTS, Origin
+from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
+from pricing.sources.common.amounts import amount
+from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
+from pricing.sources.common.http import Http
+from pricing.sources.common.rows import read_rows
+from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
+
+NAME, SOURCE = "aws-plans-page", "AWS Savings Plans pricing page"
+PLANS = "/pricing/2.0/meteredUnitMaps/computesavingsplan/USD/current/compute-savings-plan-ec2/{}/{}/{}/Linux/Shared/index.json"
+YEARS = (1, 3)
+AT_ONCE = 4  # regions
+BARE = "NA"  # no software of others comes with the machine
+
+
+class Listed(Struct):
+    """A machine's rate under a plan."""
+
+    price: str
+    instance_type: str = named(name="ec2:InstanceType")
+    software: str = named(name="ec2:PreInstalledSW", default=BARE)
+
+
+class Seen(NamedTuple):
+    """A rate: the region's code, what is rented, and the plan."""
+
+    region: str
+    instance_type: str
+    rate: str
+    plan: SavingsPlan
+
+
+@dataclass(frozen=True, slots=True)
+class AwsPlansPage:
+    """`page` has locations and rates; `machines` are known by their types."""
+
+    page: Endpoint
+    machines: Mapping[str, Machine] = field(repr=False)
+
+    def collect(self, now: datetime) -> Collected:
+        """Every region's rates. One that breaks is a fault, one without plans a gap; SourceError where no region can be read."""
+        seen, gaps, faults = list[Seen](), list[Gap](), list[Gap]()
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            asked = [(each, pool.submit(self._plans, each)) for each in regions_listed(self.page)]
+        for location, answer in asked:
+            try:
+                seen += answer.result()
+            except NotThere:
+                gaps.append(Gap(NAME, f"{location.code}: no Savings Plans are listed"))
+            except SourceError as error:
+                faults.append(Gap(NAME, f"{location.code}: {str(error).removeprefix(f'{NAME}: ')}"))
+        if not seen:
+            raise SourceError(
+                "; ".join(gap.reason for gap in (*faults, *gaps)[:2]) or f"{NAME}: the list of locations is empty"
+            )
+        found = read_rows(NAME, seen, partial(self._offers, now=now))
+        whole = Scope("aws", frozenset(each.region for each in seen), frozenset([PurchaseOption.SAVINGS_PLAN.value]))
+        return replace(found, gaps=(*found.gaps, *gaps), faults=tuple(faults), whole=(whole,) if found.whole else ())
+
+    def _plans(self, location: Location) -> list[Seen]:
+        return [seen for years in YEARS for payment in PAYMENTS for seen in self._plan(location, years, payment)]
+
+    def _plan(self, location: Location, years: int, payment: str) -> Iterator[Seen]:
+        document = read_map(self.page, PLANS.format(*map(quote, (f"{years} year", payment, location.name))))
+        try:
+            rows = convert(rows_of(document, location), dict[str, Listed])
+        except ValidationError as error:
+            raise SchemaChanged(f"{NAME}: the list of {years} years, {payment}, is unreadable: {error}") from None
+        plan = SavingsPlan("USD", years * SECONDS_PER_YEAR, payment, "Compute")
+        for each in rows.values():
+            if each.software == BARE and each.instance_type in self.machines:
+                yield Seen(location.code, each.instance_type, each.price, plan)
+
+    def _offers(self, seen: Seen, now: datetime) -> Iterator[Offer]:
+        machine = seen.region, seen.instance_type, self.machines[seen.instance_type]
+        yield planned(seen.plan, amount(seen.rate), machine, Origin(SOURCE, now))
+
+
+def build(environment: Environment, http: Http) -> AwsPlansPage:
+    """The source as its settings say."""
+    machines = packaged_machines("aws")
+    return AwsPlansPage(
+        SITE.open(environment, http), {name: each for name, each in machines.items() if each.accelerators}
+    )
+
+
+SITE = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic.com"))
+
+SPEC = SourceSpec(
+    name=NAME,
+    label="AWS's pricing page of Savings Plans",
+    build=build,
+    rates="Compute Savings Plans of 1 and 3 years, in every region",
+    cannot_see="EC2 Instance Savings Plans; Local Zones; types with an accelerator that no packaged table has",
+    settings=SITE.settings,
+    bounds=Bounds(
+        document_mib=MOST_MIB, memory_mib=128, offers=12_000
+    ),  # 1,068 machines by region in January 2026, six rates each
+    at_most_every=timedelta(hours=23),
+    passed_on=False,  # as those of aws-page
+)
