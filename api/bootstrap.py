@@ -21,7 +21,7 @@ from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
 from pricing.packaged.tables import PackagedTableError
-from pricing.sources import NOT_PUBLIC, SOURCES
+from pricing.sources import NOT_PUBLIC, OF_OTHER_NAMES, SOURCES
 from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs, stands_or_stood
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
@@ -35,6 +35,9 @@ class CannotStart(Exception):
     """The prices or the evidence cannot be read; the message says what is wrong and where."""
 
 
+PROVIDERS = tuple(
+    name for name in SOURCES if name not in OF_OTHER_NAMES
+)  # that can be asked for, whatever rates are there
 WARMING = EstimateQuery("resnet50", 0.757)
 NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"
 NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
@@ -216,7 +219,7 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
     worker.start()
     runs, keeper = worker.own_runs, StoredRuns(worker)
     prices, sign_ins = WatchedPrices(worker), StoredSignIns(worker)
-    return Service(known, prices, utc_now, tuple(SOURCES), runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
+    return Service(known, prices, utc_now, PROVIDERS, runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
 
 
 def build_once(settings: Settings, snapshot: str | None = None) -> Service:
@@ -229,7 +232,7 @@ def build_once(settings: Settings, snapshot: str | None = None) -> Service:
     except TableError as error:
         raise CannotStart(str(error)) from error
     prices, runs = FixedPrices(_catalogue(settings, snapshot), _opener(settings)), _own_runs(settings)
-    return Service(evidence, prices, utc_now, tuple(SOURCES), runs=lambda: runs).seen_by(None)
+    return Service(evidence, prices, utc_now, PROVIDERS, runs=lambda: runs).seen_by(None)
 
 
 def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:

@@ -148,7 +148,7 @@ class SignIns(Protocol):
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
-    `sources` are the names of the price sources; `watch` is told of each answer; `runs` tells what people ran or measured
+    `sources` are the providers of the price sources; `watch` is told of each answer; `runs` tells what people ran or measured
     themselves, which the `keeper` keeps, as `sign_ins` does who is signed in, each None where nothing can be kept. `own` are the
     training runs among them that this asker sees, by `normalised` name, and `own_version` changes with them. Answers share the
     `memory`, whoever asks.

@@ -51,6 +51,9 @@ OWN = "own"  # flag of a machine of the asker's: no filter of offers leaves it o
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 WATTS = "watts="  # flag of a machine of the asker's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
+INTERRUPTED = (
+    "interrupted="  # flag of a spot machine: the share of these that its provider took back in a month follows
+)
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -11,6 +11,7 @@ from weakref import ref
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
+from costcalc.catalogue.stated import Statements
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
 from costcalc.duration.running import UNKNOWN, YES
@@ -76,18 +77,29 @@ class Recall:
 
     def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
         """What was known then of the interruptions of spot machines."""
-        observed = self._interruptions_observed(as_of)
-        name = ref(self.evidence), "interruptions", observed
-        return self._shelf.recall(name, lambda: newest(self.evidence.interruptions[:observed]))
+        counts = self._stated(as_of)
+        name = ref(self.evidence), ref(self.catalogue), "interruptions", counts
+        return self._shelf.recall(name, lambda: newest(self._known_interruptions(*counts)))
 
     def spot_risks(self, as_of: datetime) -> Risks:
         """The same by instance code and region code of the catalogue."""
-        observed = self._interruptions_observed(as_of)
-        name = ref(self.evidence), ref(self.catalogue), "spot risks", observed
-        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self.evidence.interruptions[:observed]))
+        counts = self._stated(as_of)
+        name = ref(self.evidence), ref(self.catalogue), "spot risks", counts
+        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions(*counts)))
 
-    def _interruptions_observed(self, as_of: datetime) -> int:
-        return observed_until(self.evidence.interruptions, as_of.astimezone(UTC).date())
+    def _known_interruptions(self, packaged: int, with_rates: int) -> Sequence[ObservedInterruptions]:
+        """So many statements of the evidence and of those that came with rates, ordered by date."""
+        known = *self.evidence.interruptions[:packaged], *self._statements.newest(self.catalogue, with_rates)
+        return sorted(known, key=lambda one: one.observed_on)
+
+    def _stated(self, as_of: datetime) -> tuple[int, int]:
+        """How many statements of interruptions were made by then: in the evidence, and with rates."""
+        day = as_of.astimezone(UTC).date()
+        return observed_until(self.evidence.interruptions, day), self._statements.until(day)
+
+    @property
+    def _statements(self) -> Statements:
+        return self._shelf.recall((ref(self.catalogue), "statements"), lambda: Statements.of(self.catalogue))
 
     def ranked(
         self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]

@@ -1,6 +1,6 @@
 """Words that stand in an offer's `flags`, some with a value, such as `zone=us-east-1a`."""
 
-from costcalc.offers import AVAILABLE, NO_CAPACITY
+from costcalc.offers import AVAILABLE, INTERRUPTED, NO_CAPACITY
 
 SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
 PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it
@@ -9,7 +9,18 @@ MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one 
 
 # These say where, when and beside what a rate was seen. They may change while the rate does not.
 CIRCUMSTANCES = frozenset(
-    {"zone", "zones", "starts", "hours", "spot_median", AVAILABLE, NO_CAPACITY, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND}
+    {
+        "zone",
+        "zones",
+        "starts",
+        "hours",
+        "spot_median",
+        INTERRUPTED.rstrip("="),
+        AVAILABLE,
+        NO_CAPACITY,
+        PRICE_JUMP,
+        SPOT_ABOVE_ON_DEMAND,
+    }
 )
 
 

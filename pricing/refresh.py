@@ -39,6 +39,7 @@ UNWATCHED_SECONDS = 300.0  # of a refresh for which nobody waits, and whose leas
 FIRST_PART_SECONDS = 5.0  # what came in by then is published before the rest; the next part after twice the time
 LIMIT_VARIABLE = "COSTCALC_REFRESH_SECONDS"
 EDITION = "edition"  # the source that reads what others published
+TRIES_OF_A_FAILURE = 4  # in the time after which a source that answered is asked again
 REPEATED_AFTER = timedelta(days=1)  # a rate that looks odd is taken over once it was listed unchanged for so long
 SETTINGS = (
     SourceSetting(
@@ -191,8 +192,10 @@ def _due(store: Store, now: datetime) -> list[SourceSpec]:
 
     def is_due(spec: SourceSpec) -> bool:
         state = states.get(spec.name)
-        lately = [state.attempted_at if state else None, published if spec.is_public else None]
-        return all(at is None or at + spec.at_most_every <= now for at in lately)
+        failed = state is not None and state.attempted_at != state.succeeded_at
+        pause = spec.at_most_every / (TRIES_OF_A_FAILURE if failed else 1)
+        is_published = spec.is_public and published is not None and published + spec.at_most_every > now
+        return not is_published and (state is None or state.attempted_at is None or state.attempted_at + pause <= now)
 
     return list(filter(is_due, chosen(())))
 

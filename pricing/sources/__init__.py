@@ -68,3 +68,6 @@ the large clouds first."""
 
 NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""
+
+OF_OTHER_NAMES = frozenset({"aws-page", "aws-plans-page", "edition", "gpuhunt", "lambda-page", "sheet", "skypilot"})
+"""The sources that are named otherwise than the providers whose rates they bring."""

@@ -95,8 +95,8 @@ class SourceSpec:
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
     which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
     of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take. `at_most_every`: a refresh
-    that names no source asks it no sooner again after an answer. `passed_on`: whether its terms, as far as they are known,
-    let its rates be passed on.
+    that names no source asks it no sooner again after an answer, and four times in it after a failure. `passed_on`: whether its
+    terms, as far as they are known, let its rates be passed on.
     """
 
     name: str

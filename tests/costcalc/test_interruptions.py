@@ -8,6 +8,7 @@ import pytest
 from fakes.offers import offer
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.stated import Statements
 from costcalc.hardware import Machine
 from costcalc.interruptions import LIFE_HOURS, MEASURED, RISK_OF_SHARE, RISKS, newest, observed_until
 from costcalc.offers import PurchaseOption
@@ -75,6 +76,35 @@ def test_an_answer_says_who_says_it_and_when(ask, instance_type, region, year, s
     assert said in sentence
     assert ("in 48 h, in 12 h" in sentence) == (said == "nobody says") == ("set by hand" in sentence)
     assert ("in 4.4 h, in 1.4 h" in sentence) == ("more than" in said) == ("were measured in 2023" in sentence)
+
+
+def test_what_came_with_a_rate_holds_from_then_on(ask, packaged_evidence):
+    def spot(day, share, region):
+        return offer(
+            observed_at=datetime(2026, 11, day, tzinfo=UTC),
+            provider="aws",
+            instance_type="p3.2xlarge",
+            region=region,
+            machine=Machine("V100", 1, 16.0),
+            purchase_option=PurchaseOption.SPOT,
+            flags=(f"interrupted={share}",) if share else (),
+        )
+
+    said = ((2, "<5%", "us-west-1"), (4, "5-10%", "us-west-1"), (3, "rarely", "us-west-2"), (3, None, "us-east-1"))
+    prices = Catalogue.from_offers([spot(*each) for each in said], "made up")
+    statements = Statements.of(prices)
+    known = statements.newest(prices, statements.until(date(2026, 11, 5)))
+    assert [(one.share, one.regions, one.observed_on.day) for one in known] == [("5-10%", "us-west-1", 4)]
+    asked = {"prices": prices, "purchase": (PurchaseOption.SPOT,), "nodes": 1, "regions": "all", "limit": 100}
+    sentences = {
+        (day, one.region): next(text for text in one.assumptions if "interruption per machine" in text)
+        for day in (3, 5)
+        for one in ask(0.757, as_of=datetime(2026, 11, day, tzinfo=UTC), **asked).estimates
+    }
+    assert "by November 2026 the provider interrupted less than 5 % " in sentences[3, "us-west-1"]
+    assert "one interruption per machine in 118 h" in sentences[3, "us-west-1"]
+    assert "one interruption per machine in 38 h" in sentences[5, "us-west-1"]
+    assert all("June 2025" in sentences[5, region] for region in ("us-east-1", "us-west-2"))
 
 
 def test_the_newest_statement_of_a_place_holds(packaged_evidence):

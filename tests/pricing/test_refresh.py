@@ -164,8 +164,12 @@ def test_a_source_that_may_be_asked_once_a_day_is_asked_once_a_day_unless_it_is_
     asked = [{result.name for result in refresh([], store, {}, NOW + hours * HOUR).results} for hours in (0, 1, 23)]
     assert asked == [{"page", "api"}, {"api"}, {"page", "api"}]
     assert [result.name for result in refresh(["page"], store, {}, NOW + 24 * HOUR).results] == ["page"]
-    edition = replace(each, name="edition")
-    monkeypatch.setattr(refreshing, "SOURCES", {**refreshing.SOURCES, "edition": edition})
+    down = replace(each, build=lambda *_: Scripted(fails(SourceError("is down"))), at_most_every=24 * HOUR)
+    monkeypatch.setattr(refreshing, "SOURCES", {**refreshing.SOURCES, "page": down})
+    asked = [{result.name for result in refresh([], store, {}, NOW + hours * HOUR).results} for hours in (48, 53, 54)]
+    assert asked == [{"page", "api"}, {"api"}, {"page", "api"}]
+    edition, page = replace(each, name="edition"), replace(each, at_most_every=23 * HOUR)
+    monkeypatch.setattr(refreshing, "SOURCES", {**refreshing.SOURCES, "page": page, "edition": edition})
     assert [
         {result.name for result in refresh([], store, {}, NOW + days * 24 * HOUR).results} for days in (3, 3.9, 4)
     ] == [

@@ -1,7 +1,8 @@
 """Amazon Web Services without an account: on demand and spot in every region, as AWS's own pricing pages read them.
 
-One document has the locations, one for each region its rates on demand, and one the spot rates of all regions, of the lowest
-zone. They are asked at most once a day. What a machine holds the packaged table says; a type with an accelerator that it lacks
+One document has the locations, one for each region its rates on demand, one the spot rates of all regions, of the lowest zone,
+and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
+flag. They are asked at most once a day. What a machine holds the packaged table says; a type with an accelerator that it lacks
 is left out and named.
 """
 
@@ -12,13 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct, ValidationError, convert, field
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.interruptions import RISK_OF_SHARE
+from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
@@ -31,9 +33,12 @@ from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged
 
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
 ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"
-SPOT = "/spot.json"
+SPOT, ADVISOR = "/spot.json", "/spot-advisor-data.json"
 ACCELERATED = ("GPU", "Machine Learning", "FPGA")
 BOUNDS = Bounds(document_mib=MOST_MIB, memory_mib=128, offers=8_000)
+Read = TypeVar("Read")
+Shares = Mapping[tuple[str, str], str]
+"""By region and instance type."""
 ROUNDING = Decimal("0.0001")  # spot has four decimals, so that what equals on demand may stand above it
 
 
@@ -56,28 +61,30 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AwsPage:
-    """`page` has locations and rates on demand, `spot` the spot rates."""
+    """`page` has locations and rates on demand, `spot` the spot rates, `advisor` how often such machines are taken back."""
 
     page: Endpoint
     spot: Endpoint
+    advisor: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every region's rates. A region, or spot, that cannot be read is a fault; SourceError where no region can."""
+        """Every region's rates. A region, spot or the advisor that cannot be read is a fault; SourceError where no region can."""
         regions = regions_listed(self.page)
         listed, faults = dict[str, list[Seen]](), list[Gap]()
         quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), regions), "spot", faults) or []
+        shares = _tried(lambda: _advised(read_map(self.advisor, ADVISOR)), "interruptions", faults) or {}
         for each in regions:
             if found := _tried(partial(self._on_demand, each), each.code, faults):
                 listed[each.code] = found
         if not listed:
             raise SourceError("; ".join(gap.reason for gap in faults[:2]) or f"{NAME}: the list of locations is empty")
-        return replace(_collected(listed, quoted, now), faults=tuple(faults))
+        return replace(_collected(listed, quoted, shares, now), faults=tuple(faults))
 
     def _on_demand(self, location: Location) -> list[Seen]:
         return _listed(read_map(self.page, ON_DEMAND.format(quote(location.name))), location)
 
 
-def _tried(read: Callable[[], list[Seen]], part: str, faults: list[Gap]) -> list[Seen] | None:
+def _tried(read: Callable[[], Read], part: str, faults: list[Gap]) -> Read | None:
     try:
         return read()
     except SourceError as error:
@@ -110,7 +117,23 @@ def _quoted(document: Any, regions: Collection[Location]) -> list[Seen]:
         raise SchemaChanged(f"{NAME}: {SPOT} is unreadable") from None
 
 
-def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], now: datetime) -> Collected:
+def _advised(document: Any) -> Shares:
+    """The share of Linux machines that are taken back. Raises SchemaChanged."""
+    try:
+        labels = {each["index"]: each["label"] for each in document["ranges"]}
+        shares = {
+            (region, instance_type): labels[row["r"]]
+            for region, systems in document["spot_advisor"].items()
+            for instance_type, row in systems.get("Linux", {}).items()
+        }
+    except (KeyError, TypeError, AttributeError):
+        raise SchemaChanged(f"{NAME}: {ADVISOR} is unreadable") from None
+    if unknown := {*shares.values()} - RISK_OF_SHARE.keys():
+        raise SchemaChanged(f"{NAME}: {ADVISOR} names other ranges: {', '.join(sorted(map(str, unknown)))}")
+    return shares
+
+
+def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Shares, now: datetime) -> Collected:
     """The offers of all rows, and which parts were read whole."""
     machines = packaged_machines("aws")
     on_demand = {(each.region, each.instance_type): amount(each.rate) for rows in listed.values() for each in rows}
@@ -119,7 +142,8 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], now: dateti
         machine = machines.get(seen.instance_type)
         if machine and machine.accelerators:
             offer = _offer(seen, machine, now)
-            yield offer if seen.family else _as_spot(offer, on_demand.get((seen.region, seen.instance_type)))
+            place = seen.region, seen.instance_type
+            yield offer if seen.family else _as_spot(offer, on_demand.get(place), shares.get(place))
         elif machine is None and seen.family.startswith(ACCELERATED):
             raise LeftOut("machine types not known here left out", seen.instance_type)
 
@@ -139,30 +163,32 @@ def _offer(seen: Seen, machine: Machine, now: datetime) -> Offer:
     return billed(offer)
 
 
-def _as_spot(offer: Offer, on_demand: Decimal | None) -> Offer:
-    """At most the rate on demand, where it is above that by its rounding alone."""
+def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:
+    """At most the rate on demand, where it is above that by its rounding alone; with the share that is taken back."""
     rate = offer.hourly_rate
     if on_demand is not None and on_demand < rate <= on_demand + ROUNDING:
         rate = on_demand
-    return replace(spot(offer, rate), source=SPOT_SOURCE)
+    flags = (f"{INTERRUPTED}{share}",) if share else ()
+    return replace(spot(offer, rate), source=SPOT_SOURCE, flags=flags)
 
 
 PAGE = Site(NAME, address("COSTCALC_AWS_PAGE_URL", "https://b0.p.awsstatic.com"))
 SPOT_PAGE = Site(NAME, address("COSTCALC_AWS_SPOT_PAGE_URL", "https://website.spot.ec2.aws.a2z.com"))
+ADVISOR_PAGE = Site(NAME, address("COSTCALC_AWS_ADVISOR_URL", "https://spot-bid-advisor.s3.amazonaws.com"))
 
 
 def build(environment: Environment, http: Http) -> AwsPage:
     """The source as its settings say."""
-    return AwsPage(PAGE.open(environment, http), SPOT_PAGE.open(environment, http))
+    return AwsPage(*(site.open(environment, http) for site in (PAGE, SPOT_PAGE, ADVISOR_PAGE)))
 
 
 SPEC = SourceSpec(
     name=NAME,
     label="AWS's pricing pages",
     build=build,
-    rates="on demand and spot, in every region",
+    rates="on demand and spot with how often it is interrupted, in every region",
     cannot_see="reserved, capacity blocks, Local Zones; types with an accelerator that no packaged table has",
-    settings=(*PAGE.settings, *SPOT_PAGE.settings),
+    settings=(*PAGE.settings, *SPOT_PAGE.settings, *ADVISOR_PAGE.settings),
     bounds=BOUNDS,
     at_most_every=timedelta(hours=23),
     passed_on=False,  # PNU-capstone-2026-17/easydep@0b22d99e reads AWS's terms so; not checked

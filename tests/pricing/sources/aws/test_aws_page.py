@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import RECORDED, recorded
 
+from costcalc.offers import PurchaseOption
 from pricing.sources.aws.page import ON_DEMAND
 
 MAP = "aws-page/us-east-1.txt"
@@ -67,3 +68,32 @@ def test_without_spot_the_rates_on_demand_are_read(collect):
     collected = collect(spot=b"{}")
     assert {option for _, option in rates(collected)} == {"on_demand"}
     assert [fault.reason for fault in collected.faults] == ["spot: /spot.json holds no object"]
+
+
+def interrupted(collected):
+    return {
+        offer.instance_type: offer.flags for offer in collected.offers if offer.purchase_option is PurchaseOption.SPOT
+    }
+
+
+def test_a_spot_rate_says_how_often_its_machine_is_taken_back(collect):
+    assert interrupted(collect()) == {
+        "p5.48xlarge": ("interrupted=>20%",), "p4d.24xlarge": ("interrupted=10-15%",), "g6e.48xlarge": (),
+    }  # fmt: skip
+    assert all(not offer.flags for offer in collect().offers if offer.purchase_option is PurchaseOption.ON_DEMAND)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "reason"),
+    [
+        (b"", "/spot-advisor-data.json is unreadable"),
+        (b"[]", "/spot-advisor-data.json is unreadable"),
+        (b'[{"index": 0, "label": "rarely"}]', "/spot-advisor-data.json names other ranges: rarely"),
+    ],
+)
+def test_without_the_advisor_the_rates_are_read(collect, ranges, reason):
+    machines = b'"spot_advisor": {"us-east-1": {"Linux": {"p5.48xlarge": {"s": 52, "r": 0}}}}'
+    collected = collect(**{"spot-advisor-data": b'{"ranges": ' + ranges + b", " + machines + b"}"})
+    assert rates(collected) == rates(collect())
+    assert not any(interrupted(collected).values())
+    assert [fault.reason for fault in collected.faults] == [f"interruptions: {reason}"]

@@ -1,0 +1,59 @@
+"""What was said with the rates of a catalogue of how often spot machines are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.interruptions import RISK_OF_SHARE, ObservedInterruptions, Share
+from costcalc.offers import INTERRUPTED
+from costcalc.units import Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """The rows of a catalogue that say it, the oldest first, with their moments in seconds since 1970, and by code of flags the share
+    that these state. It does not hold the catalogue, which may outlive its use otherwise."""
+
+    rows: Indices
+    moments: Indices
+    shares: Sequence[Share | None]
+
+    @classmethod
+    def of(cls, catalogue: Catalogue) -> Statements:
+        """All in a catalogue."""
+        shares, columns = [_share(flags) for flags in catalogue.vocabulary.flags], catalogue.columns
+        rows = np.flatnonzero(np.array([share is not None for share in shares], bool)[columns.flags])
+        rows = rows[np.argsort(columns.observed[rows], kind="stable")]
+        return cls(rows, columns.observed[rows], shares)
+
+    def until(self, day: date) -> int:
+        """How many were made by this day (UTC)."""
+        next_day = datetime.combine(day + timedelta(days=1), time(), UTC).timestamp()
+        return int(np.searchsorted(self.moments, next_day))
+
+    def newest(self, catalogue: Catalogue, count: int) -> list[ObservedInterruptions]:
+        """Of the first so many the newest of each machine in each region, ordered by date."""
+        columns, newest_first = catalogue.columns, self.rows[:count][::-1]
+        regions = len(catalogue.vocabulary.regions)
+        places = columns.instance[newest_first].astype(np.int64) * regions + columns.region[newest_first]
+        _, first = np.unique(places, return_index=True)
+        return [self._statement(catalogue, row) for row in newest_first[np.sort(first)][::-1].tolist()]
+
+    def _statement(self, catalogue: Catalogue, row: int) -> ObservedInterruptions:
+        words, columns = catalogue.vocabulary, catalogue.columns
+        provider, instance_type, _ = words.instances[columns.instance[row]]
+        share, day = self.shares[columns.flags[row]], datetime.fromtimestamp(int(columns.observed[row]), UTC).date()
+        assert share is not None
+        place, source = words.regions[columns.region[row]], words.sources[columns.source[row]]
+        return ObservedInterruptions(provider, instance_type, share, place, day, source)
+
+
+def _share(flags: str) -> Share | None:
+    """The share in these flags, if it is one that is known."""
+    said = next((flag.removeprefix(INTERRUPTED) for flag in flags.split(";") if flag.startswith(INTERRUPTED)), None)
+    return next((share for share in RISK_OF_SHARE if share == said), None)
