@@ -16,8 +16,8 @@ from costcalc.units import Indices
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """The rows of a catalogue that say it, the oldest first, with their moments in seconds since 1970, and by code of flags the share
-    that these state. It does not hold the catalogue, which may outlive its use otherwise."""
+    """The rows of a catalogue that say it, the oldest first, with their moments in seconds since 1970, and by code of flags the
+    share that these state. The catalogue itself is not kept, so that a newer one can take its place in memory."""
 
     rows: Indices
     moments: Indices
