@@ -158,6 +158,8 @@ def test_readiness_says_what_it_stands_on(client):
     assert ready["evidence_version"] == service.evidence.version
     assert client.get("/healthz").json == {"status": "ok"}
     assert service.catalogue().first_observed_at < NOW
+    assert ready["freshness"]["median_age_days"] > 0
+    assert ready["freshness"]["by_provider"].keys() > {"aws", "azure", "gcp", "lambda"}
 
 
 def test_rates_of_the_past_have_changed_too(client):
