@@ -1,14 +1,14 @@
-"""The end of a run of which only a part is known, as `costcalc.convergence.partial` predicts it, and as simpler ways do."""
+"""The end of a run of which only a part is known, as `costcalc.convergence.partial` predicts it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.convergence.partial import FEWEST_LOGS, WINDOW, Course, predicted
+from costcalc.convergence.partial import FEWEST_LOGS, Course, predicted
 from costcalc.training import Evaluation
 from costcalc.units import Floats
 from science.validation.published import Published
@@ -20,13 +20,6 @@ BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is pred
 FFCV = "ffcv-rn50"  # a family, whose lengths are held out one at a time
 MLPERF = "mlperf-"  # what the names of families begin with that are held out by organisation
 OPEN = "-open-"
-Scale = Callable[[Floats], Floats]
-SCALES: Mapping[str, tuple[Scale, Scale]] = {
-    "level difference": (lambda error: -np.exp(error), lambda level: np.log(-level)),
-    "logit difference": (lambda error: error - np.log1p(-np.exp(error)), lambda odds: odds - np.logaddexp(0, odds)),
-    "ratio of errors": (lambda error: error, lambda error: error),
-}
-"""On which a run's distance from its family was carried to the end: from ln(error), and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +83,6 @@ def crossings(logs: list[WholeLog], share: float) -> list[Case]:
         said = _share_at(later, predicted(seen, family, later), wanted)
         cases.append(Case(log.name, log.group, math.log(said / true), math.log(1 / true)))
     return cases
-
-
-def simple_ends(logs: list[WholeLog], share: float) -> Mapping[str, list[float]]:
-    """How far off the end is, in points of accuracy, by each of the ways that were tried: what every log lacks of the mean of its
-    family where it stands, in accuracy, in logits or in ln(error), is carried to the end."""
-    misses: dict[str, list[float]] = {name: [] for name in ("mean of the family", *SCALES, "ratio, slope learned")}
-    for log, seen, family in _held_out(logs, share):
-        window = seen.shares[seen.shares >= seen.shares[-1] - WINDOW]
-        said = {"mean of the family": _mean_end(family), "ratio, slope learned": float(predicted(seen, family, END)[0])}
-        for name, (scaled, back) in SCALES.items():
-            apart = scaled(seen.at(window)).mean() - np.mean([scaled(course.at(window)).mean() for course in family])
-            said[name] = float(back(np.mean([scaled(course.at(END)) for course in family], axis=0) + apart)[0])
-        for name, log_error in said.items():
-            misses[name].append(100 * (math.exp(log.end) - math.exp(log_error)))
-    return misses
 
 
 def _held_out(logs: list[WholeLog], share: float) -> Iterator[tuple[WholeLog, Course, list[Course]]]:

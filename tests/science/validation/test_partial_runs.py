@@ -1,9 +1,7 @@
 """Runs of which only a part is known, scored."""
 
-import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from fakes.recipes import recipe
 from support.mlperf_results import publish
@@ -16,7 +14,6 @@ from science.validation.convergence.partial_runs import (
     ends,
     ffcv_logs,
     mlperf_logs,
-    simple_ends,
 )
 from science.validation.published import load_published
 from science.validation.scores import score
@@ -65,23 +62,7 @@ def test_mlperf_s_logs_are_held_out_by_organisation(packaged):
         assert sum(one.family == log.family and one.group != log.group for one in logs) >= 3
 
 
-def test_the_learned_slope_is_no_worse_than_its_simple_parts(packaged):
-    for logs in (ffcv_logs(packaged), mlperf_logs(packaged)):
-        means = [{way: np.abs(errors).mean() for way, errors in simple_ends(logs, share).items()} for share in SHARES]
-        overall = {way: sum(each[way] for each in means) for way in means[0]}
-        learned = overall.pop("ratio, slope learned")
-        assert learned < 1.2 * min(overall.values())
-        assert learned < min(overall["level difference"], overall["logit difference"], overall["ratio of errors"])
-
-
 @pytest.mark.parametrize("share", SHARES)
 def test_ranges_hold_as_many_ends_as_they_say(packaged, share):
     for logs in (ffcv_logs(packaged), mlperf_logs(packaged)):
         assert all(found.good for found in score("", ends(logs, share)).coverage)
-
-
-def test_points_and_shares_agree(packaged):
-    cases, points = ends(ffcv_logs(packaged), 0.5), simple_ends(ffcv_logs(packaged), 0.5)["ratio, slope learned"]
-    true = {log.name: math.exp(log.end) for log in ffcv_logs(packaged)}
-    for case, point in zip(cases, points, strict=True):
-        assert point == pytest.approx(-100 * true[case.name] * math.expm1(case.error))
