@@ -1,8 +1,9 @@
 """What a stranger must open for one question, and how the code reads: `python -m tools.walk [QUESTION ...]`.
 
-Prints, for each question, the files of `api` that name it; how often a warm question changes module; and by package the lines,
-the lines of a function, and the share of functions with `Any` in their signature; and the words of the documents. An aim stands beside a figure. It was chosen
-before anything was counted, and nothing fails where it is missed: code that is packed to please a counter reads no better.
+Prints, for each question, the files of `api` that name it; how often a warm question changes module; by package the lines, the
+lines of a function, and the share of functions with `Any` in their signature; and the words of the documents. An aim stands
+beside a figure. It was chosen before anything was counted, and nothing fails where it is missed: code that is packed to please a
+counter reads no better.
 """
 
 from __future__ import annotations
