@@ -12,7 +12,7 @@ import numpy as np
 
 from costcalc.units import Floats
 
-FREEDOM = 4.0  # of the noise: far fewer than normal
+FREEDOM = 3.0  # of the noise: many a result lies far off what others took on such a system
 TURNS = 6
 JITTER = 1e-9
 
@@ -40,7 +40,7 @@ class Posterior:
         return np.asarray(np.maximum(own - (told**2).sum(axis=0), 0.0))
 
 
-def weighted_noise(covariance: Floats, values: Floats, noise: Floats) -> Floats:
+def weighted_noise(covariance: Floats, values: Floats, noise: Floats, freedom: float = FREEDOM) -> Floats:
     """The variances of noise [N] that each value is taken to have: more where it lies far off what the others tell."""
     scale = np.ones(len(values))
     for _ in range(TURNS):
@@ -48,5 +48,5 @@ def weighted_noise(covariance: Floats, values: Floats, noise: Floats) -> Floats:
         inverse = np.linalg.inv(covariance + np.diag(variance + JITTER))
         left = variance * (inverse @ values)
         spread = variance - variance**2 * np.diag(inverse)
-        scale = (FREEDOM + 1) / (FREEDOM + (left**2 + spread) / noise)
+        scale = (freedom + 1) / (freedom + (left**2 + spread) / noise)
     return np.asarray(noise / scale)

@@ -1,6 +1,7 @@
 """How many passes over its data a task takes with a batch: a smooth law of ln(batch) through reference points and results.
 
-What a batch has of its own, its schedule, is an effect beside the law, and what its schedule is in a year another; runs scatter.
+What a batch has of its own, its schedule, is an effect beside the law, and what its schedule is in a round another: rounds near
+in time have much of it in common, one round all. Runs scatter.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from costcalc.units import Floats
 
 LEVEL, SLOPE, BEND, BEND_LENGTH = 3.0, 0.3, 0.2, 1.2
 """Standard deviations in ln(passes) of the whole law, for each unit of ln(batch), and of its bends, that many units long."""
-OWN, OF_YEAR, YEARS = 0.15, 0.08, 0.7
-"""Of a batch's own, and of what changes about it over so many years."""
+OWN, OF_YEAR, YEARS = 0.15, 0.08, 1.0
+"""Of a batch's own, and of what changes about it from round to round: rounds so many years apart have a third in common."""
 SCATTER, REFERENCE_SCATTER = 0.005, 0.03
 """Of what organisations differ in with one batch, and of reference runs, whose code is another than that of results."""
 DAYS_PER_YEAR = 365.2425
@@ -87,7 +88,7 @@ class SamplesLaw:
     def _covariance(self, a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
         middle = self._columns[0].mean()
         apart, years = (one[:, None] - other[None, :] for one, other in zip(a, b, strict=True))
-        own = OWN**2 + OF_YEAR**2 * np.exp(-(years**2) / (2 * YEARS**2))
+        own = OWN**2 + OF_YEAR**2 * np.exp(-np.abs(years) / YEARS)
         bends = BEND**2 * np.exp(-(apart**2) / (2 * BEND_LENGTH**2))
         slopes = SLOPE**2 * np.outer(a[0] - middle, b[0] - middle)
         return np.asarray(LEVEL**2 + slopes + bends + own * (np.abs(apart) < SAME_BATCH))

@@ -34,6 +34,9 @@ PRIOR = 1.0  # standard deviation of ln of each hyperparameter
 ROUNDS, STEPS = 3, 15
 FEWEST_RUNS = 3
 SCATTER, LEAST_SCATTER, MOST_SCATTER = 0.04, 0.008, 0.2
+FREEDOM = 4.0  # of the noise: with tails as long as those of answers the likeliest scatter is too small
+FLATTER = 0.5
+"""Of the likeliest deviations of exponents of the count and the batch: organisations that are left out are predicted best so."""
 OF_ALL, OF_KIND, OF_TASK = 0.2, 0.12, 0.18
 """Standard deviations of what a chip adds in all tasks, in those of a kind, and in one."""
 
@@ -63,6 +66,8 @@ def fitted_tasks(beside: Evidence, without: frozenset[str] = frozenset()) -> Fit
         if len({row.system for row in evidence.throughputs}) > 1:
             measured.append(Measured.of(task, evidence, start))
     kernel, scatters = _kernel(measured)
+    flat = {name: round(FLATTER * getattr(kernel, name), 4) for name in ("count", "batch")}
+    kernel = msgspec.structs.replace(kernel, **flat)
     return msgspec.structs.replace(start, kernel=kernel, scatters=scatters, chips=_chips(measured, kernel, scatters))
 
 
@@ -81,7 +86,7 @@ def _kernel(measured: Sequence[Measured]) -> tuple[Kernel, dict[str, float]]:
     kernel, scatters = START, {one.task.name: SCATTER for one in measured}
     for _ in range(ROUNDS):
         noise = [
-            weighted_noise(covariance(one.systems, one.systems, kernel), one.rates, _noise(one, scatters))
+            weighted_noise(covariance(one.systems, one.systems, kernel), one.rates, _noise(one, scatters), FREEDOM)
             for one in measured
         ]
         found = minimize(
@@ -176,6 +181,6 @@ def _all_together(
         at = np.flatnonzero(owner == number)
         systems = one.systems._replace(chip_deviation=np.full(len(at), OF_TASK))
         within = covariance(systems, systems, own)
-        noise = weighted_noise(within, one.rates, _noise(one, scatters))
+        noise = weighted_noise(within, one.rates, _noise(one, scatters), FREEDOM)
         known[np.ix_(at, at)] += within + np.diag(noise)
     return known, np.concatenate([one.rates for one in measured]), owner

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,22 +30,34 @@ from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
 MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore", "AMD"})
 SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
-BATCH = "samples at a batch"
+BATCH, COUNTED = "samples at a batch", "samples counted in its minutes"
 GOAL_OF_WORK = 0.012
+EXPONENT = 0.9  # of the rate in the count, where nothing is modelled
+NOTE = """No model: the nearest round's results of the same chip and count, else of the nearest count; of the same batch.
+Beside: the median error of the same results. Minutes count more samples than lucky runs took (MLPerf's rules of convergence)."""
 ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges must be as so many of its own
+
+
+class Errors(NamedTuple):
+    """In ln: of what is predicted, and of what no model at all makes of it, None where nobody else had the batch."""
+
+    off: float
+    nearest_off: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
     """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
-    near it was to what others measured; ln of its passes, None where they were not logged; ln of the minutes where no batch is
-    asked for, None where nobody had trained to its target by then."""
+    near it was to what others measured; ln of its passes, and of those that its minutes count, None where they were not logged;
+    ln of the minutes where no batch is asked for, None where nobody had trained to its target by then. `nearest_off` is what no
+    model at all makes of the minutes, None where nobody else had the chip."""
 
     result: Result
     kind: str
     off: float
     half_width: float
-    work_off: float | None
+    work: Errors | None
+    counted: Errors | None
     nearest_off: float | None
     open_off: float | None
 
@@ -73,35 +87,52 @@ def table(cases: Iterable[Predicted], learned: Fitted, replayed: str) -> str:
     ]
     rows += [("all", every, None)]
     rows += [(task, [case for case in every if case.result.task == task], None) for task in tasks()]
-    work = [abs(case.work_off) for case in every if case.work_off is not None]
     lines = [
-        f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'nearest':>9}{'no batch':>10}{'80 % range':>13}"
+        f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'beside':>9}{'no model':>10}{'no batch':>10}"
+        f"{'80 % range':>13}"
     ]
     lines += [_line(*row) for row in rows if row[1]]
-    samples = f"{BATCH:32}{len(work):>6}{np.median(work):>9.1%}{GOAL_OF_WORK:>8.1%}"
     return "\n".join(
         [
             *lines,
-            samples,
+            _line_of_work(BATCH, [case.work for case in every if case.work], GOAL_OF_WORK),
+            _line_of_work(COUNTED, [case.counted for case in every if case.counted], None),
             replayed,
+            NOTE,
             f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`).",
         ]
     )
 
 
+def _line_of_work(name: str, known: Sequence[Errors], goal: float | None) -> str:
+    middle = float(np.median([abs(each.off) for each in known]))
+    pairs = [(abs(each.off), abs(each.nearest_off)) for each in known if each.nearest_off is not None]
+    return f"{name:32}{len(known):>6}{middle:>9.1%}{_goal(goal)}{_beside(pairs)}"
+
+
 def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
-    """Beside the median error that of the nearest round's results of the same chip and count, that of questions without a batch,
-    and the share inside the range with
-    the interval in which a true 80 % would lie in 95 of 100 such samples."""
-    median = float(np.median([abs(case.off) for case in cases]))
-    nearest = [abs(case.nearest_off) for case in cases if case.nearest_off is not None]
+    """Beside the median error that of no model at all on the same results, that of questions without a batch, and the share
+    inside the range with the interval in which a true 80 % would lie in 95 of 100 such samples."""
+    middle = float(np.median([abs(case.off) for case in cases]))
+    pairs = [(abs(case.off), abs(case.nearest_off)) for case in cases if case.nearest_off is not None]
     inside = float(np.mean([case.inside for case in cases]))
     low, high = (int(end) / len(cases) for end in binom.interval(0.95, len(cases), LEVEL))
-    beside = f"{np.median(nearest):9.1%}" if nearest else " " * 9
-    asked = f"{goal:8.1%}" if goal else " " * 8
     left_open = [abs(case.open_off) for case in cases if case.open_off is not None]
     without = f"{np.median(left_open):10.1%}" if left_open else " " * 10
-    return f"{name:32}{len(cases):>6}{median:>9.1%}{asked}{beside}{without}{inside:>6.0%} ({low:.0%}-{high:.0%})"
+    counted = f"{name:32}{len(cases):>6}{middle:>9.1%}{_goal(goal)}{_beside(pairs)}"
+    return f"{counted}{without}{inside:>6.0%} ({low:.0%}-{high:.0%})"
+
+
+def _goal(goal: float | None) -> str:
+    return f"{goal:8.1%}" if goal else " " * 8
+
+
+def _beside(pairs: Sequence[tuple[float, float]]) -> str:
+    """The median errors of the model and of none on the same results."""
+    if not pairs:
+        return " " * 19
+    ours, none = np.median(pairs, axis=0)
+    return f"{ours:9.1%}{none:10.1%}"
 
 
 def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:
@@ -135,13 +166,16 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
     for one, cluster, rate, sd, work, kind in found:
         minutes = np.log(work * task.samples_per_pass / one.accelerators / 60) - rate
         name = SAME if kind == TRANSFERRED else CHIP if kind == ACCELERATOR else COUNT
-        work_off = float(np.log(work / one.passes)) if one.passes and one.global_batch_size else None
+        alike = _of_nearest_round(one, _of_the_batch(one, others))
         yield Predicted(
             one,
             name,
             float(minutes - np.log(one.minutes)),
             HALF_OF_80 * sd,
-            work_off,
+            _errors(work, one.passes, [each.passes for each in alike]) if one.global_batch_size else None,
+            _errors(work, one.counted_passes, [each.counted_passes for each in alike])
+            if one.global_batch_size
+            else None,
             _nearest(one, others),
             _open(task, one, cluster, [each for each in others if each.published <= one.published], speeds, learned),
         )
@@ -168,15 +202,35 @@ def _open(
 
 
 def _nearest(one: Result, others: Sequence[Result]) -> float | None:
-    """How far the median of the nearest round's results of the same chip and count lies off: what no model at all does."""
+    """How far the median of the nearest round's results of the same chip lies off, of the same count, else of the nearest with
+    the rate of a power of the count: what no model at all does."""
     alike = [
         each
         for each in others
-        if (each.accelerator, each.accelerators, each.target) == (one.accelerator, one.accelerators, one.target)
-        and not (each.repeats or each.outlier)
+        if (each.accelerator, each.target) == (one.accelerator, one.target) and not (each.repeats or each.outlier)
     ]
-    if not alike:
+    apart = [round(abs(math.log(each.accelerators / one.accelerators)), 9) for each in alike if one.accelerators]
+    alike = [each for each, far in zip(alike, apart, strict=False) if far == min(apart)]
+    near = [each.minutes * (each.accelerators / one.accelerators) ** EXPONENT for each in _of_nearest_round(one, alike)]
+    return float(np.log(np.median(near) / one.minutes)) if near else None
+
+
+def _errors(work: float, passes: float | None, of_others: Sequence[float | None]) -> Errors | None:
+    """Of the passes of a result, where they were logged: no model at all takes the median of others'."""
+    near = [each for each in of_others if each]
+    if not passes:
         return None
-    days = min(abs((each.published - one.published).days) for each in alike)
-    near = [each.minutes for each in alike if abs((each.published - one.published).days) == days]
-    return float(np.log(np.median(near) / one.minutes))
+    return Errors(math.log(work / passes), math.log(median(near) / passes) if near else None)
+
+
+def _of_the_batch(one: Result, others: Sequence[Result]) -> list[Result]:
+    """Those with the same batch whose passes were logged."""
+    work = (one.global_batch_size, one.target)
+    return [
+        each for each in others if (each.global_batch_size, each.target) == work and each.passes and not each.repeats
+    ]
+
+
+def _of_nearest_round(one: Result, others: Sequence[Result]) -> list[Result]:
+    days = [abs((each.published - one.published).days) for each in others]
+    return [each for each, apart in zip(others, days, strict=True) if apart == min(days)]
