@@ -176,7 +176,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
             _errors(work, one.counted_passes, [each.counted_passes for each in alike])
             if one.global_batch_size
             else None,
-            _nearest(one, others),
+            without_model(one, others),
             _open(task, one, cluster, [each for each in others if each.published <= one.published], speeds, learned),
         )
 
@@ -201,7 +201,7 @@ def _open(
     return float(minutes.min() - np.log(one.minutes))
 
 
-def _nearest(one: Result, others: Sequence[Result]) -> float | None:
+def without_model(one: Result, others: Sequence[Result]) -> float | None:
     """How far the median of the nearest round's results of the same chip lies off, of the same count, else of the nearest with
     the rate of a power of the count: what no model at all does."""
     alike = [

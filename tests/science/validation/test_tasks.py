@@ -1,0 +1,29 @@
+"""What tasks are scored beside: what no model at all makes of a result."""
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from costcalc.tasks.tables import results
+from science.validation.tasks import without_model
+
+ONE = replace(results()["rnnt"][0], accelerators=8, minutes=100.0, repeats=False, outlier=False)
+
+
+def another(**changes):
+    return replace(ONE, organisation="Another", **changes)
+
+
+def test_without_a_model_the_nearest_round_of_the_nearest_count_answers():
+    same_count = another(minutes=110.0)
+    older = another(minutes=150.0, published=ONE.published - timedelta(days=180))
+    half, quarter = another(minutes=190.0, accelerators=4), another(minutes=500.0, accelerators=2)
+    assert without_model(ONE, [half, older, same_count]) == pytest.approx(math.log(1.1))
+    assert without_model(ONE, [quarter, half]) == pytest.approx(math.log(190 * 0.5**0.9 / 100))
+
+
+def test_without_a_model_outliers_and_other_chips_tell_nothing():
+    assert without_model(ONE, [another(outlier=True), another(accelerator="TPU v9"), another(repeats=True)]) is None
+    assert without_model(ONE, []) is None
