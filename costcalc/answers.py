@@ -8,6 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from msgspec import Struct
+
 from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
@@ -46,8 +48,7 @@ class ConvergenceSource:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Where the price, the speed and the accuracy curve of an estimate were read."""
 
     price: PriceSource
@@ -71,8 +72,7 @@ class CostRange(NamedTuple):
     high: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """Time and cost of training with one recipe on one offer.
 
     `hours` = `train_hours` + `overhead_hours` of a successful run, or of all runs where the question asks for several;

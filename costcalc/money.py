@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+from msgspec import Struct
+
 CENT = Decimal("0.01")
 KNOWN = Context(prec=24)  # of the 28 digits that amounts are computed with, those that divisions leave right
 NANOS_PER_UNIT = 1_000_000_000
@@ -50,8 +52,7 @@ class ExchangeRate:
 US_DOLLAR = ExchangeRate("USD", Decimal(1), None, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """One line of a bill: quantity x rate, whose rounded amounts add up to the billed cost."""
 
     name: str

@@ -8,7 +8,6 @@ effective costs add up to the purchase.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from hashlib import blake2b
@@ -163,5 +162,5 @@ def _next_month(month: datetime) -> datetime:
 
 
 def _estimate_id(estimate: Estimate, answer: Answer) -> str:
-    parts = (answer.prices.snapshot, replace(estimate, rank=0, frontier=False))
+    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False))
     return f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}"  # bare, 774170e646603824 reads as a number

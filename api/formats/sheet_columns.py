@@ -51,7 +51,7 @@ _NESTED: dict[str, list[Column]] = {
 def estimate_columns() -> tuple[Column, ...]:
     """The estimate's keys in order, nested ones flat."""
     columns: list[Column] = []
-    for name in Estimate.__dataclass_fields__:
+    for name in Estimate.__struct_fields__:
         if name not in _LEFT_OUT:
             columns += _NESTED.get(name) or [csv_export.attribute(name)]
     return tuple(columns)

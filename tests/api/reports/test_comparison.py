@@ -1,12 +1,12 @@
 """`/compare`: two machines for the same training, and the rate at which the answer turns."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from fakes.offers import offer
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.services import packaged_service
 
 from costcalc.comparison import ALL, HALF, NOTHING, comparison, correlation

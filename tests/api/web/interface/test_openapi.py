@@ -207,8 +207,8 @@ def test_it_says_who_may_ask_where_and_what_comes_besides_answers(document):
 
 def test_answers_are_described_by_their_own_types(document):
     described = document["components"]["schemas"]["Estimate"]
-    assert list(described["properties"]) == list(Estimate.__dataclass_fields__)
-    assert set(described["required"]) == set(Estimate.__dataclass_fields__)
+    assert list(described["properties"]) == list(Estimate.__struct_fields__)
+    assert set(described["required"]) == set(Estimate.__struct_fields__)
     assert described["properties"]["billed_cost"] == {"type": "number"}
 
 
