@@ -294,6 +294,7 @@ class Answer:
     no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `unconfirmed` is the cheapest estimate
     whose rate is not confirmed, `ordinary` the machine of the `lead` with the script that most people run on its chips, None
     where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
+    `likeliest` is the recipe that reaches the target most often, where none does so surely enough.
     `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of `estimates`
     leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines that the
     asker owns.
@@ -321,6 +322,7 @@ class Answer:
     unconfirmed: Estimate | None = None
     ordinary: Estimate | None = None
     ordinary_missed: Missed | None = None
+    likeliest: Missed | None = None
     folded: Folded = NOTHING_FOLDED
     verdict: tuple[str, ...] = ()
     free: tuple[Estimate, ...] = ()

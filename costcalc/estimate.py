@@ -122,6 +122,7 @@ class Asked:
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
             ordinary=ordinary,
             ordinary_missed=ordinary_missed,
+            likeliest=self._likeliest,
             folded=choice.folded(),
             count=len(candidates.row),
             estimates=tuple(estimates[position] for position in listed),
@@ -166,6 +167,12 @@ class Asked:
         trained = script.found(self.market, found.recall.spot_risks(found.as_of))
         candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
         return (details.shown(candidates[0]).estimate if candidates else None), script.missed
+
+    @property
+    def _likeliest(self) -> Missed | None:
+        eligible, recipes = self._found.eligible, self._found.matrix.recipes.recipes
+        at = eligible.likeliest
+        return None if at is None else Missed(recipes[at].name, float(eligible.success_probability[at]))
 
     @property
     def _hour_worth(self) -> float:

@@ -12,6 +12,7 @@ from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
+from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
@@ -23,7 +24,7 @@ MOST_TRIES = 12
 MOST_HINTS = 4
 MOST_REASONS = 2  # for which nothing was found, in one sentence
 NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
-LOWER_CONFIDENCE = (0.8, 0.5)
+LOWER_CONFIDENCE, LEAST_CONFIDENCE = (0.8, 0.5), 0.01
 FILTERS = tuple(each.name for each in fields(EstimateQuery) if each.metadata == NARROWS)
 BROUGHT_BACK_BY = {
     "stale_price": "max_price_age",
@@ -89,6 +90,10 @@ def nothing(answer: Answer) -> str:
     if isinstance(answer.query.metric, Metric) and best.accuracy < answer.query.target:
         wanted, most = (_percent(value) for value in (answer.query.target, best.accuracy))
         return f"no recipe of {answer.query.model} reaches {wanted}; the best reaches {most} ({best.recipe})"
+    if answer.likeliest and not answer.count:
+        reaches = f"reaches {_target(answer.query)} in {100 * answer.query.confidence:g} % of runs"
+        recipe, chance = answer.likeliest
+        return f"no recipe of {answer.query.model} {reaches}; {recipe} does in {100 * chance:.0f} %"
     units = answer.rejection_units
     if all_are_old(answer):
         reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
@@ -102,6 +107,10 @@ def _is_other_target(answer: Answer) -> bool:
     """Whether the target is another than that at which the runs of a task stop."""
     reasons = {reason for reason, unit in answer.rejection_units.items() if unit == "recipes"}
     return not isinstance(answer.query.metric, Metric) and reasons == {"target_never_reached"} and not answer.count
+
+
+def _target(query: EstimateQuery) -> str:
+    return _percent(query.target) if isinstance(query.metric, Metric) else f"{query.target:g} {query.metric}"
 
 
 def _percent(accuracy: float) -> str:
@@ -192,12 +201,24 @@ class Hints:
             yield from self._alike(query, "measured speed")
         yield from self._older_prices(found)
         if query.recipes == "best":
-            yield from (Change({"confidence": level}) for level in LOWER_CONFIDENCE if level < query.confidence)
-            if query.training != "record":
-                yield Change({"training": "record"})
+            yield from self._less_sure(found)
         for name in FILTERS:
             if getattr(query, name) != DEFAULTS[name]:
                 yield Change({name: DEFAULTS[name]})
+
+    def _less_sure(self, found: Answer) -> Iterator[Change]:
+        """Less sureness, or more care; where no recipe is sure enough, what the likeliest reaches surely and its own chance."""
+        query, likeliest = found.query, found.likeliest
+        levels: Iterable[float] = LOWER_CONFIDENCE
+        if likeliest:
+            recipes = [one for one in self.evidence.recipes_of(query.model) if one.name == likeliest.recipe]
+            lower = usual_target(recipes, (), query.metric)
+            if lower and lower.accuracy < query.target:
+                yield Change({"target": lower.accuracy})
+            levels = [max(floor(likeliest.chance * 20) / 20, LEAST_CONFIDENCE)]
+        yield from (Change({"confidence": level}) for level in levels if level < query.confidence)
+        if query.training != "record":
+            yield Change({"training": "record"})
 
     def _other_network(self, query: EstimateQuery) -> Iterator[Change]:
         """A model that has recipes, for one that has none, and the metric that its recipes logged, for one that they did not."""

@@ -163,17 +163,26 @@ class EligibleRecipes:
     """Which of R recipes may answer, and why the others may not; all arrays are [R].
 
     `success_probability` is the chance that a new run reaches the target. `usable` are those that reach it surely enough,
-    `eligible` those of them with no more care than the question allows. `log_width_below` and `log_width_above` are the
-    half-widths in ln(epochs) of the 80 % interval of the epochs that a new run takes.
+    `seldom` those that reach it less surely, `eligible` the usable with no more care than the question allows.
+    `log_width_below` and `log_width_above` are the half-widths in ln(epochs) of the 80 % interval of the epochs that a new run
+    takes.
     """
 
     to_target: EpochsToTarget
     success_probability: Floats
     usable: Flags
+    seldom: Flags
     eligible: Flags
     log_width_below: Floats
     log_width_above: Floats
     rejections: dict[str, int]
+
+    @property
+    def likeliest(self) -> int | None:
+        """Where none is usable: of those that reach the target too seldom the one that does so most often."""
+        if self.usable.any() or not self.seldom.any():
+            return None
+        return int(np.where(self.seldom, self.success_probability, -1.0).argmax())
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,18 +201,18 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     reaches = ~np.isnan(to_target.epochs) & ~far
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
-    usable = requested & reaches & sure
+    usable, seldom = requested & reaches & sure, requested & reaches & ~sure
     careful = _within_care(recipes, query, usable)
     rejections = {
         "no_recipe": int(not requested.any() and not later),
         "not_yet_published": later,
         "target_never_reached": int((requested & np.isnan(to_target.epochs)).sum()),
         "far_below_end": int((requested & far).sum()),
-        "below_confidence": int((requested & reaches & ~sure).sum()),
+        "below_confidence": int(seldom.sum()),
         "beyond_training": int((usable & ~careful).sum()),
     }
     widths = _epoch_widths(recipes, query, to_target)
-    return EligibleRecipes(to_target, probability, usable, usable & careful, *widths, rejections)
+    return EligibleRecipes(to_target, probability, usable, seldom, usable & careful, *widths, rejections)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:
