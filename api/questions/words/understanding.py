@@ -12,6 +12,7 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Parameter
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import either
+from api.questions.words.elsewhere import elsewhere
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
@@ -67,7 +68,8 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
         told.append(f"{name} not {either(values)}")
     return Understanding(
-        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected), _asked(reading, parameters, words),
+        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected),
+        (*elsewhere(text, parameters), *_asked(reading, parameters, words)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
     )  # fmt: skip
 
