@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -292,9 +292,10 @@ class Answer:
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where
     no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `unconfirmed` is the cheapest estimate
-    whose rate is not confirmed, `ordinary` the machine of the `lead` with the script that most people run on its chips, None
-    where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
-    `likeliest` is the recipe that reaches the target most often, where none does so surely enough.
+    whose rate is not confirmed; `rivals` are the cheapest with each kind of accelerators, and from each cloud, that the question
+    names beside that of the `lead`, None where there is no estimate. `ordinary` is the machine of the `lead` with the script that
+    most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that people begin
+    with, where it does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so surely enough.
     `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of `estimates`
     leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines that the
     asker owns.
@@ -320,6 +321,7 @@ class Answer:
     missed: tuple[Requirement, ...] = ()
     best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
     unconfirmed: Estimate | None = None
+    rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
     ordinary: Estimate | None = None
     ordinary_missed: Missed | None = None
     likeliest: Missed | None = None

@@ -50,6 +50,7 @@ from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
+from costcalc.rivals import rivals
 from costcalc.units import Flags, Indices
 
 UNFILTERED: dict[str, Any] = {
@@ -104,7 +105,9 @@ class Asked:
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
         listed = page(order, query).tolist()
-        others = (*picks.values(), *unconfirmed, *own, *(best if own else ()))
+        beside = {} if lead is None else rivals(query, catalogue, candidates, lead)
+        of_rivals = [position for position in beside.values() if position is not None]
+        others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
         shown = self._shown(ranks)
@@ -120,6 +123,7 @@ class Asked:
             missed=found.missed,
             best_shown=cache(partial(self._best_shown, best, shown)),
             unconfirmed=next((estimates[position] for position in unconfirmed), None),
+            rivals={kind: None if at is None else estimates[at] for kind, at in beside.items()},
             ordinary=ordinary,
             ordinary_missed=ordinary_missed,
             likeliest=self._likeliest,

@@ -121,17 +121,31 @@ def _own_cost(query: EstimateQuery) -> str:
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in."""
     other, surer, basis = _other(answer), _surest(answer), answer.basis
-    if other:
+    if told := _rivals(answer):
+        yield 0, told
+    if other and other not in answer.rivals.values():
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
         yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {priced(other, basis)}."
-    if surer and surer != other:
+    if surer and surer not in (other, *answer.rivals.values()):
         figures = f"{in_words(surer.hours)}, {priced(surer, basis)}"
         yield 0, f"Surer (logged on that chip): {_short(surer)}, {figures}."
     if seen := _seen_for_less(answer):
         yield 1, seen
     if free := _free(answer):
         yield 1, free
+
+
+def _rivals(answer: Answer) -> str:
+    """What the same takes with the other accelerators, or from the other clouds, that the question names."""
+    told = []
+    for kind, each in answer.rivals.items():
+        if each is None:
+            told.append(f"{kind}: no estimate")
+        else:
+            unsure = "" if each.confirmed else f", {_bought(each)}, unconfirmed"
+            told.append(f"{_short(each)}, {in_words(each.hours)}, {priced(each, answer.basis)}{unsure}")
+    return f"Against it: {'; '.join(told)}." if told else ""
 
 
 def _apart(each: Estimate, lead: Estimate) -> str:

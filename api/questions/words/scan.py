@@ -114,6 +114,8 @@ class Scan:
         named = count and self.words.find(self.text, count.end(), ("accelerator", "instance_type"))
         if not count or not named or self._is_target(count, named):
             return False
+        if not count["sign"] and self.words.find(self.text, self.place, ("accelerator",)):
+            return False  # `3090 T4` are two chips
         many = counted(count["number"] or count["word"])
         self._take(named, many)
         return True

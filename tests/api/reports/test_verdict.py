@@ -39,6 +39,12 @@ CASES = {
         [r"with committed use \S+ no upfront: \$[\d.]+ \(.*\) of \$[\d,.]+ in all",
          "^Next: costcalc commitments resnet50 0.757 "],
     ),
+    "two chips": (
+        {"target": "0.757", "accelerator": "A100,V100"},
+        [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+ \(\$[\d.]+ to \$[\d.]+\)"],
+    ),
+    "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
+    "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
     "no offer": (
         {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
     ),
