@@ -9,7 +9,7 @@ from costcalc.costing.candidates import Candidates
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags
 
-MOST_KINDS = 4
+MOST_CHIPS, MOST_CLOUDS = 3, 2  # of more, the question means any of them
 
 
 def rivals(query: EstimateQuery, catalogue: Catalogue, candidates: Candidates, lead: int) -> dict[str, int | None]:
@@ -17,8 +17,11 @@ def rivals(query: EstimateQuery, catalogue: Catalogue, candidates: Candidates, l
     no candidate. One that picks may come from goes first. Versions of a chip, such as A100-40GB and A100-80GB, are one kind."""
     codes = catalogue.columns.instance[candidates.row]
     found: dict[str, int | None] = {}
-    for kinds, place in ((set(map(_chip, query.accelerator)), 1), (set(query.provider), 0)):
-        if 1 < len(kinds) <= MOST_KINDS:
+    for kinds, most, place in (
+        (set(map(_chip, query.accelerator)), MOST_CHIPS, 1),
+        (set(query.provider), MOST_CLOUDS, 0),
+    ):
+        if 1 < len(kinds) <= most:
             of_code = {code: _names(catalogue, code)[place] for code in np.unique(codes).tolist()}
             for kind in sorted(kinds - {of_code[int(codes[lead])]}):
                 found[kind] = _cheapest(
