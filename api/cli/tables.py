@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+
+from msgspec.structs import replace
 
 from api.cli.cost import gaps
 from api.cli.estimates import estimate_lines

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from fakes.offers import DAY, offer
+from msgspec import structs
 from support.engine import answer
 
 from api.reports.verdict import verdict
@@ -275,7 +276,7 @@ def test_free_tiers_stand_beside_the_estimates_first_to_end_first(packaged_evide
     days = found.free[0].calendar_hours / 24
     assert any(f"take {days:.1f} days at 4 h a week" in said for said in found.free[0].assumptions)
     (asked,) = ask_of(packaged_evidence, machines(1), tiers[0], purchase=(FREE,)).estimates
-    assert replace(asked, frontier=False) == replace(found.free[2], rank=1)
+    assert structs.replace(asked, frontier=False) == structs.replace(found.free[2], rank=1)
 
 
 def test_the_calendar_decides_limits_order_and_frontier(packaged_evidence):
